@@ -1,0 +1,48 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { LoggerModule } from 'nestjs-pino';
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+import { CommonModule } from './common/common.module.js';
+import { BodyGuard } from './common/http/body.guard.js';
+import { EnvelopeInterceptor } from './common/http/envelope.interceptor.js';
+import { ErrorFilter } from './common/http/error.filter.js';
+import { UndeclaredInputInterceptor } from './common/http/undeclared-input.interceptor.js';
+import { loggerParams } from './common/logging/logger-options.js';
+import { createValidationPipe } from './common/validation/validation.pipe.js';
+import { ConfigModule } from './config/config.module.js';
+import type { Settings } from './config/settings.js';
+import { DatabaseModule } from './database/database.module.js';
+import { HealthModule } from './health/health.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
+
+export interface Ground {
+  readonly settings: Settings;
+  readonly dataSource: DataSource;
+  readonly logger: Logger;
+}
+
+@Module({})
+export class AppModule {
+  static on({ settings, dataSource, logger }: Ground): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.with(settings),
+        DatabaseModule.with(dataSource),
+        LoggerModule.forRoot(loggerParams(logger)),
+        CommonModule,
+        MetricsModule,
+        HealthModule,
+      ],
+      providers: [
+        // The order of the guards is the order in which a caller learns what is wrong.
+        { provide: APP_GUARD, useClass: BodyGuard },
+        { provide: APP_INTERCEPTOR, useClass: UndeclaredInputInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+        { provide: APP_PIPE, useFactory: createValidationPipe },
+        { provide: APP_FILTER, useClass: ErrorFilter },
+      ],
+    };
+  }
+}

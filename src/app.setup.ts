@@ -1,0 +1,55 @@
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import fastifyCookie from '@fastify/cookie';
+import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
+import type { Server } from 'node:http';
+import { Logger } from 'nestjs-pino';
+import { AppModule, type Ground } from './app.module.js';
+import { installBodyReader } from './common/http/body-reader.js';
+import { answerClientError, answerFrameworkError } from './common/http/framework-answers.js';
+import { KnownRoutes } from './common/http/method-not-allowed.js';
+import { requestIdOf } from './common/http/request-id.js';
+import { installSecurityHeaders } from './common/http/security-headers.js';
+import { installRequestLog } from './common/logging/request-log.js';
+import type { Settings } from './config/settings.js';
+import { installHttpMetrics } from './metrics/http-metrics.js';
+import { Metrics } from './metrics/metrics.js';
+
+/** A path may carry ids and names; what is longer than the longest of them is refused by the router. */
+const LONGEST_PARAMETER = 300;
+
+function createAdapter(settings: Settings): FastifyAdapter {
+  const options: FastifyHttpOptions<Server> = {
+    bodyLimit: settings.bodyLimitBytes,
+    trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
+    genReqId: requestIdOf,
+    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: answerClientError,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+  };
+  return new FastifyAdapter(options);
+}
+
+/** The app as production, the tests and the contract see it, ready to listen. */
+export async function createApp(ground: Ground): Promise<NestFastifyApplication> {
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.on(ground),
+    createAdapter(ground.settings),
+    { bodyParser: false, bufferLogs: true, abortOnError: false },
+  );
+  app.useLogger(app.get(Logger));
+  app.flushLogs();
+  const instance = app.getHttpAdapter().getInstance();
+  const routes = new KnownRoutes();
+  routes.watch(instance);
+  installSecurityHeaders(instance);
+  installRequestLog(instance, ground.logger);
+  installHttpMetrics(instance, app.get(Metrics));
+  installBodyReader(instance, ground.settings.bodyLimitBytes);
+  await app.register(fastifyCookie);
+  await app.init();
+  routes.refuseOtherMethods(instance);
+  return app;
+}

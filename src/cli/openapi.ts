@@ -1,0 +1,29 @@
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { DataSource } from 'typeorm';
+import { stringify } from 'yaml';
+import { AppModule } from '../app.module.js';
+import { createRootLogger } from '../common/logging/logger-options.js';
+import { buildDocument } from '../common/openapi/document.js';
+import { loadSettings } from '../config/load-settings.js';
+import { writeOrCheck } from './generated-file.js';
+
+/** Writes the contract, or with --check holds the committed one against the code. Needs no database. */
+async function main(): Promise<void> {
+  const settings = loadSettings({ LOG_LEVEL: 'silent' });
+  const app = await NestFactory.create(
+    AppModule.on({
+      settings,
+      dataSource: new DataSource({ type: 'postgres' }),
+      logger: createRootLogger(settings),
+    }),
+    new FastifyAdapter(),
+    // Preview: no provider is made, so nothing connects anywhere.
+    { preview: true, abortOnError: false, logger: false },
+  );
+  const document = buildDocument(app);
+  writeOrCheck('openapi/openapi.json', `${JSON.stringify(document, null, 2)}\n`, 'npm run openapi');
+  writeOrCheck('openapi/openapi.yaml', stringify(document), 'npm run openapi');
+}
+
+void main();

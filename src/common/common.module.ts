@@ -1,0 +1,11 @@
+import { Global, Module } from '@nestjs/common';
+import { Clock } from './clock.js';
+import { HealthComponents } from './health-components.js';
+import { Draining } from './http/draining.js';
+
+@Global()
+@Module({
+  providers: [Clock, Draining, HealthComponents],
+  exports: [Clock, Draining, HealthComponents],
+})
+export class CommonModule {}

@@ -1,0 +1,33 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppError } from '../errors/app-error.js';
+import { toAppError } from '../errors/to-app-error.js';
+import { errorBody } from './error-body.js';
+
+/** The only place where an error becomes an answer. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ErrorFilter.name);
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const error = toAppError(thrown);
+    if (error.status >= 500) this.log(error, request);
+    if (reply.sent) return;
+    void reply
+      .status(error.status)
+      .headers({ ...error.extras.headers })
+      .type('application/json; charset=utf-8')
+      .send(errorBody(error, request.id));
+  }
+
+  private log(error: AppError, request: FastifyRequest): void {
+    const { cause } = error;
+    this.logger.error(
+      { request_id: request.id, code: error.code, err: cause instanceof Error ? cause : error },
+      `${request.method} ${request.routeOptions.url ?? 'unknown route'} failed`,
+    );
+  }
+}

@@ -1,0 +1,52 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import { AppError } from '../errors/app-error.js';
+import { toAppError } from '../errors/to-app-error.js';
+import { newId } from '../ids.js';
+import { errorBody } from './error-body.js';
+import { API_HEADERS } from './security-headers.js';
+
+/** What Fastify refuses before any route is known: a path with bad percent-encoding, a parameter that is too long. */
+export function answerFrameworkError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const known = toAppError(error);
+  void reply
+    .status(known.status)
+    .headers({ ...API_HEADERS, 'x-request-id': request.id })
+    .type('application/json; charset=utf-8')
+    .send(errorBody(known, request.id));
+}
+
+const CLIENT_FAULTS: Readonly<Record<string, { status: number; message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: 'The headers are too large.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive.' },
+};
+
+/** What Node refuses before it is a request at all: the answer is written to the socket by hand. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const fault = CLIENT_FAULTS[error.code ?? ''] ?? {
+    status: 400,
+    message: 'The request is malformed.',
+  };
+  const requestId = newId();
+  const body = JSON.stringify(errorBody(new AppError('bad_request', fault.message), requestId));
+  const headers = {
+    ...API_HEADERS,
+    'x-request-id': requestId,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end(
+    `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
+  );
+}

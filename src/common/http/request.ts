@@ -1,0 +1,19 @@
+import type { FastifyRequest } from 'fastify';
+import type { AppError } from '../errors/app-error.js';
+import type { Caller } from '../caller.js';
+
+/** What the body reader left for the guards, which decide when to look at it. */
+export interface ReceivedBody {
+  readonly bytes: Buffer;
+  /** Why the bytes are not all there, or of no use. */
+  readonly problem?: AppError;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    received?: ReceivedBody;
+    caller?: Caller;
+  }
+}
+
+export type { FastifyRequest };

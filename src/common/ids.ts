@@ -1,0 +1,30 @@
+import { randomFillSync } from 'node:crypto';
+
+const POOL_BYTES = 4096;
+const ID_BYTES = 16;
+const pool = Buffer.allocUnsafe(POOL_BYTES);
+let used = POOL_BYTES;
+
+/**
+ * A UUID of version 7: ordered by time to the millisecond, so that a new row goes to the end of its index instead of
+ * to a random page of it.
+ */
+export function newId(now = Date.now()): string {
+  if (used === POOL_BYTES) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const bytes = pool.subarray(used, used + ID_BYTES);
+  used += ID_BYTES;
+  bytes.writeUIntBE(now, 0, 6);
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value);
+}

@@ -1,0 +1,56 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import {
+  ApiExtension,
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  getSchemaPath,
+  type ReferenceObject,
+} from '@nestjs/swagger';
+import type { SchemaObject } from '@nestjs/swagger';
+import type { ErrorCode } from '../errors/error-catalogue.js';
+
+export const ERRORS_EXTENSION = 'x-errors';
+
+interface AnswerOptions {
+  readonly status: number;
+  readonly description: string;
+  readonly type?: Type;
+  /** Answers as it is: no envelope. */
+  readonly raw?: boolean;
+  readonly list?: boolean;
+  readonly contentType?: string;
+  readonly headers?: Record<string, { description: string; schema: SchemaObject }>;
+}
+
+/** The summary of an operation and the id under which generated clients know it. */
+export function Operation(operationId: string, summary: string): MethodDecorator {
+  return ApiOperation({ operationId, summary });
+}
+
+/**
+ * Documents one answer. An enveloped type becomes a component of its own (`IncidentEnvelope`, `IncidentList`), so that
+ * generated clients get named types instead of anonymous ones.
+ */
+export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
+  const { status, description, type, headers, contentType = 'application/json' } = options;
+  const content = type
+    ? { [contentType]: { schema: schemaOf(type, options) } }
+    : { [contentType]: { schema: { type: 'string' } } };
+  return applyDecorators(
+    ...(type ? [ApiExtraModels(type)] : []),
+    ApiResponse({ status, description, content, ...(headers && { headers }) }),
+  );
+}
+
+function schemaOf(type: Type, { raw, list }: AnswerOptions): SchemaObject | ReferenceObject {
+  if (raw) return { $ref: getSchemaPath(type) };
+  return {
+    $ref: `#/components/schemas/${type.name.replace(/Dto$/, '')}${list ? 'List' : 'Envelope'}`,
+  };
+}
+
+/** The errors of its own that an operation answers, beside those that all operations of its kind share. */
+export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & ClassDecorator {
+  return ApiExtension(ERRORS_EXTENSION, codes);
+}

@@ -1,0 +1,151 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { HeadersObject, OperationObject, ResponseObject } from '@nestjs/swagger';
+import { ACCESS_EXTENSION, type Access, ROLES } from '../access.js';
+import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
+import { version } from '../version.js';
+import { ERRORS_EXTENSION } from './answers.js';
+import { addEnvelopes } from './envelopes.js';
+import {
+  ERROR_HEADERS,
+  ERROR_SCHEMAS,
+  RATE_LIMIT_HEADERS,
+  REQUEST_ID_HEADER,
+} from './error-schemas.js';
+import { sorted } from './sorted.js';
+
+type Operation = OperationObject & {
+  [ACCESS_EXTENSION]?: Access;
+  [ERRORS_EXTENSION]?: ErrorCode[];
+};
+
+const METHODS = ['get', 'post', 'put', 'delete'] as const;
+
+const DESCRIPTION = `Stores security incidents, triages them with an AI model, and runs response actions that people approve.
+
+Every answer under \`/api\` is \`{data}\`, lists are \`{data, meta}\`, errors \`{error}\`. Unknown fields and query
+parameters are refused. Clients should ignore fields, and tolerate values of open sets, that they do not know.`;
+
+/** The contract: what Nest knows of the handlers, completed with what all handlers share. */
+export function buildDocument(app: INestApplication): OpenAPIObject {
+  const config = new DocumentBuilder()
+    .setOpenAPIVersion('3.0.3')
+    .setTitle('Incident Triage Service')
+    .setDescription(DESCRIPTION)
+    .setVersion(version)
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer('/', 'This service')
+    .addBearerAuth(
+      { type: 'http', scheme: 'bearer', description: 'An API key: its_<8>_<43>.' },
+      'bearer',
+    )
+    .addCookieAuth(
+      'its_session',
+      { type: 'apiKey', in: 'cookie', description: 'A session from /login.' },
+      'session',
+    )
+    .addBearerAuth(
+      { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN.' },
+      'metricsToken',
+    )
+    .build();
+  const document = SwaggerModule.createDocument(app, config);
+  document.components = {
+    ...document.components,
+    schemas: { ...document.components?.schemas, ...ERROR_SCHEMAS },
+  };
+  const seen = new Set<string>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (operation) complete(operation, method, path, seen);
+    }
+  }
+  addEnvelopes(document);
+  return sorted(document);
+}
+
+function complete(operation: Operation, method: string, path: string, seen: Set<string>): void {
+  const access = operation[ACCESS_EXTENSION];
+  if (!access) throw new Error(`${method} ${path} declares no access.`);
+  operation.operationId = uniqueId(operation.operationId ?? '', path, seen);
+  operation.security = securityOf(access);
+  if (isRole(access)) operation['x-required-role' as never] = access as never;
+  if (method === 'post' && isRole(access)) addIdempotencyKey(operation);
+  const codes = [
+    ...sharedErrors(operation, method, access),
+    ...(operation[ERRORS_EXTENSION] ?? []),
+  ];
+  addErrors(operation, codes);
+  for (const response of Object.values(operation.responses)) {
+    const answer = response as ResponseObject;
+    answer.headers = {
+      ...answer.headers,
+      ...REQUEST_ID_HEADER,
+      ...(isRole(access) && RATE_LIMIT_HEADERS),
+    };
+  }
+  delete operation[ACCESS_EXTENSION];
+  delete operation[ERRORS_EXTENSION];
+}
+
+/** The health addresses exist twice; the ones under /api get ids of their own. */
+function uniqueId(id: string, path: string, seen: Set<string>): string {
+  const unique = seen.has(id) && path.startsWith('/api/') ? id.replace(/^get/, 'getApi') : id;
+  if (seen.has(unique)) throw new Error(`operationId ${unique} of ${path} is taken.`);
+  seen.add(unique);
+  return unique;
+}
+
+function isRole(access: Access): boolean {
+  return ROLES.some((role) => role === access);
+}
+
+function securityOf(access: Access): Record<string, string[]>[] {
+  const principal: Record<string, string[]>[] = [{ bearer: [] }, { session: [] }];
+  if (access === 'metrics') return [{}, { metricsToken: [] }];
+  if (access === 'operations') return [...principal, { metricsToken: [] }];
+  return isRole(access) ? principal : [];
+}
+
+function sharedErrors(operation: Operation, method: string, access: Access): ErrorCode[] {
+  const codes: ErrorCode[] = ['bad_request', 'internal_error'];
+  if (access === 'operations' || access === 'metrics') codes.push('unauthorized');
+  if (!isRole(access)) return codes;
+  codes.push('unauthorized', 'rate_limited', 'validation_error', 'service_unavailable');
+  const unsafe = method !== 'get';
+  if (unsafe || access !== 'viewer') codes.push('forbidden');
+  if (unsafe) codes.push('payload_too_large', 'unsupported_media_type');
+  if (method === 'post') codes.push('conflict', 'idempotency_key_reused');
+  if (operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path'))
+    codes.push('not_found');
+  return codes;
+}
+
+function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
+  const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
+  for (const [status, group] of byStatus) {
+    // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
+    if (operation.responses[status]) continue;
+    operation.responses[status] = {
+      description: group
+        .map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].meaning}`)
+        .join('\n\n'),
+      ...(ERROR_HEADERS[status] && { headers: ERROR_HEADERS[status] }),
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    };
+  }
+}
+
+function addIdempotencyKey(operation: Operation): void {
+  operation.parameters = [
+    ...(operation.parameters ?? []),
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description: 'The same key with the same request within 24 h has one effect and one answer.',
+      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+    },
+  ];
+}

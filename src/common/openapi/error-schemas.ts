@@ -1,0 +1,97 @@
+import type { SchemasObject, HeadersObject } from '@nestjs/swagger';
+import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
+
+export const REQUEST_ID_HEADER: HeadersObject = {
+  'X-Request-Id': {
+    description: 'The id under which the log knows the request.',
+    schema: { type: 'string' },
+    required: true,
+  },
+};
+
+export const RATE_LIMIT_HEADERS: HeadersObject = {
+  'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': {
+    description: 'Requests left in this minute.',
+    schema: { type: 'integer' },
+  },
+  'X-RateLimit-Reset': {
+    description: 'When the minute ends, in unix seconds.',
+    schema: { type: 'integer' },
+  },
+};
+
+export const ERROR_HEADERS: Readonly<Record<number, HeadersObject>> = {
+  401: { 'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } } },
+  429: {
+    'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' }, required: true },
+  },
+  503: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
+};
+
+const LEVELS = ['none', 'analyst', 'senior', 'manager'];
+
+export const ERROR_SCHEMAS: SchemasObject = {
+  ErrorCode: {
+    type: 'string',
+    enum: Object.keys(ERROR_CATALOGUE).sort(),
+    description:
+      'Stable, for programs. Clients should treat a code that they do not know by its HTTP status.',
+  },
+  FieldError: {
+    type: 'object',
+    required: ['field', 'code', 'message'],
+    properties: {
+      field: { type: 'string', description: 'A dotted path.', example: 'parameters.message_id' },
+      code: { type: 'string', example: 'is_string' },
+      message: { type: 'string', example: 'parameters.message_id must be a string.' },
+    },
+  },
+  ErrorObject: {
+    type: 'object',
+    required: ['code', 'message', 'request_id'],
+    properties: {
+      code: { $ref: '#/components/schemas/ErrorCode' },
+      message: {
+        type: 'string',
+        description: 'For people; may change.',
+        example: 'Incident not found.',
+      },
+      request_id: { type: 'string', example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' },
+      details: {
+        type: 'object',
+        additionalProperties: true,
+        properties: {
+          errors: { type: 'array', items: { $ref: '#/components/schemas/FieldError' } },
+        },
+      },
+      required_level: {
+        type: 'string',
+        enum: LEVELS,
+        description: 'With insufficient_approval_level.',
+      },
+      your_level: {
+        type: 'string',
+        enum: LEVELS,
+        description: 'With insufficient_approval_level.',
+      },
+    },
+    additionalProperties: false,
+  },
+  Error: {
+    type: 'object',
+    required: ['error'],
+    properties: { error: { $ref: '#/components/schemas/ErrorObject' } },
+    additionalProperties: false,
+  },
+  ListMeta: {
+    type: 'object',
+    required: ['page', 'per_page', 'total'],
+    properties: {
+      page: { type: 'integer', minimum: 1, example: 1 },
+      per_page: { type: 'integer', minimum: 1, maximum: 100, example: 20 },
+      total: { type: 'integer', minimum: 0, description: 'Exact.', example: 1 },
+    },
+    additionalProperties: false,
+  },
+};

@@ -1,0 +1,30 @@
+/** One page of a list, as services return it. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+export interface PageRequest {
+  readonly page: number;
+  readonly per_page: number;
+}
+
+/** A page with its place in the list: what the envelope turns into `data` and `meta`. */
+export class ListAnswer<T> {
+  private constructor(
+    readonly data: readonly T[],
+    readonly meta: { readonly page: number; readonly per_page: number; readonly total: number },
+  ) {}
+
+  static of<Item, T>(
+    page: Page<Item>,
+    request: PageRequest,
+    map: (item: Item) => T,
+  ): ListAnswer<T> {
+    return new ListAnswer(page.items.map(map), {
+      page: request.page,
+      per_page: request.per_page,
+      total: page.total,
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { declaredSettings } from './setting.js';
+import { Settings } from './settings.js';
+
+/** A setting that cannot be used: the message is the one line that the operator sees. */
+export class SettingError extends Error {}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Unset and empty mean the same, so that `NAME=` in an env file is not a value. */
+export function loadSettings(environment: Environment = process.env): Settings {
+  const settings = new Settings();
+  for (const { property, variable, parser } of declaredSettings()) {
+    const given = environment[variable]?.trim();
+    Object.defineProperty(settings, property, {
+      value:
+        given === undefined || given === '' ? parser.fallback : read(variable, given, parser.read),
+      enumerable: true,
+    });
+  }
+  return Object.freeze(settings);
+}
+
+function read(variable: string, given: string, parse: (text: string) => unknown): unknown {
+  try {
+    return parse(given);
+  } catch (error) {
+    // The value itself is left out: it may be a secret.
+    throw new SettingError(`${variable} ${error instanceof Error ? error.message : 'is invalid'}.`);
+  }
+}

@@ -1,0 +1,149 @@
+import type { KeyObject } from 'node:crypto';
+import { isIP } from 'node:net';
+import { readSecretKey } from './secret-key.js';
+import { flag, integer, list, oneOf, optionalText, Setting, text } from './setting.js';
+
+const SERVICE = 'Service';
+const DATABASE = 'Database';
+const SECRETS = 'Secrets';
+const ACCESS = 'Access';
+const LIMITS = 'Limits';
+
+const MINUTE = 60_000;
+
+/** Everything that can be configured, as read once at start. Nothing else reads the environment. */
+export class Settings {
+  @Setting(SERVICE, 'Port to listen on; 0 takes any free one.', integer(3000, 0, 65_535))
+  readonly port: number;
+
+  @Setting(SERVICE, 'Address to listen on. Use 0.0.0.0 in a container.', text('127.0.0.1'))
+  readonly host: string;
+
+  @Setting(
+    SERVICE,
+    'Folder for what the embedded database and the first start leave: the cluster, keys, credentials.',
+    text('.data'),
+  )
+  readonly dataDir: string;
+
+  @Setting(
+    SERVICE,
+    'Least level that is logged.',
+    oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+  )
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+  @Setting(
+    SERVICE,
+    'How long requests and jobs may take to finish after SIGTERM, in milliseconds.',
+    integer(15_000, 0, 10 * MINUTE),
+  )
+  readonly shutdownGraceMs: number;
+
+  @Setting(
+    SERVICE,
+    'How long to keep answering after SIGTERM while readiness already fails, in milliseconds: the time a load balancer takes to notice.',
+    integer(0, 0, MINUTE),
+  )
+  readonly shutdownDelayMs: number;
+
+  @Setting(SERVICE, 'Largest request body in bytes.', integer(1_048_576, 1024, 104_857_600))
+  readonly bodyLimitBytes: number;
+
+  @Setting(
+    DATABASE,
+    'PostgreSQL 14 or newer, such as postgres://user:password@host:5432/name?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem; sslmode means what it means to libpq. Unset: the embedded database under DATA_DIR.',
+    optionalText('', { pattern: /^postgres(ql)?:\/\//, hint: 'a postgres:// address' }),
+  )
+  readonly databaseUrl: string | undefined;
+
+  @Setting(
+    DATABASE,
+    'Lets the container image, which otherwise refuses to start without DATABASE_URL, use the embedded database.',
+    flag(false),
+  )
+  readonly embeddedDatabase: boolean;
+
+  @Setting(DATABASE, 'Connections that requests share.', integer(16, 2, 500))
+  readonly databasePoolSize: number;
+
+  @Setting(
+    DATABASE,
+    'How long one statement may take before it is given up, in milliseconds.',
+    integer(10_000, 100, 10 * MINUTE),
+  )
+  readonly databaseStatementTimeoutMs: number;
+
+  @Setting(
+    DATABASE,
+    'How long a request waits for a free connection, in milliseconds.',
+    integer(3_000, 50, MINUTE),
+  )
+  readonly databaseConnectTimeoutMs: number;
+
+  @Setting(
+    DATABASE,
+    'How long the start waits for an external database that does not answer yet, in milliseconds.',
+    integer(30_000, 0, 10 * MINUTE),
+  )
+  readonly databaseWaitMs: number;
+
+  @Setting(
+    SECRETS,
+    'Keys that encrypt stored secrets and vouch for the audit trail: 32 bytes in base64 each, comma separated. The first encrypts, all decrypt, so a new one goes in front. Needed with DATABASE_URL; unset, the embedded database gets one in DATA_DIR/secrets.key.',
+    list(readSecretKey),
+  )
+  readonly secretsKey: readonly KeyObject[];
+
+  @Setting(
+    ACCESS,
+    'Proxies (CIDRs, comma separated) whose X-Forwarded-* headers count.',
+    list(readCidr),
+  )
+  readonly trustProxy: readonly string[];
+
+  @Setting(
+    ACCESS,
+    'Bearer token for /metrics and /health/detailed. Unset: /metrics is open.',
+    optionalText('', { pattern: /^[\x21-\x7e]{16,}$/, hint: 'at least 16 visible characters' }),
+  )
+  readonly metricsToken: string | undefined;
+
+  @Setting(
+    LIMITS,
+    'Reads per minute and principal; 0 for no limit.',
+    integer(100, 0, 1_000_000_000),
+  )
+  readonly rateLimitRead: number;
+
+  @Setting(
+    LIMITS,
+    'Writes per minute and principal; 0 for no limit.',
+    integer(20, 0, 1_000_000_000),
+  )
+  readonly rateLimitWrite: number;
+
+  @Setting(
+    LIMITS,
+    'Triage requests per minute and principal; 0 for no limit.',
+    integer(10, 0, 1_000_000_000),
+  )
+  readonly rateLimitTriage: number;
+
+  @Setting(
+    LIMITS,
+    'Redis that counts rate limits for all replicas, such as redis://host:6379. Unset: each replica counts for itself.',
+    optionalText('', { pattern: /^rediss?:\/\//, hint: 'a redis:// or rediss:// address' }),
+  )
+  readonly redisUrl: string | undefined;
+}
+
+export function readCidr(part: string): string {
+  const [address = '', prefix, ...rest] = part.split('/');
+  const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
+  const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
+  if (bits < 0 || length < 0 || length > bits || rest.length > 0) {
+    throw new Error(`must be a list of addresses or CIDRs, and '${part}' is none`);
+  }
+  return part;
+}

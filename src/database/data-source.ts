@@ -1,0 +1,38 @@
+import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
+import type { Pool, PoolConfig } from 'pg';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+
+export interface Schema {
+  readonly entities: readonly (abstract new () => object)[] | readonly EntitySchema[];
+  readonly migrations: readonly (new () => MigrationInterface)[];
+}
+
+export function createDataSource(
+  schema: Schema,
+  connection: PoolConfig,
+  onPoolError: (error: Error) => void = () => undefined,
+): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    entities: schema.entities as never[],
+    migrations: schema.migrations as never[],
+    migrationsTableName: 'schema_migrations',
+    // The schema changes through migrations alone.
+    synchronize: false,
+    installExtensions: false,
+    logging: false,
+    // An idle connection that breaks must not end the process: the next query opens another.
+    poolErrorHandler: onPoolError,
+    extra: connection,
+  });
+}
+
+/** The pool under TypeORM, for hot paths: TypeORM does not name statements, so PostgreSQL would plan each anew. */
+export function poolOf(dataSource: DataSource): Pool {
+  return (dataSource.driver as PostgresDriver).master as Pool;
+}
+
+/** How the pool under TypeORM connects, for the few who need a connection of their own (LISTEN, the job queue). */
+export function connectionOf(dataSource: DataSource): PoolConfig {
+  return (dataSource.options as { extra?: PoolConfig }).extra ?? {};
+}

@@ -1,0 +1,17 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Statements } from './statements.js';
+import { Transactions } from './transactions.js';
+
+@Global()
+@Module({})
+export class DatabaseModule {
+  /** The data source is opened and closed by whoever starts the app: see openDatabase. */
+  static with(dataSource: DataSource): DynamicModule {
+    return {
+      module: DatabaseModule,
+      providers: [{ provide: DataSource, useValue: dataSource }, Transactions, Statements],
+      exports: [DataSource, Transactions, Statements],
+    };
+  }
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import type { QueryResultRow } from 'pg';
+import { DataSource } from 'typeorm';
+import { poolOf } from './data-source.js';
+import type { Tx } from './transactions.js';
+
+/** A statement of a hot path: named, so that PostgreSQL parses and plans it once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+@Injectable()
+export class Statements {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Runs a read, or one whole write that is a transaction of its own, on any free connection. */
+  async rows<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
+    const result = await poolOf(this.dataSource).query<R>({ ...statement, values });
+    return result.rows;
+  }
+
+  /** Runs it inside the given transaction. */
+  async rowsIn<R extends QueryResultRow>(
+    tx: Tx,
+    statement: Statement,
+    values: unknown[] = [],
+  ): Promise<R[]> {
+    if (!tx.queryRunner) throw new Error('A transaction has a query runner.');
+    const connection = (await tx.queryRunner.connect()) as import('pg').PoolClient;
+    const result = await connection.query<R>({ ...statement, values });
+    return result.rows;
+  }
+}

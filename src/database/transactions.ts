@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { isLostRace } from './sqlstate.js';
+
+declare const inTransaction: unique symbol;
+
+/**
+ * An entity manager inside a transaction. Every write takes one as its required first argument, so that a write
+ * outside a transaction does not compile; only Transactions makes one.
+ */
+export type Tx = EntityManager & { readonly [inTransaction]: true };
+
+/**
+ * Something that takes part in a transaction beside the work itself: it may refuse before the work starts (a caller
+ * whose key was revoked meanwhile) and add to what commits (the answer kept for an Idempotency-Key).
+ */
+export interface Participant<T = unknown> {
+  begin?(tx: Tx): Promise<void>;
+  finish?(tx: Tx, result: T): Promise<void>;
+}
+
+const ATTEMPTS = 4;
+
+@Injectable()
+export class Transactions {
+  private readonly afterCommit = new WeakMap<EntityManager, (() => void)[]>();
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Runs `work` in one transaction, which commits when it returns. A transaction that lost a race (deadlock,
+   * serialisation) is run again from its start, so `work` must do nothing that a rollback does not undo.
+   */
+  async run<T>(
+    work: (tx: Tx) => Promise<T>,
+    ...participants: readonly Participant<T>[]
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.attempt(work, participants);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isLostRace(error)) throw error;
+      }
+    }
+  }
+
+  /** Calls `action` once the transaction has committed, and never when it rolls back. It must not throw. */
+  onCommit(tx: Tx, action: () => void): void {
+    this.afterCommit.get(tx)?.push(action);
+  }
+
+  private async attempt<T>(
+    work: (tx: Tx) => Promise<T>,
+    participants: readonly Participant<T>[],
+  ): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    const tx = runner.manager as Tx;
+    const actions: (() => void)[] = [];
+    this.afterCommit.set(tx, actions);
+    let result: T;
+    try {
+      await runner.startTransaction();
+      for (const participant of participants) await participant.begin?.(tx);
+      result = await work(tx);
+      for (const participant of participants) await participant.finish?.(tx, result);
+      await runner.commitTransaction();
+    } catch (error) {
+      await abandon(runner);
+      throw error;
+    }
+    await runner.release();
+    for (const action of actions) action();
+    return result;
+  }
+}
+
+/** A connection that broke closes itself (see ServiceClient), so that it never goes back to the pool. */
+async function abandon(runner: QueryRunner): Promise<void> {
+  try {
+    if (runner.isTransactionActive) await runner.rollbackTransaction();
+  } catch {
+    // The connection is gone, and the transaction with it; the caller gets the first error.
+  } finally {
+    await runner.release();
+  }
+}

@@ -1,0 +1,77 @@
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import {
+  type ComponentHealth,
+  COMPONENTS,
+  type ComponentName,
+  type ComponentStatus,
+} from '../common/health-components.js';
+
+const OVERALL = ['healthy', 'degraded', 'unhealthy'] as const;
+export type OverallStatus = (typeof OVERALL)[number];
+
+export class HealthDto {
+  @ApiProperty({ enum: OVERALL, enumName: 'HealthStatus', example: 'healthy' })
+  readonly status: OverallStatus;
+
+  @ApiProperty({ example: '0.1.0' })
+  readonly version: string;
+
+  @ApiProperty({ type: 'integer', minimum: 0, example: 86_400 })
+  readonly uptime_seconds: number;
+}
+
+@ApiExtraModels()
+export class ComponentHealthDto {
+  @ApiProperty({
+    enum: ['healthy', 'degraded', 'unhealthy', 'disabled'],
+    enumName: 'ComponentStatus',
+    example: 'healthy',
+  })
+  readonly status: ComponentStatus;
+
+  @ApiProperty({ required: false, example: 'The kill switch is on.' })
+  readonly message?: string;
+}
+
+const component = {
+  allOf: [{ $ref: getSchemaPath(ComponentHealthDto) }],
+  type: 'object' as const,
+  additionalProperties: true,
+};
+
+@ApiExtraModels(ComponentHealthDto)
+export class DetailedHealthDto extends HealthDto {
+  @ApiProperty({
+    type: 'object',
+    properties: Object.fromEntries(COMPONENTS.map((name) => [name, component])),
+    required: [...COMPONENTS],
+    additionalProperties: component,
+    description:
+      'Every part of the service. A part may say more than its status, such as kill_switch.active.',
+    example: { database: { status: 'healthy' }, llm: { status: 'disabled', provider: 'none' } },
+  })
+  readonly components: Record<ComponentName, ComponentHealth>;
+}
+
+export class LivenessDto {
+  @ApiProperty({ enum: ['alive'], example: 'alive' })
+  readonly status: 'alive';
+}
+
+export class ReadinessDto {
+  @ApiProperty({ enum: ['ready'], example: 'ready' })
+  readonly status: 'ready';
+}
+
+export class UnreadinessDto {
+  @ApiProperty({ enum: ['not_ready'], example: 'not_ready' })
+  readonly status: 'not_ready';
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'What keeps the service from being ready.',
+    example: { database: 'unreachable' },
+  })
+  readonly checks: Record<string, string>;
+}

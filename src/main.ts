@@ -1,0 +1,25 @@
+import { createApp } from './app.setup.js';
+import { schema } from './app.schema.js';
+import { createRootLogger } from './common/logging/logger-options.js';
+import { loadSettings } from './config/load-settings.js';
+import { openDatabase } from './database/open-database.js';
+import { stopGracefully } from './shutdown.js';
+
+async function main(): Promise<void> {
+  const settings = loadSettings();
+  const logger = createRootLogger(settings);
+  const database = await openDatabase(settings, schema, (line) => logger.info(line));
+  const app = await createApp({ settings, dataSource: database.dataSource, logger });
+  stopGracefully(app, database, settings, logger);
+  await app.listen(settings.port, settings.host);
+  logger.info(
+    { ready_after_ms: Math.round(process.uptime() * 1000) },
+    `Listening on ${await app.getUrl()}`,
+  );
+}
+
+main().catch((error: unknown) => {
+  // One line that an operator can act on; the stack only where someone asks for it.
+  process.stderr.write(`Not started: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

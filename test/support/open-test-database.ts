@@ -1,0 +1,27 @@
+import { DataSource } from 'typeorm';
+import { schema } from '../../src/app.schema.js';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { connectionOptions } from '../../src/database/connection.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { createTestDatabase } from './test-database.js';
+
+export interface OpenTestDatabase {
+  readonly url: string;
+  readonly dataSource: DataSource;
+  close(): Promise<void>;
+}
+
+/** A migrated database of its own with an open data source, for tests below the HTTP interface. */
+export async function openTestDatabase(): Promise<OpenTestDatabase> {
+  const database = await createTestDatabase();
+  const dataSource = createDataSource(schema, connectionOptions(database.url, loadSettings({})));
+  await dataSource.initialize();
+  return {
+    url: database.url,
+    dataSource,
+    close: async () => {
+      await dataSource.destroy();
+      await database.drop();
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import fastifyCookie from '@fastify/cookie';
-import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
+import type { FastifyHttpOptions } from 'fastify';
 import type { Server } from 'node:http';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type Ground } from './app.module.js';

@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { HeadersObject, OperationObject, ResponseObject } from '@nestjs/swagger';
+import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { ACCESS_EXTENSION, type Access, ROLES } from '../access.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
 import { version } from '../version.js';

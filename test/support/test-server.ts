@@ -15,7 +15,7 @@ declare global {
 }
 
 /** One PostgreSQL for the whole run, with the schema in a template database that each suite clones. */
-export default async function globalSetup(): Promise<void> {
+export async function startTestServer(): Promise<void> {
   const server = await startEmbeddedPostgres({
     dataDir: mkdtempSync(join(tmpdir(), 'its-test-')),
     parameters: {

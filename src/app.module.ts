@@ -14,6 +14,8 @@ import { ConfigModule } from './config/config.module.js';
 import type { Settings } from './config/settings.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
+import { LimitsModule } from './limits/limits.module.js';
+import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 
 export interface Ground {
@@ -33,6 +35,8 @@ export class AppModule {
         LoggerModule.forRoot(loggerParams(logger)),
         CommonModule,
         MetricsModule,
+        JobsModule,
+        LimitsModule,
         HealthModule,
       ],
       providers: [

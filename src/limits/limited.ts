@@ -1,0 +1,18 @@
+import { SetMetadata } from '@nestjs/common';
+import type { LimitClass } from '../common/caller.js';
+
+/** A limit that is not one of the three classes: counted on its own, under its own name. */
+export interface NamedLimit {
+  readonly name: string;
+  readonly perMinute: number;
+}
+
+export type Limited = LimitClass | 'none' | NamedLimit;
+
+export const LIMITED = Symbol('limited');
+
+/**
+ * Which limit a handler counts against, instead of read or write by its method. `none` for what has a scheme of its
+ * own. Where there is no principal the caller's address counts.
+ */
+export const Limited = (limit: Limited) => SetMetadata(LIMITED, limit);

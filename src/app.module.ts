@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
@@ -22,11 +22,13 @@ export interface Ground {
   readonly settings: Settings;
   readonly dataSource: DataSource;
   readonly logger: Logger;
+  /** Modules that only a test has. */
+  readonly alongside?: readonly Type[];
 }
 
 @Module({})
 export class AppModule {
-  static on({ settings, dataSource, logger }: Ground): DynamicModule {
+  static on({ settings, dataSource, logger, alongside = [] }: Ground): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -38,6 +40,7 @@ export class AppModule {
         JobsModule,
         LimitsModule,
         HealthModule,
+        ...alongside,
       ],
       providers: [
         // The order of the guards is the order in which a caller learns what is wrong.

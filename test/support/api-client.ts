@@ -1,0 +1,108 @@
+import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { ContractCheck, type ObservedAnswer } from './contract-check.js';
+import { readContract } from './contract-check-document.js';
+import { recordViolations, throwViolations } from './contract-check-violations.js';
+
+export interface RequestOptions {
+  /** An object or array is sent as JSON; a string or bytes as they are, with the headers given. */
+  readonly body?: unknown;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** What the JSON says, whatever that is; the text of anything else. */
+  readonly body: ReturnType<typeof JSON.parse>;
+  readonly text: string;
+}
+
+/** Talks to a service over HTTP; every answer is held against the contract. */
+export class ApiClient {
+  private readonly agent = new Agent({ keepAlive: true });
+
+  private constructor(
+    readonly url: string,
+    private readonly judge: (answer: ObservedAnswer) => void,
+    private readonly headers: OutgoingHttpHeaders = {},
+  ) {}
+
+  /** For a service in another process: the client checks what it gets. */
+  static for(url: string, undocumented?: RegExp): ApiClient {
+    const check = new ContractCheck(readContract(), undocumented);
+    return new ApiClient(url, (answer) => {
+      recordViolations(check, answer);
+      throwViolations();
+    });
+  }
+
+  /** For a service whose server checks its own answers (see startTestApp). */
+  static ofCheckedServer(url: string): ApiClient {
+    return new ApiClient(url, throwViolations);
+  }
+
+  /** The same, with headers on every request: a principal's key, for instance. */
+  with(headers: OutgoingHttpHeaders): ApiClient {
+    return new ApiClient(this.url, this.judge, { ...this.headers, ...headers });
+  }
+
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const answer = await this.send(method, path, options);
+    this.judge({ method, url: path, ...answer, body: answer.text });
+    return answer;
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private send(method: string, path: string, options: RequestOptions): Promise<Answer> {
+    const { bytes, type } = serialised(options.body);
+    const headers = {
+      ...(type && { 'content-type': type }),
+      ...(bytes && { 'content-length': bytes.length }),
+      ...this.headers,
+      ...options.headers,
+    };
+    const { signal } = options;
+    return new Promise((resolve, reject) => {
+      const outgoing = request(this.url, {
+        method,
+        path,
+        headers: definedOnly(headers),
+        agent: this.agent,
+        ...(signal && { signal }),
+      });
+      outgoing.on('error', reject);
+      outgoing.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          const { statusCode = 0, headers } = response;
+          resolve({ status: statusCode, headers, text, body: parsed(text, headers) });
+        });
+      });
+      outgoing.end(bytes);
+    });
+  }
+}
+
+function serialised(body: unknown): { bytes?: Buffer; type?: string } {
+  if (body === undefined) return {};
+  if (typeof body === 'string') return { bytes: Buffer.from(body) };
+  if (body instanceof Uint8Array) return { bytes: Buffer.from(body) };
+  return { bytes: Buffer.from(JSON.stringify(body)), type: 'application/json' };
+}
+
+/** A header given as undefined is left out, so that a test can send none. */
+function definedOnly(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+}
+
+function parsed(text: string, headers: IncomingHttpHeaders): ReturnType<typeof JSON.parse> {
+  const json = (headers['content-type'] ?? '').startsWith('application/json');
+  return json && text !== '' ? JSON.parse(text) : text;
+}

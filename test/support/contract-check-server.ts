@@ -1,0 +1,44 @@
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
+import type { ContractCheck } from './contract-check.js';
+import { recordViolations } from './contract-check-violations.js';
+
+/** Checks everything that the server answers to a request, whichever client asks and whichever layer answers. */
+export function checkAnswersOf(server: Server, check: ContractCheck): void {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    // Taken now: a handler may rewrite it.
+    const { method = '', url = '' } = request;
+    const chunks: Buffer[] = [];
+    let written: OutgoingHttpHeaders = {};
+    const { writeHead, write, end } = response;
+    const keep = (chunk: unknown): void => {
+      if (typeof chunk === 'string') chunks.push(Buffer.from(chunk));
+      else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+    };
+    response.writeHead = ((status: number, ...rest: unknown[]) => {
+      const headers = rest.findLast((value) => typeof value === 'object');
+      written = lowerCased(headers as OutgoingHttpHeaders | undefined);
+      return Reflect.apply(writeHead, response, [status, ...rest]) as ServerResponse;
+    }) as typeof writeHead;
+    response.write = ((...args: unknown[]) => {
+      keep(args[0]);
+      return Reflect.apply(write, response, args) as boolean;
+    }) as typeof write;
+    response.end = ((...args: unknown[]) => {
+      keep(args[0]);
+      recordViolations(check, {
+        method,
+        url,
+        status: response.statusCode,
+        headers: { ...response.getHeaders(), ...written },
+        body: Buffer.concat(chunks).toString('utf8'),
+      });
+      return Reflect.apply(end, response, args) as ServerResponse;
+    }) as typeof end;
+  });
+}
+
+function lowerCased(headers: OutgoingHttpHeaders | undefined): OutgoingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}

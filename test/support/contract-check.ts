@@ -1,0 +1,204 @@
+import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
+import addFormats from 'ajv-formats';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../src/common/errors/error-catalogue.js';
+import {
+  type ContractDocument,
+  type DocumentedPath,
+  DocumentedPaths,
+  type DocumentedResponse,
+} from './contract-check-document.js';
+import { componentSchemas, type OpenApiSchema, toJsonSchema } from './contract-check-schema.js';
+
+export interface ObservedAnswer {
+  readonly method: string;
+  /** Path and query, as they were sent. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+  readonly body: string;
+}
+
+interface Page {
+  readonly path: RegExp;
+  readonly statuses: readonly number[];
+  readonly types: RegExp;
+}
+
+/** For people, and not in the document: only their status and type are checked. */
+const PAGES: readonly Page[] = [
+  { path: /^\/login$/, statuses: [200, 303, 401, 422, 429], types: /^(text\/html|)$/ },
+  { path: /^\/logout$/, statuses: [303], types: /^(text\/html|)$/ },
+  {
+    path: /^\/docs(\/.*)?$/,
+    statuses: [200, 302, 303, 304],
+    types: /^(text\/(html|css|javascript)|application\/javascript|image\/.*|)$/,
+  },
+  { path: /^\/openapi\.json$/, statuses: [200], types: /^application\/json$/ },
+  { path: /^\/openapi\.yaml$/, statuses: [200], types: /^(application|text)\/(x-)?yaml$/ },
+];
+
+/** What every answer carries, whoever wrote it. */
+const HEADERS_OF_ALL = [
+  'x-request-id',
+  'x-content-type-options',
+  'content-security-policy',
+  'referrer-policy',
+];
+
+/** Answers that the server gives before a route, and so the document, comes into it. */
+const OUTSIDE_ROUTING = [400, 404, 408, 414, 431];
+const STATUS_OF_BAD_REQUEST = [400, 408, 414, 431];
+
+/** Holds answers against the contract. `undocumented` are paths that a test mounts itself. */
+export class ContractCheck {
+  private readonly paths: DocumentedPaths;
+  private readonly ajv = new Ajv2019({ allErrors: true, strict: false, verbose: true });
+  private readonly validators = new Map<OpenApiSchema, ValidateFunction>();
+
+  constructor(
+    document: ContractDocument,
+    private readonly undocumented?: RegExp,
+  ) {
+    addFormats.default(this.ajv);
+    // Times are answered in UTC and milliseconds, so that a shown value works as a filter.
+    this.ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    this.paths = new DocumentedPaths(document);
+    this.ajv.addSchema(componentSchemas(document.components.schemas));
+  }
+
+  /** What is wrong with the answer, in words; empty when nothing is. */
+  problems(answer: ObservedAnswer): string[] {
+    const path = answer.url.replace(/[?#].*$/s, '');
+    const missing = HEADERS_OF_ALL.filter((name) => answer.headers[name] === undefined);
+    return [
+      ...missing.map((name) => `has no ${name} header`),
+      ...this.problemsOfPath(answer, path),
+      ...this.problemsOfError(answer),
+    ];
+  }
+
+  private problemsOfPath(answer: ObservedAnswer, path: string): string[] {
+    if (this.undocumented?.test(path)) return [];
+    const documented = this.paths.find(path);
+    if (documented) return this.problemsOfOperation(answer, documented);
+    const page = PAGES.find((one) => one.path.test(path));
+    if (page && answer.status < 500) return problemsOfPage(answer, page);
+    if (OUTSIDE_ROUTING.includes(answer.status) || answer.status === 405) return [];
+    return [`answers ${answer.status} at an address that the document does not have`];
+  }
+
+  private problemsOfOperation(answer: ObservedAnswer, documented: DocumentedPath): string[] {
+    const method = answer.method.toLowerCase();
+    const operation = documented.operations[method === 'head' ? 'get' : method];
+    const page = PAGES.find((one) => one.path.test(documented.template));
+    if (!operation) {
+      if (page && method === 'get') return problemsOfPage(answer, page);
+      if (answer.status !== 405) return [`answers ${answer.status} to an undocumented method`];
+      return answer.headers['allow'] === undefined ? ['answers 405 without Allow'] : [];
+    }
+    const response = operation.responses[answer.status];
+    if (!response) {
+      const known = Object.keys(operation.responses).join(', ');
+      return [
+        `answers ${answer.status}, which ${documented.template} does not document (${known})`,
+      ];
+    }
+    return [...this.problemsOfHeaders(answer, response), ...this.problemsOfBody(answer, response)];
+  }
+
+  private problemsOfHeaders({ headers }: ObservedAnswer, response: DocumentedResponse): string[] {
+    return Object.entries(response.headers ?? {}).flatMap(([name, { required, schema }]) => {
+      const value = headers[name.toLowerCase()];
+      if (value === undefined) return required ? [`has no ${name} header`] : [];
+      const typed = schema.type === 'integer' ? Number(value) : value;
+      return this.problemsOfValue(schema, typed, `header ${name}`);
+    });
+  }
+
+  private problemsOfBody(answer: ObservedAnswer, response: DocumentedResponse): string[] {
+    const type = mediaType(answer);
+    const { content } = response;
+    if (!content || Object.keys(content).length === 0) {
+      return answer.body === '' ? [] : ['has a body where the document has none'];
+    }
+    const documented = content[type];
+    if (!documented) {
+      return [`is ${type || 'of no type'}; the document has ${Object.keys(content).join(', ')}`];
+    }
+    if (answer.method === 'HEAD') return [];
+    if (!type.endsWith('json')) return [];
+    return this.problemsOfJson(documented.schema, answer.body);
+  }
+
+  private problemsOfError(answer: ObservedAnswer): string[] {
+    if (answer.status < 400 || answer.method === 'HEAD') return [];
+    const type = mediaType(answer);
+    const enveloped = /"error"\s*:/.test(answer.body);
+    // Health answers 503 with its own body, and login shows its page again: the document says so where it is allowed.
+    if (type === 'text/html' || (!enveloped && answer.status === 503)) return [];
+    if (type !== 'application/json') return [`is an error of type ${type || 'none'}`];
+    const problems = this.problemsOfJson({ $ref: '#/components/schemas/Error' }, answer.body);
+    return problems.length > 0 ? problems : problemsOfEnvelope(answer);
+  }
+
+  private problemsOfJson(schema: OpenApiSchema, body: string): string[] {
+    let value: unknown;
+    try {
+      value = JSON.parse(body);
+    } catch {
+      return [`is not JSON: ${body.slice(0, 200)}`];
+    }
+    return this.problemsOfValue(schema, value, 'body');
+  }
+
+  private problemsOfValue(schema: OpenApiSchema, value: unknown, what: string): string[] {
+    let validate = this.validators.get(schema);
+    if (!validate) {
+      validate = this.ajv.compile(toJsonSchema(schema));
+      this.validators.set(schema, validate);
+    }
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params, data }) =>
+        `${what}${instancePath} ${message} ${JSON.stringify(params)}, is ${short(data)}`,
+    );
+  }
+}
+
+function problemsOfPage(answer: ObservedAnswer, page: Page): string[] {
+  const type = mediaType(answer);
+  if (answer.status === 405 || answer.status === 404 || type === 'application/json') return [];
+  return [
+    ...(page.statuses.includes(answer.status) ? [] : [`answers ${answer.status}`]),
+    ...(page.types.test(type) ? [] : [`is of type ${type}`]),
+  ];
+}
+
+/** The code, the status and the id of an error agree with each other. */
+function problemsOfEnvelope(answer: ObservedAnswer): string[] {
+  const { error } = JSON.parse(answer.body) as { error: { code: ErrorCode; request_id: string } };
+  const { status } = ERROR_CATALOGUE[error.code];
+  const fits =
+    status === answer.status ||
+    (error.code === 'bad_request' && STATUS_OF_BAD_REQUEST.includes(answer.status));
+  return [
+    ...(fits ? [] : [`is ${error.code} with status ${answer.status} instead of ${status}`]),
+    ...(error.request_id === answer.headers['x-request-id']
+      ? []
+      : [
+          `names request ${error.request_id} beside X-Request-Id ${String(answer.headers['x-request-id'])}`,
+        ]),
+  ];
+}
+
+function mediaType({ headers }: ObservedAnswer): string {
+  return String(headers['content-type'] ?? '')
+    .split(';')[0]!
+    .trim()
+    .toLowerCase();
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

@@ -1,0 +1,92 @@
+import type { Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { schema } from '../../src/app.schema.js';
+import { createApp } from '../../src/app.setup.js';
+import { createRootLogger } from '../../src/common/logging/logger-options.js';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { connectionOptions } from '../../src/database/connection.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { type Answer, ApiClient, type RequestOptions } from './api-client.js';
+import { ContractCheck } from './contract-check.js';
+import { readContract } from './contract-check-document.js';
+import { checkAnswersOf } from './contract-check-server.js';
+import { createTestDatabase } from './test-database.js';
+
+export interface TestAppOptions {
+  /** Environment variables beside those that a test needs anyway. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Another app's database, for a second replica, or one that the test made; it is not dropped with this app. */
+  readonly database?: { readonly url: string };
+  /** Modules that only the test has. The contract does not know their paths: name them in `undocumented`. */
+  readonly modules?: readonly Type[];
+  readonly undocumented?: RegExp;
+}
+
+export interface TestApp {
+  readonly url: string;
+  readonly port: number;
+  readonly database: { readonly url: string };
+  /** For what HTTP does not show: `app.nest.get(SomeService)`. */
+  readonly nest: NestFastifyApplication;
+  readonly client: ApiClient;
+  /** As nobody in particular; `app.client.with({ authorization })` is somebody. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const MANY = '1000000000';
+
+export const TEST_SETTINGS: Readonly<Record<string, string>> = {
+  LOG_LEVEL: 'silent',
+  DATABASE_POOL_SIZE: '8',
+  SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  RATE_LIMIT_READ: MANY,
+  RATE_LIMIT_WRITE: MANY,
+  RATE_LIMIT_TRIAGE: MANY,
+  RATE_LIMIT_WEBHOOK: '0',
+  SHUTDOWN_GRACE_MS: '2000',
+};
+
+/** The whole service in this process, on a database of its own. Each of its answers is held against the contract. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const own = options.database ? undefined : await createTestDatabase();
+  const database = options.database ?? own!;
+  const settings = loadSettings({
+    ...TEST_SETTINGS,
+    DATABASE_URL: database.url,
+    DATA_DIR: join(tmpdir(), `its-test-data-${randomBytes(6).toString('hex')}`),
+    ...options.settings,
+  });
+  const connection = connectionOptions(settings.databaseUrl ?? database.url, settings);
+  const dataSource = await createDataSource(schema, connection).initialize();
+  const nest = await createApp({
+    settings,
+    dataSource,
+    logger: createRootLogger(settings),
+    ...(options.modules && { alongside: options.modules }),
+  });
+  const server: Server = nest.getHttpServer();
+  checkAnswersOf(server, new ContractCheck(readContract(), options.undocumented));
+  await nest.listen(0, '127.0.0.1');
+  const { port } = server.address() as AddressInfo;
+  const client = ApiClient.ofCheckedServer(`http://127.0.0.1:${port}`);
+  return {
+    url: client.url,
+    port,
+    database,
+    nest,
+    client,
+    request: (method, path, request) => client.request(method, path, request),
+    close: async () => {
+      client.close();
+      await nest.close();
+      await dataSource.destroy();
+      await own?.drop();
+    },
+  };
+}

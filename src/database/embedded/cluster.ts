@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Binaries } from './binaries.js';
+import { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import { exists, readIfPresent, writeWhole } from './file-system.js';
+import { lastComplaint } from './server-log.js';
+import { runAs, type ServerUser } from './server-user.js';
+
+/** The application's role, which owns the database of the same name. The superuser has no password and cannot log in. */
+export const DATABASE = 'incidents';
+
+export interface ClusterOptions {
+  readonly cluster: string;
+  readonly passwordFile: string;
+  readonly binaries: Binaries;
+  readonly user: ServerUser;
+  /** False only where data need not survive a power cut, as in tests. */
+  readonly durable: boolean;
+}
+
+/** Makes the cluster on first start; returns the password of the application's role. */
+export async function prepareCluster(options: ClusterOptions): Promise<string> {
+  if (!(await exists(options.cluster))) return createCluster(options);
+
+  await verifyVersion(options);
+  const known = (await readIfPresent(options.passwordFile))?.trim();
+  if (known) return known;
+  const password = newPassword();
+  await runStatements(options, options.cluster, [`ALTER ROLE ${DATABASE} PASSWORD '${password}'`]);
+  await writeWhole(options.passwordFile, password, 0o600);
+  return password;
+}
+
+/** Built beside its place and moved there when complete: an interrupted first start leaves nothing to repair. */
+async function createCluster(options: ClusterOptions): Promise<string> {
+  const { cluster, user, binaries, durable } = options;
+  await removeDrafts(cluster);
+  const draft = await mkdtemp(draftPrefix(cluster));
+  if (user.dropped) await chown(draft, user.uid, user.gid);
+
+  // Text is compared by code point and upper and lower case follow Unicode, whatever the machine's locales are.
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const access = ['--username=postgres', '--auth=reject', '--encoding=UTF8', '--no-instructions'];
+  const speed = durable ? [] : ['--no-sync'];
+  const initdb = ['-D', draft, ...access, ...locale, ...speed];
+  const { ok, stderr } = await runAs(user, binaries.initdb, initdb);
+  if (!ok) throw new EmbeddedPostgresError(`PostgreSQL's initdb failed: ${lastComplaint(stderr)}`);
+
+  const password = newPassword();
+  await runStatements(options, draft, [
+    `CREATE ROLE ${DATABASE} LOGIN CREATEDB PASSWORD '${password}'`,
+    `CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`,
+  ]);
+  await writeWhole(options.passwordFile, password, 0o600);
+  await rename(draft, cluster);
+  return password;
+}
+
+const draftPrefix = (cluster: string): string => `${cluster}.new-`;
+
+/** Each draft has its own name: the initdb of a killed application may still be at work in the former one. */
+async function removeDrafts(cluster: string): Promise<void> {
+  for (const name of await readdir(dirname(cluster))) {
+    const path = join(dirname(cluster), name);
+    if (!path.startsWith(draftPrefix(cluster))) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** In single-user mode, which needs neither a running server nor a superuser who can log in. */
+async function runStatements(
+  { binaries, user, durable }: ClusterOptions,
+  cluster: string,
+  statements: readonly string[],
+): Promise<void> {
+  const settings = ['-c', 'exit_on_error=on', '-c', `fsync=${durable ? 'on' : 'off'}`];
+  const { ok, stderr } = await runAs(
+    user,
+    binaries.postgres,
+    ['--single', '-j', '-D', cluster, ...settings, 'postgres'],
+    statements.map((statement) => `${statement};\n\n`).join(''),
+  );
+  if (!ok) {
+    throw new EmbeddedPostgresError(`PostgreSQL could not be set up: ${lastComplaint(stderr)}`);
+  }
+}
+
+async function verifyVersion({ cluster, binaries }: ClusterOptions): Promise<void> {
+  const version = (await readIfPresent(join(cluster, 'PG_VERSION')))?.trim();
+  if (version === binaries.major) return;
+  throw new EmbeddedPostgresError(
+    version === undefined
+      ? `${cluster} is not a PostgreSQL data directory: move it away, or use another DATA_DIR.`
+      : `${cluster} was made by PostgreSQL ${version}, and this release runs ${binaries.major}: move the data over with pg_dump of version ${version}, or use another DATA_DIR.`,
+  );
+}
+
+const newPassword = (): string => randomBytes(24).toString('hex');

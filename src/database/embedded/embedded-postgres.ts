@@ -1,0 +1,119 @@
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { prepareBinaries } from './binaries.js';
+import { DATABASE, prepareCluster } from './cluster.js';
+import { lockDataDir } from './data-dir-lock.js';
+import { recordedHome, settleHome } from './data-home.js';
+import { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import { readIfPresent, writeWhole } from './file-system.js';
+import { startOnFreePort } from './free-port.js';
+import { stopPredecessor } from './predecessor.js';
+import { ServerLog } from './server-log.js';
+import { ServerProcess } from './server-process.js';
+import { HOST_BASED_ACCESS, SMALL_SERVER } from './server-settings.js';
+import { chooseServerUser, type ServerUser } from './server-user.js';
+import { Supervisor } from './supervisor.js';
+import { makeSocketDir, removeSocketDir, temporaryRoot } from './temporary-root.js';
+import { UndoList } from './undo-list.js';
+
+export { EmbeddedPostgresError } from './embedded-postgres-error.js';
+
+export interface EmbeddedPostgresOptions {
+  /** The cluster lives in `<dataDir>/postgres`, unless the OS user that runs the server cannot reach that. */
+  readonly dataDir: string;
+  readonly log?: (line: string) => void;
+  /** Further settings of the server, e.g. `{ fsync: 'off' }` in tests. */
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+export interface EmbeddedPostgres {
+  readonly url: string;
+  /** Of the server that runs now: a killed one is replaced by another on the same port. */
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a PostgreSQL server of this application's own; the database is made on first start. */
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
+  const undo = new UndoList();
+  try {
+    return await start(options, undo);
+  } catch (error) {
+    await undo.run().catch(() => undefined);
+    throw EmbeddedPostgresError.from(error);
+  }
+}
+
+async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<EmbeddedPostgres> {
+  const log = options.log ?? (() => undefined);
+  await mkdir(options.dataDir, { recursive: true });
+  const dataDir = await realpath(options.dataDir);
+  const claim = (directory: string) => {
+    const lock = lockDataDir(join(directory, 'postgres.lock'), dataDir);
+    undo.add(() => lock.release());
+  };
+  claim(dataDir);
+  const user = await chooseServerUser(join(await recordedHome(dataDir), 'postgres'));
+  const temporary = await temporaryRoot(user);
+  const binaries = await prepareBinaries(user, temporary);
+  const home = await settleHome(dataDir, user, log);
+  // Two copies of a DATA_DIR name the same place outside.
+  if (home !== dataDir) claim(home);
+
+  const cluster = join(home, 'postgres');
+  await stopPredecessor(cluster, log);
+  const password = await prepareCluster({
+    cluster,
+    passwordFile: join(dataDir, 'postgres.password'),
+    binaries,
+    user,
+    durable: options.parameters?.fsync !== 'off',
+  });
+
+  const socketDir = await freshSocketDir(dataDir, temporary, user, undo);
+  const accessFile = join(home, 'postgres.hba.conf');
+  await writeWhole(accessFile, HOST_BASED_ACCESS, 0o644);
+  const serverLog = await ServerLog.open(join(dataDir, 'postgres.log'));
+  undo.add(() => serverLog.close());
+
+  const parameters = {
+    ...SMALL_SERVER,
+    hba_file: accessFile,
+    unix_socket_directories: `"${socketDir}"`,
+    ...options.parameters,
+  };
+  const { postgres } = binaries;
+  const spawnOn = (port: number) =>
+    ServerProcess.spawn({ postgres, cluster, user, log: serverLog, port, parameters });
+  const { server, port } = await startOnFreePort(spawnOn);
+  const supervisor = new Supervisor(server, () => spawnOn(port), log);
+  undo.add(() => supervisor.stop());
+
+  return {
+    url: `postgres://${DATABASE}:${password}@127.0.0.1:${port}/${DATABASE}`,
+    get pid() {
+      return supervisor.pid;
+    },
+    stop: () => undo.run(),
+  };
+}
+
+async function freshSocketDir(
+  dataDir: string,
+  temporary: string,
+  user: ServerUser,
+  undo: UndoList,
+): Promise<string> {
+  const record = join(dataDir, 'postgres.socket');
+  const former = await readIfPresent(record);
+  if (former) await removeSocketDir(former, user);
+  const socketDir = await makeSocketDir(temporary, user);
+  await writeWhole(record, socketDir, 0o600);
+  undo.add(async () => {
+    await removeSocketDir(socketDir, user);
+    await rm(record, { force: true });
+  });
+  return socketDir;
+}

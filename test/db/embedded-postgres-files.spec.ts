@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { linkLibraries, locateNative } from '../../src/database/embedded/native-package.js';
+import {
+  commandLine,
+  isAlive,
+  servesCluster,
+} from '../../src/database/embedded/postmaster-file.js';
+import { privateCopy } from '../../src/database/embedded/private-copy.js';
+import { eventually } from '../support/embedded/app-process.js';
+import { openTempDir } from '../support/embedded/launcher-build.js';
+
+const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
+
+describe('the private copy of the programs', () => {
+  const root = openTempDir('copy');
+  const native = join(root, 'package/native');
+  let place: string;
+  let round = 0;
+
+  beforeAll(async () => {
+    await mkdir(join(native, 'bin'), { recursive: true });
+    await mkdir(join(native, 'lib'));
+    await writeFile(join(native, 'bin/postgres'), 'program', { mode: 0o700 });
+    await writeFile(join(native, 'lib/libpq.so.5.18'), 'library', { mode: 0o600 });
+    await writeFile(join(native, 'lib/libpq.a'), 'static library');
+    const link = { source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' };
+    await writeFile(join(native, 'pg-symlinks.json'), JSON.stringify([link]));
+  });
+  beforeEach(async () => {
+    place = join(root, `place-${round++}`);
+    await mkdir(place);
+  });
+  afterAll(() => rm(root, { recursive: true }));
+
+  it('is complete, linked, readable to all and writable to its owner only', async () => {
+    const copy = await privateCopy(native, place);
+
+    expect((await lstat(copy)).mode & 0o777).toBe(0o755);
+    expect((await lstat(join(copy, 'bin/postgres'))).mode & 0o777).toBe(0o755);
+    expect((await lstat(join(copy, 'lib/libpq.so.5.18'))).mode & 0o777).toBe(0o644);
+    expect(await readFile(join(copy, 'lib/libpq.so.5'), 'utf8')).toBe('library');
+    expect(await readdir(join(copy, 'lib'))).toEqual(['libpq.so.5', 'libpq.so.5.18']);
+    expect(await readdir(place)).toHaveLength(1);
+  });
+
+  it('is made once, by however many starts', async () => {
+    const copies = await Promise.all([1, 2, 3].map(() => privateCopy(native, place)));
+    const { ino } = await lstat(copies[0]!);
+
+    expect(new Set([...copies, await privateCopy(native, place)]).size).toBe(1);
+    expect((await lstat(copies[0]!)).ino).toBe(ino);
+    expect(await readdir(place)).toHaveLength(1);
+  });
+
+  it('is completed when a part of it is gone', async () => {
+    const copy = await privateCopy(native, place);
+    await rm(join(copy, 'lib/libpq.so.5.18'));
+
+    await privateCopy(native, place);
+
+    expect(await readFile(join(copy, 'lib/libpq.so.5'), 'utf8')).toBe('library');
+    expect(await readdir(place)).toHaveLength(1);
+  });
+
+  it('is not trusted when others may write to it', async () => {
+    const copy = await privateCopy(native, place);
+    await chmod(copy, 0o777);
+
+    await expect(privateCopy(native, place)).rejects.toThrow(/others can change it/);
+  });
+
+  it('is not trusted when its name is a link', async () => {
+    const copy = await privateCopy(native, place);
+    await rm(copy, { recursive: true });
+    await symlink(native, copy);
+
+    await expect(privateCopy(native, place)).rejects.toThrow(/others can change it/);
+  });
+
+  itAsRoot('is not trusted when another user made it (needs root)', async () => {
+    const copy = await privateCopy(native, place);
+    await chown(copy, 65534, 65534);
+
+    await expect(privateCopy(native, place)).rejects.toThrow(/others can change it/);
+  });
+});
+
+describe('the package of the programs', () => {
+  it('is missing on a platform that has none, which is said in one line', () => {
+    expect(() => locateNative('sunos', 'x64')).toThrow(
+      /^There is no embedded PostgreSQL for sunos-x64: set DATABASE_URL [^\n]*$/,
+    );
+  });
+
+  it('has the links that its install script would make', async () => {
+    const native = locateNative();
+    expect(await linkLibraries(native)).toBe(true);
+
+    const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
+      target: string;
+    }[];
+    for (const { target } of links) {
+      expect((await lstat(join(native, '..', target))).isSymbolicLink()).toBe(true);
+    }
+  });
+});
+
+describe('the process that a pid file names', () => {
+  it('counts as the server only when it is one, of this cluster', async () => {
+    expect(await servesCluster(process.pid, '/data/postgres')).toBe(false);
+    expect(await servesCluster(2 ** 22 + 1, '/data/postgres')).toBe(false);
+  });
+
+  it('does not count when it is the orphan guard, or serves another cluster', async () => {
+    const arguments_ = [
+      '-c',
+      'read -r line; :',
+      'sh',
+      '/x/bin/postgres',
+      '-D',
+      '/data/postgres',
+      '-p',
+    ];
+    const guard = spawn('/bin/sh', arguments_, { stdio: ['pipe', 'ignore', 'ignore'] });
+    const pretender = spawn('/bin/sh', ['-c', 'read -r line; :'], {
+      argv0: '/x/bin/postgres -D /data/postgres -p',
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    try {
+      await eventually(async () => (await commandLine(guard.pid!)).startsWith('/bin/sh'));
+      expect(await servesCluster(guard.pid!, '/data/postgres')).toBe(false);
+      await eventually(async () => servesCluster(pretender.pid!, '/data/postgres'));
+      expect(await servesCluster(pretender.pid!, '/data/postgres2')).toBe(false);
+      expect(await servesCluster(pretender.pid!, '/data')).toBe(false);
+    } finally {
+      guard.stdin.end();
+      pretender.stdin.end();
+    }
+  });
+
+  it('is looked up with ps where there is no /proc', async () => {
+    const own = await commandLine(process.pid, '/nowhere');
+    expect(own).toContain('node');
+    expect(own.endsWith(' ')).toBe(true);
+    expect(await commandLine(2 ** 22 + 1, '/nowhere')).toBe('');
+    expect(isAlive(process.pid)).toBe(true);
+  });
+});

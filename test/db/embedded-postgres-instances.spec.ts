@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  EmbeddedPostgresError,
+  startEmbeddedPostgres,
+} from '../../src/database/embedded/embedded-postgres.js';
+import { isAlive, readPostmasterFile } from '../../src/database/embedded/postmaster-file.js';
+import { AppProcess, eventually } from '../support/embedded/app-process.js';
+import { buildLauncher, openTempDir } from '../support/embedded/launcher-build.js';
+import { query } from '../support/embedded/query.js';
+
+describe('applications that share or leave a data directory', () => {
+  const root = openTempDir('instances');
+  const dataDir = join(root, 'data');
+  const cluster = join(dataDir, 'postgres');
+  let app: string;
+
+  beforeAll(() => {
+    app = buildLauncher(join(root, 'app'), 'linked');
+  });
+  afterEach(AppProcess.endAll);
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  const start = () => new AppProcess(app, dataDir);
+  const serverIsGone = async () => (await readPostmasterFile(cluster)) === undefined;
+
+  it('decides simultaneous starts for exactly one, on a new, a used and a forsaken directory', async () => {
+    for (let round = 0; round < 3; round++) {
+      const rivals = [start(), start(), start()];
+      const results = await Promise.all(rivals.map((rival) => rival.event('started', 'failed')));
+
+      const losers = results.filter(({ event }) => event === 'failed');
+      expect(losers).toHaveLength(2);
+      for (const { name, message } of losers) {
+        expect(name).toBe('EmbeddedPostgresError');
+        expect(message).toMatch(/^[^\n]* is in use by another running instance[^\n]*$/);
+      }
+      const winner = results.findIndex(({ event }) => event === 'started');
+      expect(await query(results[winner]!.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+      // The next round finds the lock and the server of a killed holder.
+      await rivals[winner]!.kill();
+    }
+  });
+
+  it('turns a second application away without disturbing the first', async () => {
+    const { url, pid } = await start().event('started');
+
+    const second = await start().event('started', 'failed');
+    const third = await startEmbeddedPostgres({ dataDir }).catch((error: unknown) => error);
+
+    expect(second.event).toBe('failed');
+    expect(third).toBeInstanceOf(EmbeddedPostgresError);
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect((await readPostmasterFile(cluster))?.pid).toBe(pid);
+  });
+
+  it('shuts the server down by itself within a second or two when the application is killed', async () => {
+    const first = start();
+    await first.event('started');
+
+    await first.kill();
+
+    await eventually(serverIsGone, 2_000);
+  });
+
+  it('keeps the server up while the application drains after Ctrl-C', async () => {
+    const first = start();
+    const { url } = await first.event('started');
+
+    process.kill(-first.pid, 'SIGINT');
+    await first.event('interrupted');
+
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await first.stop();
+    await expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('finds every acknowledged row after application, guard and server were killed', async () => {
+    const first = start();
+    const { url, pid } = await first.event('started');
+    await query(url, 'create table if not exists acknowledged (n int)');
+    await query(url, 'insert into acknowledged select generate_series(1, 1000)');
+
+    const socketDir = readFileSync(join(dataDir, 'postgres.socket'), 'utf8');
+    expect(existsSync(socketDir)).toBe(true);
+
+    process.kill(guardOf(cluster), 'SIGKILL');
+    process.kill(first.pid, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
+    const next = await start().event('started', 'failed');
+
+    expect(next).toMatchObject({ event: 'started' });
+    expect(await query(next.url, 'select count(*)::int as n from acknowledged')).toEqual([
+      { n: 1000 },
+    ]);
+    expect(existsSync(socketDir)).toBe(false);
+  });
+
+  it('stops a server that an ended application left running', async () => {
+    const first = start();
+    const { pid } = await first.event('started');
+    process.kill(guardOf(cluster), 'SIGKILL');
+    await first.kill();
+    expect((await readPostmasterFile(cluster))?.pid).toBe(pid);
+    expect(isAlive(pid)).toBe(true);
+
+    const second = start();
+    const { url } = await second.event('started');
+
+    expect(second.logged.join()).toContain(`pid ${pid}`);
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect((await readPostmasterFile(cluster))?.pid).not.toBe(pid);
+  });
+});
+
+/** The shell that waits to shut the server of this cluster down. */
+function guardOf(cluster: string): number {
+  const guard = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .find((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return command.startsWith('/bin/sh') && command.includes(`\0${cluster}\0`);
+      } catch {
+        return false;
+      }
+    });
+  return Number(guard);
+}

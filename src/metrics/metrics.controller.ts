@@ -20,6 +20,7 @@ export class MetricsController extends PrometheusController {
     status: 200,
     description: 'The metrics in the Prometheus text format.',
     contentType: 'text/plain',
+    example: '# TYPE http_requests_in_flight gauge\nhttp_requests_in_flight 1\n',
   })
   override index(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     return super.index(reply);

@@ -20,6 +20,9 @@ interface AnswerOptions {
   readonly raw?: boolean;
   readonly list?: boolean;
   readonly contentType?: string;
+  /** For a body that no class describes; text when it is left out. */
+  readonly schema?: SchemaObject;
+  readonly example?: unknown;
   readonly headers?: Record<string, { description: string; schema: SchemaObject }>;
 }
 
@@ -34,9 +37,13 @@ export function Operation(operationId: string, summary: string): MethodDecorator
  */
 export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
   const { status, description, type, headers, contentType = 'application/json' } = options;
-  const content = type
-    ? { [contentType]: { schema: schemaOf(type, options) } }
-    : { [contentType]: { schema: { type: 'string' } } };
+  const { schema = { type: 'string' }, example } = options;
+  const content = {
+    [contentType]: {
+      schema: type ? schemaOf(type, options) : schema,
+      ...(example !== undefined && { example }),
+    },
+  };
   return applyDecorators(
     ...(type ? [ApiExtraModels(type)] : []),
     ApiResponse({ status, description, content, ...(headers && { headers }) }),

@@ -6,6 +6,7 @@ import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
 import { version } from '../version.js';
 import { ERRORS_EXTENSION } from './answers.js';
 import { addEnvelopes } from './envelopes.js';
+import { addExamples, errorExamples } from './examples.js';
 import {
   ERROR_HEADERS,
   ERROR_SCHEMAS,
@@ -62,6 +63,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     }
   }
   addEnvelopes(document);
+  addExamples(document);
   return sorted(document);
 }
 
@@ -132,7 +134,12 @@ function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
         .map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].meaning}`)
         .join('\n\n'),
       ...(ERROR_HEADERS[status] && { headers: ERROR_HEADERS[status] }),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/Error' },
+          examples: errorExamples(group),
+        },
+      },
     };
   }
 }

@@ -8,7 +8,9 @@ export function sorted<T>(value: T): T {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, child]) => [
         key,
-        key === 'required' && Array.isArray(child) ? (child as unknown[]).toSorted() : sorted(child),
+        key === 'required' && Array.isArray(child)
+          ? (child as unknown[]).toSorted()
+          : sorted(child),
       ]),
   ) as T;
 }

@@ -1,0 +1,45 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Public } from '../access.js';
+import { AnyQuery, RawAnswer } from '../http/handler-options.js';
+import { ApiAnswer, Operation } from './answers.js';
+
+const FOLDER = join(__dirname, '..', '..', '..', 'openapi');
+
+/** The committed files, byte for byte: what a client was generated from is what the service says of itself. */
+@ApiTags('System')
+@Controller()
+@RawAnswer()
+@AnyQuery()
+@Public()
+export class ContractController {
+  private readonly json = readFileSync(join(FOLDER, 'openapi.json'));
+  private readonly yaml = readFileSync(join(FOLDER, 'openapi.yaml'));
+
+  @Get('openapi.json')
+  @Operation('getOpenApiJson', 'Read this document as JSON')
+  @ApiAnswer({
+    status: 200,
+    description: 'This document.',
+    schema: { type: 'object', additionalProperties: true },
+    example: { openapi: '3.0.3', info: { title: 'Incident Triage Service' } },
+  })
+  asJson(@Res() reply: FastifyReply): void {
+    void reply.type('application/json; charset=utf-8').send(this.json);
+  }
+
+  @Get('openapi.yaml')
+  @Operation('getOpenApiYaml', 'Read this document as YAML')
+  @ApiAnswer({
+    status: 200,
+    description: 'This document.',
+    contentType: 'application/yaml',
+    example: 'openapi: 3.0.3\ninfo:\n  title: Incident Triage Service\n',
+  })
+  asYaml(@Res() reply: FastifyReply): void {
+    void reply.type('application/yaml; charset=utf-8').send(this.yaml);
+  }
+}

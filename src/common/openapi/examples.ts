@@ -1,0 +1,100 @@
+import type { OpenAPIObject, ReferenceObject, SchemaObject } from '@nestjs/swagger';
+import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
+
+type Schema = SchemaObject | ReferenceObject;
+type Schemas = Readonly<Record<string, Schema>>;
+
+interface MediaType {
+  schema?: Schema;
+  example?: unknown;
+  examples?: unknown;
+}
+
+/** Gives every body of the document an example, put together from those of its properties. */
+export function addExamples(document: OpenAPIObject): void {
+  const schemas = document.components?.schemas ?? {};
+  for (const media of bodiesOf(document.paths)) {
+    if (media.example !== undefined || media.examples !== undefined || !media.schema) continue;
+    const example = exampleOf(media.schema, schemas);
+    if (example !== undefined) media.example = example;
+  }
+}
+
+/** The bodies below a value: whatever hangs under a key `content`. */
+function* bodiesOf(value: unknown): Generator<MediaType> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, child] of Object.entries(value)) {
+    if (key === 'content') yield* Object.values(child as Record<string, MediaType>);
+    else yield* bodiesOf(child);
+  }
+}
+
+/** Undefined where the schema gives nothing to make one of. */
+export function exampleOf(schema: Schema, schemas: Schemas): unknown {
+  if ('$ref' in schema) {
+    const target = schemas[schema.$ref.replace('#/components/schemas/', '')];
+    return target && exampleOf(target, schemas);
+  }
+  if (schema.example !== undefined) return schema.example as unknown;
+  const variant = schema.oneOf?.[0] ?? schema.anyOf?.[0];
+  if (variant) return exampleOf(variant, schemas);
+  if (schema.enum) return schema.enum[0] as unknown;
+  if (schema.type === 'array') return arrayExample(schema, schemas);
+  const inherited = (schema.allOf ?? []).map((part) => exampleOf(part, schemas));
+  if (schema.properties) {
+    return Object.assign({}, ...inherited, propertyExamples(schema, schemas)) as unknown;
+  }
+  if (inherited.length > 1) return Object.assign({}, ...inherited) as unknown;
+  return inherited[0] ?? (schema.type === 'object' ? {} : undefined);
+}
+
+function arrayExample(schema: SchemaObject, schemas: Schemas): unknown[] {
+  const item = schema.items && exampleOf(schema.items, schemas);
+  return item === undefined ? [] : [item];
+}
+
+function propertyExamples(schema: SchemaObject, schemas: Schemas): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {})
+      .map(([name, property]) => [name, exampleOf(property, schemas)] as const)
+      .filter(([, example]) => example !== undefined),
+  );
+}
+
+const REQUEST_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+
+const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
+  validation_error: {
+    details: {
+      errors: [
+        {
+          field: 'severity',
+          code: 'is_enum',
+          message: 'severity must be one of low, medium, high, critical.',
+        },
+      ],
+    },
+  },
+  forbidden: { details: { required_role: 'admin' } },
+  insufficient_approval_level: { required_level: 'manager', your_level: 'analyst' },
+  ai_unavailable: { details: { reason: 'timeout' } },
+};
+
+/** One named example for each error code that shares a status. */
+export function errorExamples(codes: readonly ErrorCode[]): Record<string, { value: unknown }> {
+  return Object.fromEntries(
+    codes.map((code) => [
+      code,
+      {
+        value: {
+          error: {
+            code,
+            message: ERROR_CATALOGUE[code].meaning,
+            request_id: REQUEST_ID,
+            ...EXTRAS[code],
+          },
+        },
+      },
+    ]),
+  );
+}

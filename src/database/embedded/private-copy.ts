@@ -12,8 +12,8 @@ interface PackagedFile {
 }
 
 /**
- * The package's files where the server's user can run them. The name is derived from version and files, so starts share one
- * copy; as anyone may create that name in a temporary directory, it counts only when it is ours and closed to others.
+ * The package's files where the server's user can run them. The name is derived from version and files, so starts share
+ * one copy; as anyone may create that name in a temporary directory, it counts only when it is ours and closed to others.
  * Whatever is missing is filled in file by file, each whole at once: starts may do so side by side, one may be killed
  * half-way, and whoever tidies up temporary directories may have taken a part.
  */
@@ -23,14 +23,17 @@ export async function privateCopy(native: string, temporaryRoot: string): Promis
   const hash = createHash('sha256').update(JSON.stringify({ version, files })).digest('hex');
   const name = `incident-triage-postgres-${process.getuid?.()}-${hash.slice(0, 16)}`;
   const copy = join(temporaryRoot, name);
-  await makeOpen(copy);
+  await makeDirectory(copy);
   if (!(await isPrivateDirectory(copy))) {
     throw new EmbeddedPostgresError(
       `${copy} should be this user's own copy of PostgreSQL, but others can change it: remove it and start again.`,
     );
   }
   const directories = new Set(files.flatMap(({ path }) => ancestors(path)));
-  for (const directory of [...directories].sort()) await makeOpen(join(copy, directory));
+  for (const directory of ['.', ...[...directories].sort()]) {
+    await makeDirectory(join(copy, directory));
+    await chmod(join(copy, directory), 0o755);
+  }
   await Promise.all(files.map((file) => fillIn(file, native, copy)));
   await linkLibraries(copy);
   return copy;
@@ -55,16 +58,15 @@ function ancestors(path: string): string[] {
   return parent === '.' ? [] : [...ancestors(parent), parent];
 }
 
-/** Modes are set, not copied: those of a checkout made under umask 077 would shut the server's user out again. */
-async function makeOpen(directory: string): Promise<void> {
+async function makeDirectory(path: string): Promise<void> {
   try {
-    await mkdir(directory);
-    await chmod(directory, 0o755);
+    await mkdir(path, { mode: 0o755 });
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
   }
 }
 
+/** Modes are set, not copied: those of a checkout made under umask 077 would shut the server's user out again. */
 async function fillIn(file: PackagedFile, native: string, copy: string): Promise<void> {
   const target = join(copy, file.path);
   const present = await stat(target).catch(() => undefined);

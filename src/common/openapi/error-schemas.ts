@@ -29,14 +29,17 @@ export const ERROR_HEADERS: Readonly<Record<number, HeadersObject>> = {
   503: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
 };
 
-const LEVELS = ['none', 'analyst', 'senior', 'manager'];
-
 export const ERROR_SCHEMAS: SchemasObject = {
   ErrorCode: {
     type: 'string',
     enum: Object.keys(ERROR_CATALOGUE).sort(),
     description:
       'Stable, for programs. Clients should treat a code that they do not know by its HTTP status.',
+  },
+  PrincipalLevel: {
+    type: 'string',
+    enum: ['none', 'analyst', 'senior', 'manager'],
+    description: 'What a principal may approve; a viewer nothing.',
   },
   FieldError: {
     type: 'object',
@@ -66,13 +69,11 @@ export const ERROR_SCHEMAS: SchemasObject = {
         },
       },
       required_level: {
-        type: 'string',
-        enum: LEVELS,
+        allOf: [{ $ref: '#/components/schemas/PrincipalLevel' }],
         description: 'With insufficient_approval_level.',
       },
       your_level: {
-        type: 'string',
-        enum: LEVELS,
+        allOf: [{ $ref: '#/components/schemas/PrincipalLevel' }],
         description: 'With insufficient_approval_level.',
       },
     },

@@ -80,21 +80,22 @@ const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   ai_unavailable: { details: { reason: 'timeout' } },
 };
 
-/** One named example for each error code that shares a status. */
-export function errorExamples(codes: readonly ErrorCode[]): Record<string, { value: unknown }> {
-  return Object.fromEntries(
-    codes.map((code) => [
-      code,
-      {
-        value: {
-          error: {
-            code,
-            message: ERROR_CATALOGUE[code].meaning,
-            request_id: REQUEST_ID,
-            ...EXTRAS[code],
-          },
+/** An example answer of every error code, which the errors of the operations refer to by name. */
+export const ERROR_EXAMPLES = Object.fromEntries(
+  Object.entries(ERROR_CATALOGUE).map(([code, { meaning }]) => [
+    code,
+    {
+      value: {
+        error: {
+          code,
+          message: meaning,
+          request_id: REQUEST_ID,
+          ...EXTRAS[code as ErrorCode],
         },
       },
-    ]),
-  );
-}
+    },
+  ]),
+);
+
+export const errorExamples = (codes: readonly ErrorCode[]) =>
+  Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));

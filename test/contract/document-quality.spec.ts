@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import {
+  type OpenApiDocument,
+  operationsOf,
+  type PlacedOperation,
+} from '../../scripts/contract/document.js';
+
+interface Answer {
+  readonly $ref?: string;
+  readonly content?: Record<string, { schema?: { $ref?: string }; example?: unknown }>;
+}
+
+/** Health says with a body of its own that it is bad: monitors read it as it is. */
+const HEALTH_BODIES = /^get(Api)?(Health|DetailedHealth|Readiness) 503$/;
+
+const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
+const operations = operationsOf(document);
+const nameOf = ({ method, path }: PlacedOperation): string => `${method} ${path}`;
+
+describe('the contract', () => {
+  it('is the same in JSON and in YAML, and of a version that every generator reads', () => {
+    expect(parse(readFileSync('openapi/openapi.yaml', 'utf8'))).toEqual(document);
+    expect(document).toHaveProperty('openapi', '3.0.3');
+  });
+
+  it('gives every operation an id of its own, in the style of generated clients', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z][a-zA-Z0-9]+$/.test(id))).toEqual([]);
+  });
+
+  it.each(['summary', 'tags', 'security'])('gives every operation its %s', (field) => {
+    const without = operations.filter(({ operation }) => {
+      const value: unknown = (operation as unknown as Record<string, unknown>)[field];
+      const needsItems = field === 'tags';
+      return !value || (needsItems && (value as unknown[]).length === 0);
+    });
+    expect(without.map(nameOf)).toEqual([]);
+  });
+
+  it('has an example in every body', () => {
+    const without = operations.flatMap((placed) => {
+      const bodies: [string, Answer][] = Object.entries(placed.operation.responses);
+      if (placed.operation.requestBody) bodies.push(['request', placed.operation.requestBody]);
+      return bodies
+        .filter(([, { content = {} }]) =>
+          Object.values(content).some((media) => !('example' in media || 'examples' in media)),
+        )
+        .map(([place]) => `${nameOf(placed)} ${place}`);
+    });
+    expect(without).toEqual([]);
+  });
+
+  it('answers every error in the one shared shape', () => {
+    const others = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses)
+        .filter(([status]) => Number(status) >= 400)
+        .filter(([status]) => !HEALTH_BODIES.test(`${operation.operationId} ${status}`))
+        .filter(
+          ([, { content }]) =>
+            content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error',
+        )
+        .map(([status]) => `${operation.operationId} ${status}`),
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('describes every address parameter', () => {
+    const undescribed = operations.flatMap(({ path, operation }) =>
+      [...path.matchAll(/{(\w+)}/g)]
+        .map(([, name]) => name)
+        .filter(
+          (name) =>
+            !operation.parameters?.some(
+              (parameter) => parameter.in === 'path' && parameter.name === name && parameter.schema,
+            ),
+        )
+        .map((name) => `${path} ${name}`),
+    );
+    expect(undescribed).toEqual([]);
+  });
+
+  it('names its enums, and never says nullable', () => {
+    const found: string[] = [];
+    const walk = (value: unknown, place: string[]): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [key, child] of Object.entries(value)) {
+        const named = place.length === 3 && place[1] === 'schemas';
+        const inExample = place.some((part) => part === 'example' || part === 'examples');
+        if (inExample) return;
+        if (key === 'enum' && Array.isArray(child) && !named) found.push([...place, key].join('/'));
+        if (key === 'nullable' && typeof child === 'boolean') found.push([...place, key].join('/'));
+        walk(child, [...place, key]);
+      }
+    };
+    walk(document, []);
+    expect(found).toEqual([]);
+  });
+});

@@ -57,10 +57,12 @@ describe('applications that share or leave a data directory', () => {
   it('shuts the server down by itself within a second or two when the application is killed', async () => {
     const first = start();
     await first.event('started');
+    const socketDir = readFileSync(join(dataDir, 'postgres.socket'), 'utf8');
 
     await first.kill();
 
     await eventually(serverIsGone, 2_000);
+    await eventually(() => !existsSync(socketDir), 4_000);
   });
 
   it('keeps the server up while the application drains after Ctrl-C', async () => {
@@ -84,7 +86,7 @@ describe('applications that share or leave a data directory', () => {
     const socketDir = readFileSync(join(dataDir, 'postgres.socket'), 'utf8');
     expect(existsSync(socketDir)).toBe(true);
 
-    process.kill(guardOf(cluster), 'SIGKILL');
+    process.kill(guardOf(pid), 'SIGKILL');
     process.kill(first.pid, 'SIGKILL');
     process.kill(pid, 'SIGKILL');
     const next = await start().event('started', 'failed');
@@ -99,7 +101,7 @@ describe('applications that share or leave a data directory', () => {
   it('stops a server that an ended application left running', async () => {
     const first = start();
     const { pid } = await first.event('started');
-    process.kill(guardOf(cluster), 'SIGKILL');
+    process.kill(guardOf(pid), 'SIGKILL');
     await first.kill();
     expect((await readPostmasterFile(cluster))?.pid).toBe(pid);
     expect(isAlive(pid)).toBe(true);
@@ -113,14 +115,17 @@ describe('applications that share or leave a data directory', () => {
   });
 });
 
-/** The shell that waits to shut the server of this cluster down. */
-function guardOf(cluster: string): number {
+/** The shell that waits to shut this server down: the other member of its session. */
+function guardOf(server: number): number {
   const guard = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .find((pid) => {
       try {
+        const [, , , , session] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+          .replace(/^.*\) /, '_ ')
+          .split(' ');
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return command.startsWith('/bin/sh') && command.includes(`\0${cluster}\0`);
+        return Number(session) === server && command.startsWith('/bin/sh');
       } catch {
         return false;
       }

@@ -86,7 +86,7 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
   };
   const { postgres } = binaries;
   const spawnOn = (port: number) =>
-    ServerProcess.spawn({ postgres, cluster, user, log: serverLog, port, parameters });
+    ServerProcess.spawn({ postgres, cluster, socketDir, user, log: serverLog, port, parameters });
   const { server, port } = await startOnFreePort(spawnOn);
   const supervisor = new Supervisor(server, () => spawnOn(port), log);
   undo.add(() => supervisor.stop());

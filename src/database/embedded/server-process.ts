@@ -9,6 +9,7 @@ import { SERVER_ENVIRONMENT, type ServerUser } from './server-user.js';
 export interface ServerCommand {
   readonly postgres: string;
   readonly cluster: string;
+  readonly socketDir: string;
   readonly user: ServerUser;
   readonly log: ServerLog;
   readonly port: number;
@@ -17,12 +18,18 @@ export interface ServerCommand {
 
 /**
  * The shell becomes postgres, after leaving behind a guard of one megabyte that waits at the other end of a pipe. When
- * node ends, however it ends, the kernel closes the pipe and the guard asks postgres for a fast shutdown; a line instead
- * of the end tells the guard that it is no longer needed. As the guard exists before postgres does, there is no moment at
- * which killing node leaves a server behind. Forked twice, it is no child of postgres, which minds unknown children.
+ * node ends, however it ends, the kernel closes the pipe, and the guard asks postgres for a fast shutdown and removes
+ * the directory that this leaves empty; a line instead of the end tells the guard that it is no longer needed. As the
+ * guard exists before postgres does, there is no moment at which killing node leaves a server behind. Forked twice, it
+ * is no child of postgres, which minds unknown children.
  */
 const GUARDED = `
-( ( trap '' INT TERM HUP; read -r dismissed <&3 || kill -INT $$ ) >/dev/null 2>&1 & )
+socket_dir=$1; shift
+( ( trap '' INT TERM HUP
+    read -r dismissed <&3 && exit
+    kill -INT $$
+    for pause in 1 2 4 8; do sleep $pause; rmdir "$socket_dir" && exit; done
+  ) >/dev/null 2>&1 & )
 exec "$@" 3<&-`;
 
 const POLL_MS = 5;
@@ -44,7 +51,7 @@ export class ServerProcess {
   ) {}
 
   static async spawn(command: ServerCommand): Promise<ServerProcess> {
-    const { postgres, cluster, user, log, port, parameters } = command;
+    const { postgres, cluster, socketDir, user, log, port, parameters } = command;
     const settings = Object.entries(parameters).flatMap(([name, value]) => [
       '-c',
       `${name}=${value}`,
@@ -52,7 +59,7 @@ export class ServerProcess {
     const logStart = await log.size();
     const child = spawn(
       '/bin/sh',
-      ['-c', GUARDED, 'sh', postgres, '-D', cluster, '-p', String(port), ...settings],
+      ['-c', GUARDED, 'sh', socketDir, postgres, '-D', cluster, '-p', String(port), ...settings],
       {
         ...(user.dropped ? { uid: user.uid, gid: user.gid } : {}),
         cwd: '/',

@@ -1,0 +1,161 @@
+import { Controller, Get, Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Requires } from '../../src/common/access.js';
+import { MemoryLimitStorage } from '../../src/limits/memory-limit-storage.js';
+import { RedisCounter } from '../../src/limits/redis-counter.js';
+import { SharedLimitStorage } from '../../src/limits/shared-limit-storage.js';
+import { startBareApp } from '../support/bare-app.js';
+import { installedRedis, type RedisServer, startRedis } from '../support/redis-server.js';
+
+@Controller('things')
+@Requires('viewer')
+class ThingsController {
+  @Get()
+  list(): string[] {
+    return [];
+  }
+}
+
+const program = installedRedis();
+if (!program) {
+  process.stderr.write(
+    'Skipped: limits shared through Redis, for want of redis-server or valkey-server.\n',
+  );
+}
+
+const MINUTE = 60_000;
+
+(program ? describe : describe.skip)('Limits shared through Redis', () => {
+  let redis: RedisServer;
+  const open: SharedLimitStorage[] = [];
+  const told: string[] = [];
+
+  async function replica(): Promise<SharedLimitStorage> {
+    const storage = new SharedLimitStorage(new RedisCounter(redis.url), new MemoryLimitStorage());
+    await storage.onModuleInit();
+    open.push(storage);
+    return storage;
+  }
+
+  const take = (storage: SharedLimitStorage, key: string, limit = 5, ttl = MINUTE) =>
+    storage.increment(key, ttl, limit, ttl, 'read');
+
+  beforeAll(async () => {
+    redis = await startRedis(program!);
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => {
+      told.push(String(line));
+    });
+    jest.spyOn(Logger.prototype, 'log').mockImplementation((line: unknown) => {
+      told.push(String(line));
+    });
+  });
+  beforeEach(() => told.splice(0));
+  afterEach(() => {
+    for (const storage of open.splice(0)) storage.onModuleDestroy();
+  });
+  afterAll(async () => {
+    jest.restoreAllMocks();
+    await redis.stop();
+  });
+
+  it('counts one limit for two replicas, also when all come at once', async () => {
+    const [a, b] = [await replica(), await replica()];
+    const all = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => take(i % 2 ? a : b, 'at-once', 20)),
+    );
+    expect(all.filter(({ isBlocked }) => !isBlocked)).toHaveLength(20);
+    const state = await b.peek('at-once', MINUTE, 20, 'read');
+    expect(state).toMatchObject({ totalHits: 20, isBlocked: true });
+    expect(state.timeToBlockExpire).toBeGreaterThan(58);
+    expect(state.timeToBlockExpire).toBeLessThanOrEqual(60);
+  });
+
+  it('says the same as the memory does', async () => {
+    const one = await replica();
+    const memory = new MemoryLimitStorage();
+    const ttl = 600;
+    for (let i = 0; i < 120; i += 1) {
+      const here = await memory.increment('same', ttl, 7, ttl, 'read');
+      const there = await take(one, 'same', 7, ttl);
+      expect(there.timeToExpire).toBeLessThanOrEqual(ttl / 1000);
+      expect(Math.abs(there.totalHits - here.totalHits)).toBeLessThanOrEqual(1);
+      await sleep(13);
+    }
+  });
+
+  it('keeps little, under names of its own, and not for longer than it counts', async () => {
+    const one = await replica();
+    for (let i = 0; i < 300; i += 1) await take(one, 'little', 1_000, 700);
+    const key = 'its:limit:read:little';
+    expect(await redis.admin.llen(key)).toBeLessThanOrEqual(2 * 61);
+    await sleep(800);
+    expect(await redis.admin.exists(key)).toBe(0);
+    const all = await redis.admin.keys('*');
+    expect(all.filter((name) => !name.startsWith('its:limit:'))).toEqual([]);
+  });
+
+  it('goes on from its own count when Redis dies, says so once, and comes back by itself', async () => {
+    const [a, b] = [await replica(), await replica()];
+    for (let i = 0; i < 3; i += 1) await take(a, 'dies');
+    await take(b, 'dies');
+    await redis.kill();
+    const waits: number[] = [];
+    const blocked: boolean[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const from = performance.now();
+      blocked.push((await take(a, 'dies')).isBlocked);
+      waits.push(performance.now() - from);
+    }
+    // It had let 3 of its own through, and lets 2 more: 5 is the limit.
+    expect(blocked).toEqual([false, false, true, true]);
+    expect(Math.max(...waits)).toBeLessThan(150);
+    expect(told.filter((line) => /does not count/.test(line))).toHaveLength(1);
+    await redis.start();
+    await sleep(3_500);
+    expect((await take(a, 'after')).totalHits).toBe(1);
+    expect((await take(b, 'after')).totalHits).toBe(2);
+    expect(told.filter((line) => /counts rate limits again/.test(line))).toHaveLength(1);
+  });
+
+  it('waits for a hung Redis once, and not with every request', async () => {
+    const one = await replica();
+    await take(one, 'hung', 1_000);
+    redis.hang();
+    try {
+      const waits: number[] = [];
+      for (let i = 0; i < 100; i += 1) {
+        const from = performance.now();
+        expect((await take(one, 'hung', 1_000)).isBlocked).toBe(false);
+        waits.push(performance.now() - from);
+      }
+      expect(Math.max(...waits)).toBeLessThan(150);
+      expect(waits.filter((wait) => wait > 20).length).toBeLessThanOrEqual(2);
+    } finally {
+      redis.goOn();
+    }
+    await sleep(3_500);
+    await take(one, 'hung-after', 10);
+    expect(await redis.admin.exists('its:limit:read:hung-after')).toBe(1);
+  });
+
+  it('answers requests of two replicas of the service from one count, and without Redis too', async () => {
+    const settings = { RATE_LIMIT_READ: '6', REDIS_URL: redis.url };
+    const apps = await Promise.all(
+      [0, 1].map(() => startBareApp({ controllers: [ThingsController], settings })),
+    );
+    try {
+      const all = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => apps[i % 2]!.as('ana').request('GET', '/things')),
+      );
+      expect(all.filter(({ status }) => status === 200)).toHaveLength(6);
+      await redis.kill();
+      const alone = await Promise.all(
+        apps.flatMap((app) => [1, 2].map(() => app.as('ben').request('GET', '/things'))),
+      );
+      expect(alone.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    } finally {
+      for (const app of apps) await app.close();
+      await redis.start();
+    }
+  });
+});

@@ -1,0 +1,141 @@
+import {
+  type CanActivate,
+  type ExecutionContext,
+  type ModuleMetadata,
+  type Provider,
+  Injectable,
+  Module,
+  type Type,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
+import type { DataSource } from 'typeorm';
+import { schema } from '../../src/app.schema.js';
+import { CommonModule } from '../../src/common/common.module.js';
+import { installBodyReader } from '../../src/common/http/body-reader.js';
+import { BodyGuard } from '../../src/common/http/body.guard.js';
+import { EnvelopeInterceptor } from '../../src/common/http/envelope.interceptor.js';
+import { ErrorFilter } from '../../src/common/http/error.filter.js';
+import { requestIdOf } from '../../src/common/http/request-id.js';
+import { installSecurityHeaders } from '../../src/common/http/security-headers.js';
+import { createValidationPipe } from '../../src/common/validation/validation.pipe.js';
+import { ConfigModule } from '../../src/config/config.module.js';
+import { loadSettings } from '../../src/config/load-settings.js';
+import type { Settings } from '../../src/config/settings.js';
+import { connectionOptions } from '../../src/database/connection.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { DatabaseModule } from '../../src/database/database.module.js';
+import { LimitsModule } from '../../src/limits/limits.module.js';
+import { RateLimitGuard } from '../../src/limits/rate-limit.guard.js';
+import { installHttpMetrics } from '../../src/metrics/http-metrics.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import { MetricsModule } from '../../src/metrics/metrics.module.js';
+import { ApiClient } from './api-client.js';
+import { TEST_SETTINGS } from './test-app.js';
+
+/** Whoever the test says, without keys or sessions: `x-caller: ana`, `x-caller-limits: {"read": 3}`. */
+@Injectable()
+class NamedCaller implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const name = request.headers['x-caller'];
+    const limits = request.headers['x-caller-limits'];
+    if (typeof name === 'string') {
+      request.caller = {
+        name,
+        ...(typeof limits === 'string' && { limits: JSON.parse(limits) as object }),
+      };
+    }
+    return true;
+  }
+}
+
+export interface BareAppOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly database?: { readonly url: string };
+  readonly controllers: readonly Type[];
+  readonly imports?: ModuleMetadata['imports'];
+  /** Global interceptors, the outermost first, around the envelope. */
+  readonly interceptors?: readonly Type[];
+  readonly providers?: readonly Provider[];
+}
+
+export interface BareApp {
+  readonly url: string;
+  readonly nest: NestFastifyApplication;
+  readonly client: ApiClient;
+  as(caller: string, limits?: object): ApiClient;
+  close(): Promise<void>;
+}
+
+/** The HTTP edge with a test's own controllers, for what lies between authentication and the modules. */
+export async function startBareApp(options: BareAppOptions): Promise<BareApp> {
+  const settings = loadSettings({ ...TEST_SETTINGS, ...options.settings });
+  const dataSource = options.database && (await open(options.database.url, settings));
+  const adapter = new FastifyAdapter({
+    genReqId: requestIdOf,
+    forceCloseConnections: true,
+    trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
+  });
+  const nest = await NestFactory.create<NestFastifyApplication>(
+    moduleOf(options, settings, dataSource),
+    adapter,
+    { bodyParser: false, logger: false, abortOnError: false },
+  );
+  const instance = adapter.getInstance();
+  installSecurityHeaders(instance);
+  installHttpMetrics(instance, nest.get(Metrics));
+  installBodyReader(instance, settings.bodyLimitBytes);
+  await nest.listen(0, '127.0.0.1');
+  const url = await nest.getUrl();
+  const client = ApiClient.for(url, /./);
+  return {
+    url,
+    nest,
+    client,
+    as: (caller, limits) =>
+      client.with({
+        'x-caller': caller,
+        ...(limits && { 'x-caller-limits': JSON.stringify(limits) }),
+      }),
+    close: async () => {
+      client.close();
+      await nest.close();
+      await dataSource?.destroy();
+    },
+  };
+}
+
+function open(url: string, settings: Settings): Promise<DataSource> {
+  return createDataSource(schema, connectionOptions(url, settings)).initialize();
+}
+
+function moduleOf(options: BareAppOptions, settings: Settings, dataSource?: DataSource): Type {
+  @Module({
+    imports: [
+      ConfigModule.with(settings),
+      ...(dataSource ? [DatabaseModule.with(dataSource)] : []),
+      CommonModule,
+      MetricsModule,
+      LimitsModule,
+      ...(options.imports ?? []),
+    ],
+    controllers: [...options.controllers],
+    providers: [
+      ...(options.providers ?? []),
+      ...[NamedCaller, RateLimitGuard, BodyGuard].map((useClass) => ({
+        provide: APP_GUARD,
+        useClass: useClass as Type,
+      })),
+      ...[...(options.interceptors ?? []), EnvelopeInterceptor].map((useClass) => ({
+        provide: APP_INTERCEPTOR,
+        useClass,
+      })),
+      { provide: APP_PIPE, useFactory: createValidationPipe },
+      { provide: APP_FILTER, useClass: ErrorFilter },
+    ],
+  })
+  class BareModule {}
+  return BareModule;
+}

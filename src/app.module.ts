@@ -7,7 +7,7 @@ import { CommonModule } from './common/common.module.js';
 import { BodyGuard } from './common/http/body.guard.js';
 import { EnvelopeInterceptor } from './common/http/envelope.interceptor.js';
 import { ErrorFilter } from './common/http/error.filter.js';
-import { UndeclaredInputInterceptor } from './common/http/undeclared-input.interceptor.js';
+import { InputInterceptor } from './common/http/input.interceptor.js';
 import { loggerParams } from './common/logging/logger-options.js';
 import { createValidationPipe } from './common/validation/validation.pipe.js';
 import { ConfigModule } from './config/config.module.js';
@@ -45,7 +45,7 @@ export class AppModule {
       providers: [
         // The order of the guards is the order in which a caller learns what is wrong.
         { provide: APP_GUARD, useClass: BodyGuard },
-        { provide: APP_INTERCEPTOR, useClass: UndeclaredInputInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: InputInterceptor },
         { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
         { provide: APP_PIPE, useFactory: createValidationPipe },
         { provide: APP_FILTER, useClass: ErrorFilter },

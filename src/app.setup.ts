@@ -6,7 +6,11 @@ import type { Server } from 'node:http';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type Ground } from './app.module.js';
 import { installBodyReader } from './common/http/body-reader.js';
-import { answerClientError, answerFrameworkError } from './common/http/framework-answers.js';
+import {
+  answerClientError,
+  answerFrameworkError,
+  answerWhatNodeWould,
+} from './common/http/framework-answers.js';
 import { KnownRoutes } from './common/http/method-not-allowed.js';
 import { requestIdOf } from './common/http/request-id.js';
 import { installSecurityHeaders } from './common/http/security-headers.js';
@@ -18,6 +22,9 @@ import { Metrics } from './metrics/metrics.js';
 /** A path may carry ids and names; what is longer than the longest of them is refused by the router. */
 const LONGEST_PARAMETER = 300;
 
+/** For a request to arrive whole: a body that trickles in for longer holds a connection and memory for nothing. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
 function createAdapter(settings: Settings): FastifyAdapter {
   const options: FastifyHttpOptions<Server> = {
     bodyLimit: settings.bodyLimitBytes,
@@ -28,6 +35,9 @@ function createAdapter(settings: Settings): FastifyAdapter {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Answered in our own words: see answerWhatNodeWould.
+    http: { requireHostHeader: false },
   };
   return new FastifyAdapter(options);
 }
@@ -47,9 +57,10 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   installSecurityHeaders(instance);
   installRequestLog(instance, ground.logger);
   installHttpMetrics(instance, app.get(Metrics));
+  answerWhatNodeWould(instance);
+  routes.refuseOtherMethods(instance);
   installBodyReader(instance, ground.settings.bodyLimitBytes);
   await app.register(fastifyCookie);
   await app.init();
-  routes.refuseOtherMethods(instance);
   return app;
 }

@@ -18,7 +18,7 @@ export function checkAnswersOf(server: Server, check: ContractCheck): void {
       const headers = rest.findLast((value) => typeof value === 'object');
       written = lowerCased(headers as OutgoingHttpHeaders | undefined);
       return Reflect.apply(writeHead, response, [status, ...rest]) as ServerResponse;
-    }) as typeof writeHead;
+    });
     response.write = ((...args: unknown[]) => {
       keep(args[0]);
       return Reflect.apply(write, response, args) as boolean;

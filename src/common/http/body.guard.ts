@@ -1,17 +1,19 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../errors/app-error.js';
+import { AppError, ValidationError } from '../errors/app-error.js';
+import { readForm } from './form-body.js';
 import { BODY_KIND, type BodyKind } from './handler-options.js';
 import './request.js';
-import { readStrictJson } from './strict-json.js';
+import { type ReadBody, readStrictJson } from './strict-json.js';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 
 /**
  * Comes after authentication and rate limits and before roles, because that is the order in which a caller learns what
- * is wrong: 401, 429, then 413, 415 and 400, then 403 and 422.
+ * is wrong: 401, 429, then 413, 415 and 400, then 403 and 422. What is wrong with the content of a readable body is
+ * therefore kept for the InputInterceptor.
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
@@ -26,21 +28,31 @@ export class BodyGuard implements CanActivate {
       context.getHandler(),
       context.getClass(),
     ]);
-    if (kind !== 'raw') request.body = readBody(request, received.bytes, kind ?? 'json');
+    if (kind === 'raw' || received.bytes.length === 0) return true;
+    const { value, problem } = readBody(request, received.bytes, kind ?? 'json');
+    request.body = value;
+    if (problem) request.contentProblem = problem;
     return true;
   }
 }
 
-function readBody(request: FastifyRequest, bytes: Buffer, kind: BodyKind): unknown {
-  if (bytes.length === 0) return undefined;
+function readBody(request: FastifyRequest, bytes: Buffer, kind: BodyKind): ReadBody {
   const type = request.headers['content-type'] ?? '';
   const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw unsupported(`Content-Encoding ${encoding} is not supported.`);
-  if (JSON_TYPE.test(type)) return readStrictJson(bytes);
-  if (kind === 'json-or-form' && FORM_TYPE.test(type)) {
-    return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  if (encoding.toLowerCase() !== 'identity') {
+    throw unsupported(`Content-Encoding ${encoding} is not supported.`);
   }
+  if (JSON_TYPE.test(type)) return ofObject(readStrictJson(bytes));
+  if (kind === 'json-or-form' && FORM_TYPE.test(type)) return readForm(bytes);
   throw unsupported('The body must be application/json in UTF-8.');
+}
+
+/** Every body of this API is an object. The validation pipe would take null for one, and stumble over a number. */
+function ofObject(read: ReadBody): ReadBody {
+  const { value } = read;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return read;
+  const problem = ValidationError.of('', 'is_object', 'The body must be a JSON object.');
+  return { value: undefined, problem };
 }
 
 function unsupported(message: string): AppError {

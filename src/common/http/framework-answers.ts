@@ -1,7 +1,7 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
-import { AppError } from '../errors/app-error.js';
+import { AppError, NotFoundError } from '../errors/app-error.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { newId } from '../ids.js';
 import { errorBody } from './error-body.js';
@@ -13,12 +13,31 @@ export function answerFrameworkError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const known = toAppError(error);
+  // No id and no name is that long.
+  const known =
+    error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? new NotFoundError('Resource') : toAppError(error);
   void reply
     .status(known.status)
     .headers({ ...API_HEADERS, 'x-request-id': request.id })
     .type('application/json; charset=utf-8')
     .send(errorBody(known, request.id));
+}
+
+/**
+ * Node would answer these two itself, without a body: a request of HTTP/1.1 that names no host is malformed, and an
+ * expectation that nobody knows may be ignored.
+ */
+export function answerWhatNodeWould(instance: FastifyInstance): void {
+  instance.addHook('onRequest', (request, _reply, done) => {
+    const { httpVersion, headers } = request.raw;
+    const isNameless = headers.host === undefined && httpVersion === '1.1';
+    if (!isNameless) return done();
+    const headersOfAnswer = { connection: 'close' };
+    done(new AppError('bad_request', 'The Host header is missing.', { headers: headersOfAnswer }));
+  });
+  instance.server.on('checkExpectation', (...exchange) =>
+    instance.server.emit('request', ...exchange),
+  );
 }
 
 const CLIENT_FAULTS: Readonly<Record<string, { status: number; message: string }>> = {

@@ -2,39 +2,53 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors/app-error.js';
 import { errorBody } from './error-body.js';
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+interface KnownAddress {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
 
-/** Keeps the methods of each address as routes are added. */
+/** Knows the methods of each address, so that a wrong method is told from a wrong address. */
 export class KnownRoutes {
-  private readonly methods = new Map<string, Set<string>>();
+  private readonly addresses = new Map<string, KnownAddress>();
 
+  /** To be called before any route is added. */
   watch(instance: FastifyInstance): void {
     instance.addHook('onRoute', ({ url, method }) => {
       if (url.includes('*')) return;
-      const known = this.methods.get(url) ?? new Set();
-      for (const one of [method].flat()) known.add(one);
-      this.methods.set(url, known);
+      const address = this.addresses.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+      for (const one of [method].flat()) address.methods.add(one);
+      this.addresses.set(url, address);
     });
   }
 
-  /** Answers 405 with Allow for what is left, where Fastify would say that the address does not exist. */
+  /**
+   * Answers 405 with Allow where Fastify would say that the address does not exist. Only requests that found no route
+   * come here, whatever their method, so that the search costs the others nothing.
+   */
   refuseOtherMethods(instance: FastifyInstance): void {
-    for (const [url, known] of new Map(this.methods)) {
-      const allow = [...known].sort().join(', ');
-      const others = METHODS.filter((method) => !known.has(method));
-      if (others.length === 0) continue;
-      instance.route({
-        method: others,
-        url,
-        exposeHeadRoute: false,
-        handler: (request, reply) => {
-          const error = new AppError(
-            'method_not_allowed',
-            `${request.method} is not allowed here; ${allow} are.`,
-          );
-          void reply.status(error.status).header('allow', allow).send(errorBody(error, request.id));
-        },
-      });
-    }
+    instance.addHook('onRequest', (request, reply, done) => {
+      const allow = request.is404 ? this.methodsOf(request.url) : [];
+      if (allow.length === 0) return done();
+      const list = allow.join(', ');
+      const words = `${request.method} is not allowed here; ${list} ${allow.length > 1 ? 'are' : 'is'}.`;
+      const error = new AppError('method_not_allowed', words);
+      void reply.status(error.status).header('allow', list).send(errorBody(error, request.id));
+    });
   }
+
+  private methodsOf(url: string): string[] {
+    const path = url.replace(/[?;#].*$/s, '');
+    const found = [...this.addresses.values()].filter(({ pattern }) => pattern.test(path));
+    return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
+  }
+}
+
+/** Of a route such as /api/incidents/:id; what the router's other patterns could say, no route here says. */
+function patternOf(url: string): RegExp {
+  const segments = url
+    .split('/')
+    .map((segment) =>
+      segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    );
+  return new RegExp(`^${segments.join('/')}$`);
 }

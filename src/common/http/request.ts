@@ -12,6 +12,8 @@ export interface ReceivedBody {
 declare module 'fastify' {
   interface FastifyRequest {
     received?: ReceivedBody;
+    /** What is wrong with the content of a readable body: said after the caller's role is known to suffice. */
+    contentProblem?: AppError;
     caller?: Caller;
   }
 }

@@ -1,9 +1,23 @@
-import { AppError } from '../errors/app-error.js';
+import { ValidationError } from '../errors/app-error.js';
+import { jsonDefects } from './json-defects.js';
+import { isSuspicious } from './json-suspicion.js';
+import { parseJson, textOf } from './json-text.js';
 
-export function readStrictJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw new AppError('bad_request', 'The body is not valid JSON.');
-  }
+export interface ReadBody {
+  readonly value: unknown;
+  /** What is wrong with the content, to be said once the caller's role is known to suffice. */
+  readonly problem?: ValidationError;
+}
+
+/**
+ * Reads JSON that means one thing to everybody who reads it. Malformed bytes throw `bad_request`; content that
+ * JSON.parse would silently change is a problem of validation. The exact walk costs some times JSON.parse, so it is
+ * made only when a cheap look has found something that may be wrong.
+ */
+export function readStrictJson(bytes: Buffer): ReadBody {
+  const text = textOf(bytes);
+  const value = parseJson(text);
+  if (!isSuspicious(text, value)) return { value };
+  const defects = jsonDefects(text);
+  return defects.length === 0 ? { value } : { value, problem: new ValidationError(defects) };
 }

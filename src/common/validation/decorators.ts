@@ -1,21 +1,68 @@
 import { applyDecorators } from '@nestjs/common';
-import { Transform } from 'class-transformer';
-import { ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
+import { Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+  type ValidationOptions,
+} from 'class-validator';
 
 /** The field may be left out. Unlike class-validator's IsOptional it may not be null. */
 export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
-/** A plain JSON object: not null, not an array. */
-export const IsJsonObject = (options?: ValidationOptions): PropertyDecorator =>
+const isPlainObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const PlainObject = (options?: ValidationOptions): PropertyDecorator =>
   ValidateBy(
     {
       name: 'isJsonObject',
       validator: {
-        validate: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-        defaultMessage: ({ property } = {} as never) => `${property} must be an object`,
+        validate: isPlainObject,
+        defaultMessage: ({ property } = {} as never) =>
+          options?.each ? `${property} must hold objects` : `${property} must be an object`,
       },
     },
     options,
+  );
+
+/** A plain JSON object of any content: not null, not an array. It stays as it was sent. */
+export const IsJsonObject = (options?: ValidationOptions): PropertyDecorator =>
+  applyDecorators(
+    // class-transformer copies what it does not know, and loses keys such as `constructor` on the way.
+    Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]),
+    PlainObject(options),
+  );
+
+/** An object of a known shape. Without the check of its own, ValidateNested would take an array for one. */
+export const NestedObject = (type: () => new () => object): PropertyDecorator =>
+  applyDecorators(PlainObject(), ValidateNested(), Type(type));
+
+/** A list of objects of a known shape. Without the checks of its own, ValidateNested would take one object for it. */
+export const NestedList = (type: () => new () => object, maxItems: number): PropertyDecorator =>
+  applyDecorators(
+    IsArray(),
+    ArrayMaxSize(maxItems),
+    PlainObject({ each: true }),
+    ValidateNested({ each: true }),
+    Type(type),
+  );
+
+/** `true` or `false` in a query string, and nothing that resembles them. */
+export const QueryBoolean = (): PropertyDecorator =>
+  applyDecorators(
+    Transform(({ value }: { value: unknown }) =>
+      value === 'true' ? true : value === 'false' ? false : value,
+    ),
+    ValidateBy({
+      name: 'isBoolean',
+      validator: {
+        validate: (value) => typeof value === 'boolean',
+        defaultMessage: ({ property } = {} as never) => `${property} must be true or false`,
+      },
+    }),
   );
 
 /** A whole number in a query string: digits alone, so that `1e3`, `0x10` and ` 1` are refused. */

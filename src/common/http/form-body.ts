@@ -1,0 +1,26 @@
+import { AppError, type FieldError, ValidationError } from '../errors/app-error.js';
+import { textOf } from './json-text.js';
+import type { ReadBody } from './strict-json.js';
+
+/** The fields of an HTML form. Like JSON it must mean one thing: no field twice, no bytes that are not UTF-8. */
+export function readForm(bytes: Buffer): ReadBody {
+  const text = textOf(bytes);
+  try {
+    decodeURIComponent(text);
+  } catch (error) {
+    throw new AppError('bad_request', 'The body is not a valid form.', { cause: error });
+  }
+  const value: Record<string, string> = {};
+  const problems: FieldError[] = [];
+  for (const [field, content] of new URLSearchParams(text)) {
+    const report = (code: string, problem: string): void => {
+      const name = field.replaceAll('\0', '\ufffd').slice(0, 100);
+      problems.push({ field: name, code, message: `${name} ${problem}.` });
+    };
+    if (Object.hasOwn(value, field)) report('duplicate_key', 'is given more than once');
+    if (field === '__proto__') report('forbidden_key', 'is not allowed as a key');
+    else value[field] = content;
+    if (`${field}${content}`.includes('\0')) report('nul_character', 'contains a NUL character');
+  }
+  return problems.length === 0 ? { value } : { value, problem: new ValidationError(problems) };
+}

@@ -1,0 +1,97 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  RequestMethod,
+} from '@nestjs/common';
+import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { Reflector } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { type FieldError, NotFoundError, ValidationError } from '../errors/app-error.js';
+import { ANY_QUERY } from './handler-options.js';
+import { queryProblems } from './query-problems.js';
+import './request.js';
+
+interface DeclaredInput {
+  readonly query: 'checked' | 'undeclared' | 'ignored';
+  readonly body: boolean;
+}
+
+/** class-transformer drops these without a word; nobody declares them. */
+const NEVER_DECLARED = ['constructor', '__proto__'];
+
+/**
+ * Refuses what no handler could use: content that means two things (see strict-json.ts), and query parameters and
+ * bodies that a handler does not declare at all; what it declares, the validation pipe checks. A parameter that is
+ * silently ignored is a filter that its sender believes in.
+ */
+@Injectable()
+export class InputInterceptor implements NestInterceptor {
+  private readonly declared = new WeakMap<object, DeclaredInput>();
+
+  constructor(private readonly reflector: Reflector) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (request.contentProblem) throw request.contentProblem;
+    const declared = this.inputOf(context);
+    const problems = [
+      ...problemsOfQuery(request.query as Record<string, unknown>, declared),
+      ...problemsOfBody(request.body, declared),
+    ];
+    if (problems.length > 0) throw new ValidationError(problems);
+    // No id and no name contains NUL, and PostgreSQL would fail on it.
+    if (Object.values(request.params as object).some((value) => String(value).includes('\0'))) {
+      throw new NotFoundError('Resource');
+    }
+    return next.handle();
+  }
+
+  private inputOf(context: ExecutionContext): DeclaredInput {
+    const handler = context.getHandler();
+    const known = this.declared.get(handler);
+    if (known) return known;
+    const metadata: unknown = Reflect.getMetadata(
+      ROUTE_ARGS_METADATA,
+      context.getClass(),
+      handler.name,
+    );
+    const args = Object.keys((metadata as object | undefined) ?? {}).map((key) => parseInt(key));
+    const anyQuery = this.reflector.getAllAndOverride<boolean | undefined>(ANY_QUERY, [
+      handler,
+      context.getClass(),
+    ]);
+    const declared: DeclaredInput = {
+      query: anyQuery ? 'ignored' : args.includes(RouteParamtypes.QUERY) ? 'checked' : 'undeclared',
+      body:
+        Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET ||
+        args.includes(RouteParamtypes.BODY),
+    };
+    this.declared.set(handler, declared);
+    return declared;
+  }
+}
+
+function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput): FieldError[] {
+  if (declared.query === 'ignored') return [];
+  const names = Object.keys(query);
+  const unknown =
+    declared.query === 'undeclared' ? names : names.filter((name) => NEVER_DECLARED.includes(name));
+  return [...unknown.map((name) => unknownField(name, 'query parameter')), ...queryProblems(query)];
+}
+
+function problemsOfBody(body: unknown, declared: DeclaredInput): FieldError[] {
+  // A form or a JSON object; bytes are the business of the handler that asked for them.
+  if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return [];
+  const names = Object.keys(body);
+  const unknown = declared.body ? names.filter((name) => NEVER_DECLARED.includes(name)) : names;
+  return unknown.map((name) => unknownField(name, 'field'));
+}
+
+function unknownField(name: string, kind: string): FieldError {
+  const field = name.replaceAll('\0', '\ufffd').slice(0, 100);
+  return { field, code: 'unknown_field', message: `${field} is not a known ${kind}.` };
+}

@@ -1,0 +1,26 @@
+import { AppError, type FieldError } from '../errors/app-error.js';
+
+/** Percent-encoding that stands for no text: the router lets it pass as it is, and a filter would find nothing. */
+export function requireReadableQuery(url: string): void {
+  const start = url.indexOf('?');
+  if (start < 0 || !url.includes('%', start)) return;
+  try {
+    decodeURIComponent(url.slice(start));
+  } catch (error) {
+    throw new AppError('bad_request', 'The query is malformed.', { cause: error });
+  }
+}
+
+/** A parameter that is given twice means one of two things, and NUL no database stores. */
+export function queryProblems(query: Readonly<Record<string, unknown>>): FieldError[] {
+  return Object.entries(query).flatMap(([name, value]) => {
+    const field = name.replaceAll('\0', '\ufffd').slice(0, 100);
+    if (Array.isArray(value)) {
+      return { field, code: 'duplicate_key', message: `${field} is given more than once.` };
+    }
+    if (`${name}${String(value)}`.includes('\0')) {
+      return { field, code: 'nul_character', message: `${field} contains a NUL character.` };
+    }
+    return [];
+  });
+}

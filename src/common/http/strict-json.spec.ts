@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { AppError } from '../errors/app-error.js';
+import { isHeldExactly } from './json-number.js';
+import { readStrictJson } from './strict-json.js';
+
+const read = (text: string) => readStrictJson(Buffer.from(text));
+const defects = (text: string) =>
+  read(text).problem?.errors.map(({ field, code }) => `${field}: ${code}`) ?? [];
+
+const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth);
+
+describe('strict JSON', () => {
+  it('reads what JSON.stringify writes, as JSON.parse does', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
+        const text = JSON.stringify(value);
+        const strict = read(text);
+        fc.pre(!/__proto__|e\+|\d{16}|\\u/.test(text));
+        expect(strict).toEqual({ value: JSON.parse(text) });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('takes every string that is well-formed, whatever it holds, escaped or not', () => {
+    const string = fc.string({ unit: 'binary' }).filter((s) => !s.includes('\0'));
+    fc.assert(
+      fc.property(fc.array(fc.dictionary(string, string)), fc.integer(), (value, indent) => {
+        fc.pre(!JSON.stringify(value).includes('"__proto__"'));
+        const text = JSON.stringify(value, null, indent % 4);
+        const escaped = text.replace(
+          /[\u007f-\uffff]/g,
+          (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        );
+        expect(read(text)).toEqual({ value });
+        expect(read(escaped)).toEqual({ value });
+      }),
+    );
+  });
+
+  it('finds a duplicated key wherever it is', () => {
+    const key = fc.string({ unit: 'grapheme' }).filter((k) => k !== '__proto__');
+    fc.assert(
+      fc.property(key, fc.jsonValue(), fc.jsonValue(), fc.nat(5), (name, one, other, depth) => {
+        const member = (value: unknown) => `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+        const text = nested(depth, `{${member(one)},"between":1,${member(other)}}`);
+        fc.pre(name !== 'between' && !/__proto__|\d{16}|\\u/.test(text));
+        const path = [...Array<number>(depth).fill(0), name].join('.');
+        expect(defects(text)).toContain(`${path}: duplicate_key`);
+      }),
+    );
+  });
+
+  it.each([
+    ['', 'an empty text'],
+    ['  ', 'blanks'],
+    ['{', 'half an object'],
+    ["{'a':1}", 'single quotes'],
+    ['{"a":1}x', 'something behind it'],
+    ['NaN', 'no number'],
+    ['{"a":01}', 'a leading zero'],
+    ['{"a":"\n"}', 'a raw control character'],
+    ['\ufeff{"a":1}', 'a byte order mark'],
+  ])('refuses %j as malformed: %s', (text) => {
+    expect(() => read(text)).toThrow(expect.objectContaining({ code: 'bad_request' }) as AppError);
+  });
+
+  it.each([
+    ['a byte that UTF-8 never has', [0x22, 0xff, 0x22]],
+    ['an overlong NUL', [0x22, 0xc0, 0x80, 0x22]],
+    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
+    ['a cut character', [0x22, 0xe2, 0x82, 0x22]],
+    ['UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
+  ])('refuses %s as malformed', (_, bytes) => {
+    expect(() => readStrictJson(Buffer.from(bytes))).toThrow(AppError);
+  });
+
+  it.each([
+    ['{"a":1,"a":1}', 'a: duplicate_key'],
+    ['{"a":1,"\\u0061":2}', 'a: duplicate_key'],
+    ['{"x":[{"b":{}},{"b":1,"c":":","b":2}]}', 'x.1.b: duplicate_key'],
+    ['{"a":"\\u0000"}', 'a: nul_character'],
+    ['{"a\\u0000":1}', 'a\ufffd: nul_character'],
+    ['{"a":["x","\\ud800"]}', 'a.1: lone_surrogate'],
+    ['{"a":"\\uDC00\\uD800"}', 'a: lone_surrogate'],
+    ['{"__proto__":{}}', '__proto__: forbidden_key'],
+    ['{"a":{"\\u005f_proto__":1}}', 'a.__proto__: forbidden_key'],
+    ['{"constructor":{"prototype":{}}}', 'constructor.prototype: forbidden_key'],
+    ['{"constructor":{"proto\\u0074ype":{}}}', 'constructor.prototype: forbidden_key'],
+    ['{"a":9007199254740993}', 'a: inexact_number'],
+    ['[1,-9007199254740993]', '1: inexact_number'],
+    ['{"a":1e400}', 'a: inexact_number'],
+    ['{"a":1e23}', 'a: inexact_number'],
+    ['{"a":\t9007199254740993.0}', 'a: inexact_number'],
+    ['9007199254740993', ': inexact_number'],
+    [nested(65), `${Array(64).fill('0').join('.')}: too_deep`],
+    [`{"a":${nested(64)}}`, `a.${Array(63).fill('0').join('.')}: too_deep`],
+  ])('refuses %s: %s', (text, defect) => {
+    expect(defects(text)).toEqual([defect]);
+  });
+
+  it.each([
+    '{"a":1.0,"b":1e3,"c":9007199254740992,"d":1e22,"e":-0,"f":1e-7,"g":0.1}',
+    '{"a":1152921504606846976}',
+    '{"a":"9007199254740993","b":": 1e400, 9007199254740993"}',
+    '{"a":"\\ud83d\\ude00"}',
+    '{"a":"__proto__","b":"constructor prototype"}',
+    '{"constructor":1,"prototype":{"a":1}}',
+    '{"a":{"b":1},"c":{"b":1}}',
+    '{"a":"\\\\","b":"\\"a\\":1"}',
+    '{"a\\\\":1,"a\\\\\\\\":2}',
+    nested(64),
+    `{"a":[${'[],'.repeat(1000)}[]]}`,
+  ])('takes %s', (text) => {
+    expect(read(text)).toEqual({ value: JSON.parse(text) });
+  });
+
+  it('names every defect, up to a number', () => {
+    expect(defects('{"a":1e400,"b":"\\u0000","a":1}')).toEqual([
+      'a: inexact_number',
+      'b: nul_character',
+      'a: duplicate_key',
+    ]);
+    expect(defects(`[${Array(1000).fill('1e400').join(',')}]`)).toHaveLength(20);
+  });
+
+  it('knows which whole numbers a double holds', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), fc.nat(30), (n, zeros) => {
+        const exact = BigInt(Number(n)) === n;
+        expect(isHeldExactly(String(n))).toBe(exact);
+        expect(isHeldExactly(`${n}.${'0'.repeat(zeros)}0`)).toBe(exact);
+        expect(isHeldExactly(`${n}${'0'.repeat(zeros)}e-${zeros}`)).toBe(exact);
+        const shifted = n % 1_000_000n;
+        const power = BigInt(Number(shifted)) * 10n ** BigInt(zeros);
+        expect(isHeldExactly(`${shifted}e${zeros}`)).toBe(BigInt(Number(power)) === power);
+      }),
+    );
+  });
+
+  it.each([
+    ['arrays', '['.repeat(524_288) + ']'.repeat(524_288)],
+    ['objects', '{"a":'.repeat(174_000) + '1' + '}'.repeat(174_000)],
+    ['quotes', `["${'\\"'.repeat(520_000)}"]`],
+    ['backslashes', `["${'\\\\'.repeat(520_000)}"]`],
+    ['one number', `[${'9'.repeat(1_000_000)}]`],
+    ['one long fraction', `[0.${'0'.repeat(1_000_000)}1,1e1]`],
+    ['escaped letters', `["${'\\u0061'.repeat(170_000)}"]`],
+    ['big numbers', `[${'9007199254740993,'.repeat(60_000)}1]`],
+    ['exact big numbers', `[${'1e300,'.repeat(170_000)}1]`.replaceAll('1e300', '1e20')],
+    ['keys', `{${Array.from({ length: 80_000 }, (_, i) => `"${i}":1`).join(',')},"1":1}`],
+  ])('reads a mebibyte of %s in no time to speak of', (_, text) => {
+    const begin = performance.now();
+    read(text);
+    expect(performance.now() - begin).toBeLessThan(1_500);
+  });
+});

@@ -1,3 +1,4 @@
+import './node-version.js';
 import { createApp } from './app.setup.js';
 import { schema } from './app.schema.js';
 import { createRootLogger } from './common/logging/logger-options.js';

@@ -17,7 +17,16 @@ export function loadSettings(environment: Environment = process.env): Settings {
       enumerable: true,
     });
   }
+  refuseContradictions(settings);
   return Object.freeze(settings);
+}
+
+function refuseContradictions({ container, databaseUrl, embeddedDatabase }: Settings): void {
+  if (container && databaseUrl === undefined && !embeddedDatabase) {
+    throw new SettingError(
+      'DATABASE_URL is needed in a container; EMBEDDED_DATABASE=true keeps the data in DATA_DIR instead, which then has to be on a volume.',
+    );
+  }
 }
 
 function read(variable: string, given: string, parse: (text: string) => unknown): unknown {

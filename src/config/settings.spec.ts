@@ -33,6 +33,13 @@ describe('settings', () => {
     expect(load).toThrow(new RegExp(`^${variable} [^\\n]+\\.$`));
   });
 
+  it('takes no database of its own in a container unless it is told to', () => {
+    expect(() => loadSettings({ CONTAINER: 'true' })).toThrow(/^DATABASE_URL is needed[^\n]+\.$/);
+    for (const given of [{ EMBEDDED_DATABASE: 'true' }, { DATABASE_URL: 'postgres://db/its' }]) {
+      expect(() => loadSettings({ CONTAINER: 'true', ...given })).not.toThrow();
+    }
+  });
+
   it('reads an empty variable as unset', () => {
     expect(loadSettings({ PORT: '', REDIS_URL: ' ' })).toMatchObject({
       port: 3000,

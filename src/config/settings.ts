@@ -64,6 +64,13 @@ export class Settings {
   )
   readonly embeddedDatabase: boolean;
 
+  @Setting(
+    DATABASE,
+    'Set by the container image: what is not on a volume is lost with a container, so the embedded database has to be asked for.',
+    flag(false),
+  )
+  readonly container: boolean;
+
   @Setting(DATABASE, 'Connections that requests share.', integer(16, 2, 500))
   readonly databasePoolSize: number;
 

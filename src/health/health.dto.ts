@@ -45,6 +45,7 @@ export class DetailedHealthDto extends HealthDto {
     type: 'object',
     properties: Object.fromEntries(COMPONENTS.map((name) => [name, component])),
     required: [...COMPONENTS],
+    selfRequired: true,
     additionalProperties: component,
     description:
       'Every part of the service. A part may say more than its status, such as kill_switch.active.',

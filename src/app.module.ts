@@ -3,10 +3,15 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
+import { AuditModule } from './audit/audit.module.js';
+import { AuthModule } from './auth/auth.module.js';
+import { AuthenticationGuard } from './auth/guards/authentication.guard.js';
+import { RoleGuard } from './auth/guards/role.guard.js';
 import { CommonModule } from './common/common.module.js';
 import { BodyGuard } from './common/http/body.guard.js';
 import { EnvelopeInterceptor } from './common/http/envelope.interceptor.js';
 import { ErrorFilter } from './common/http/error.filter.js';
+import { HeaderGuard } from './common/http/header.guard.js';
 import { InputInterceptor } from './common/http/input.interceptor.js';
 import { loggerParams } from './common/logging/logger-options.js';
 import { createValidationPipe } from './common/validation/validation.pipe.js';
@@ -14,9 +19,13 @@ import { ConfigModule } from './config/config.module.js';
 import type { Settings } from './config/settings.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { OnceInterceptor } from './idempotency/once.interceptor.js';
 import { LimitsModule } from './limits/limits.module.js';
+import { RateLimitGuard } from './limits/rate-limit.guard.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
+import { SecretsModule } from './secrets/secrets.module.js';
 
 export interface Ground {
   readonly settings: Settings;
@@ -38,14 +47,23 @@ export class AppModule {
         CommonModule,
         MetricsModule,
         JobsModule,
+        SecretsModule,
+        AuditModule,
         LimitsModule,
+        IdempotencyModule,
+        AuthModule,
         HealthModule,
         ...alongside,
       ],
       providers: [
         // The order of the guards is the order in which a caller learns what is wrong.
+        { provide: APP_GUARD, useClass: AuthenticationGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
+        { provide: APP_GUARD, useClass: HeaderGuard },
+        { provide: APP_GUARD, useClass: RoleGuard },
         { provide: APP_INTERCEPTOR, useClass: InputInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: OnceInterceptor },
         { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
         { provide: APP_PIPE, useFactory: createValidationPipe },
         { provide: APP_FILTER, useClass: ErrorFilter },

@@ -1,7 +1,16 @@
 import type { Schema } from './database/data-source.js';
+import { DomainEvents1795000100000 } from './database/migrations/1795000100000-domain-events.js';
+import { Audit1795000200000 } from './database/migrations/1795000200000-audit.js';
+import { Idempotency1795000300000 } from './database/migrations/1795000300000-idempotency.js';
+import { Auth1795000400000 } from './database/migrations/1795000400000-auth.js';
 
 /** Every table of the service, and the migrations that make them, oldest first. */
 export const schema: Schema = {
   entities: [],
-  migrations: [],
+  migrations: [
+    DomainEvents1795000100000,
+    Audit1795000200000,
+    Idempotency1795000300000,
+    Auth1795000400000,
+  ],
 };

@@ -13,18 +13,29 @@ export interface Once {
   /**
    * A participant for the transaction of the effect. It refuses a twin that is under way, answers a request that
    * already took effect with the kept answer, and keeps what `render` makes of the result in the same transaction.
+   * That answer is what the client gets, now and later. A refusal, and a kept answer, leave the transaction as an
+   * error: code between here and the handler must let errors pass that it does not know.
+   *
+   * Where the work takes several transactions each may have a participant of the same `Once`: the first refuses and
+   * answers twins, the later ones replace the answer, until the request is answered.
    */
-  keeping<T>(render: (result: T) => unknown, options?: KeepOptions): Participant<T>;
+  keeping<T>(render: (result: T) => unknown, options?: KeepOptions<T>): Participant<T>;
+
+  /**
+   * A participant for the transaction that records that work begun in an earlier one came to nothing (the model failed,
+   * and the caller is told so): the key becomes free again with it. Leave it out when something may have been done.
+   */
+  freeing(): Participant;
 }
 
-export interface KeepOptions {
+export interface KeepOptions<T = unknown> {
   /** The HTTP status of the kept answer; without it the handler's own. */
-  readonly status?: number;
+  readonly status?: number | ((result: T) => number);
   /** The answer holds a secret: it is kept encrypted. */
   readonly secret?: boolean;
   /**
    * The work goes on after this transaction (a vendor is called, a model is asked): until this many milliseconds have
-   * passed, or a later transaction keeps the final answer, a twin is refused as under way.
+   * passed, a later transaction keeps the final answer, or the request is answered, a twin is refused as under way.
    */
   readonly provisionalForMs?: number;
 }

@@ -9,6 +9,8 @@ export interface Principal extends Caller {
   readonly kind: 'key' | 'user';
   readonly id: string;
   readonly role: Role;
+  /** The session of a user who came with a cookie; a key has none. */
+  readonly sessionId?: string;
 }
 
 export function approvalLevelOf(role: Role): ApprovalLevel {

@@ -1,0 +1,37 @@
+import type { Role } from '../common/access.js';
+import { AppError } from '../common/errors/app-error.js';
+
+/** One error for every reason, so that it tells nothing to whoever guesses. */
+export class UnauthorizedError extends AppError {
+  constructor(message = 'A valid API key or session is required.') {
+    super('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } });
+  }
+}
+
+export class RoleTooLowError extends AppError {
+  constructor(required: Role) {
+    super('forbidden', `This needs the role ${required} or one above it.`, {
+      details: { required_role: required },
+    });
+  }
+}
+
+export class TooManyFailuresError extends AppError {
+  constructor(what: string, retryAfterSeconds: number) {
+    super('rate_limited', `Too many ${what} from this address; try again later.`, {
+      headers: { 'retry-after': String(retryAfterSeconds) },
+    });
+  }
+}
+
+export class InvalidCredentialsError extends AppError {
+  constructor() {
+    super('invalid_credentials', 'The user name or the password is wrong.');
+  }
+}
+
+export class CrossOriginError extends AppError {
+  constructor() {
+    super('forbidden', 'A request with a session cookie must come from this site.');
+  }
+}

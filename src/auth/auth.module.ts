@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { Authentication } from './guards/authentication.js';
+import { DeclaredAccess } from './guards/declared-access.js';
+import { MetricsToken } from './guards/metrics-token.js';
+import { ApiKeysController } from './keys/api-keys.controller.js';
+import { ApiKeysRepository } from './keys/api-keys.repository.js';
+import { ApiKeysService } from './keys/api-keys.service.js';
+import { Passwords } from './passwords/passwords.js';
+import { LastUse } from './principals/last-use.js';
+import { PrincipalsRepository } from './principals/principals.repository.js';
+import { Verification } from './principals/verification.js';
+import { RefusalLog } from './refusals/refusal-log.js';
+import { Refusals } from './refusals/refusals.js';
+import { SessionsRepository } from './sessions/sessions.repository.js';
+import { UsersController } from './users/users.controller.js';
+import { UsersRepository } from './users/users.repository.js';
+import { UsersService } from './users/users.service.js';
+
+@Module({
+  imports: [DiscoveryModule],
+  controllers: [ApiKeysController, UsersController],
+  providers: [
+    PrincipalsRepository,
+    LastUse,
+    Verification,
+    RefusalLog,
+    Refusals,
+    Authentication,
+    DeclaredAccess,
+    MetricsToken,
+    ApiKeysRepository,
+    ApiKeysService,
+    Passwords,
+    SessionsRepository,
+    UsersRepository,
+    UsersService,
+  ],
+  // What the global guards are made of.
+  exports: [Authentication, DeclaredAccess, MetricsToken, Refusals],
+})
+export class AuthModule {}

@@ -1,0 +1,59 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Access } from '../../common/access.js';
+import { AppError } from '../../common/errors/app-error.js';
+import '../../common/http/request.js';
+import { UnauthorizedError } from '../auth.errors.js';
+import { Authentication } from './authentication.js';
+import { credentialOf } from './credentials.js';
+import { DeclaredAccess, requiredRole } from './declared-access.js';
+import { MetricsToken } from './metrics-token.js';
+
+/** The first of the guards: a caller learns nothing, and costs nothing, before it is known. What is not declared is closed. */
+@Injectable()
+export class AuthenticationGuard implements CanActivate {
+  constructor(
+    private readonly access: DeclaredAccess,
+    private readonly authentication: Authentication,
+    private readonly metricsToken: MetricsToken,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const access = this.access.of(context);
+    if (!access) throw new AppError('forbidden', 'This address is not open to anyone.');
+    await this.admit(request, access);
+    return true;
+  }
+
+  private async admit(request: FastifyRequest, access: Access): Promise<void> {
+    switch (access) {
+      case 'signature':
+        return;
+      case 'public': {
+        const principal = await this.authentication.sessionOf(request);
+        if (principal) request.caller = principal;
+        return;
+      }
+      case 'metrics':
+        if (this.metricsToken.isSet && !this.hasMetricsToken(request)) {
+          throw new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
+        }
+        return;
+      case 'operations':
+        if (this.hasMetricsToken(request)) return;
+        request.caller = await this.authentication.require(request, undefined);
+        return;
+      case 'viewer':
+      case 'analyst':
+      case 'senior':
+      case 'manager':
+      case 'admin':
+        request.caller = await this.authentication.require(request, requiredRole(access));
+    }
+  }
+
+  private hasMetricsToken(request: FastifyRequest): boolean {
+    return this.metricsToken.matches(credentialOf(request));
+  }
+}

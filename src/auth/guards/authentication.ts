@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Role } from '../../common/access.js';
+import { FailureLimits } from '../../limits/failure-limits.js';
+import { CrossOriginError, TooManyFailuresError, UnauthorizedError } from '../auth.errors.js';
+import { AuthenticatedPrincipal } from '../principals/authenticated-principal.js';
+import { PrincipalsRepository } from '../principals/principals.repository.js';
+import { Verification } from '../principals/verification.js';
+import type { Verified } from '../principals/verified.js';
+import { Refusals } from '../refusals/refusals.js';
+import { type Credential, credentialOf, sessionOf } from './credentials.js';
+import { changesSomething, originOf } from './same-origin.js';
+
+/** Finds out who makes a request. */
+@Injectable()
+export class Authentication {
+  constructor(
+    private readonly verification: Verification,
+    private readonly repository: PrincipalsRepository,
+    private readonly failures: FailureLimits,
+    private readonly refusals: Refusals,
+  ) {}
+
+  /** The principal of a request that needs one. */
+  async require(request: FastifyRequest, role: Role | undefined): Promise<AuthenticatedPrincipal> {
+    const credential = credentialOf(request);
+    if (!credential) throw new UnauthorizedError();
+    const verified = await this.verify(credential);
+    if (!verified) return await this.refuse(request, credential);
+    if (
+      credential.kind === 'session' &&
+      changesSomething(request) &&
+      originOf(request) !== 'same'
+    ) {
+      this.refusals.crossOrigin(verified.name, request);
+      throw new CrossOriginError();
+    }
+    return this.principal(verified, role);
+  }
+
+  /** Whose session it is, where nobody in particular is needed; an address that is open to all does not fail over it. */
+  async sessionOf(request: FastifyRequest): Promise<AuthenticatedPrincipal | undefined> {
+    const credential = sessionOf(request);
+    if (!credential) return undefined;
+    const verified = await this.verify(credential).catch(() => undefined);
+    return verified && this.principal(verified, undefined);
+  }
+
+  private verify(credential: Credential): Promise<Verified | undefined> {
+    if (credential.kind === 'bearer') return this.verification.key(credential.token);
+    if (credential.kind === 'session') return this.verification.session(credential.token);
+    return Promise.resolve(undefined);
+  }
+
+  private principal(verified: Verified, role: Role | undefined): AuthenticatedPrincipal {
+    return new AuthenticatedPrincipal(verified, role, (tx, who) => this.repository.roleIn(tx, who));
+  }
+
+  /** A session that has ended is no attempt to guess one: it is not counted. */
+  private async refuse(request: FastifyRequest, credential: Credential): Promise<never> {
+    if (credential.kind !== 'session') {
+      const wait = await this.failures.record('key', request.ip);
+      this.refusals.key(request);
+      if (wait !== undefined) throw new TooManyFailuresError('failed keys', wait);
+    }
+    throw new UnauthorizedError();
+  }
+}

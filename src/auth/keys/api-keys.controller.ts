@@ -1,0 +1,62 @@
+import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Requires } from '../../common/access.js';
+import { ApiAnswer, Operation } from '../../common/openapi/answers.js';
+import { ListAnswer } from '../../common/paging/page.js';
+import { AnswerOnce } from '../../idempotency/answer-once.js';
+import type { Once } from '../../idempotency/once.js';
+import { CurrentPrincipal } from '../current-principal.js';
+import { DeletedDto } from '../deleted.dto.js';
+import type { Principal } from '../principal.js';
+import { ApiKeyDto, ApiKeyQueryDto, CreateApiKeyDto, CreatedApiKeyDto } from './api-keys.dto.js';
+import { ApiKeysService } from './api-keys.service.js';
+
+@ApiTags('Access')
+@Controller('api/api-keys')
+@Requires('admin')
+export class ApiKeysController {
+  constructor(private readonly keys: ApiKeysService) {}
+
+  @Post()
+  @Operation('createApiKey', 'Make an API key')
+  @ApiAnswer({
+    status: 201,
+    description: 'The key, which is shown this once.',
+    type: CreatedApiKeyDto,
+  })
+  async create(
+    @Body() body: CreateApiKeyDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+  ): Promise<CreatedApiKeyDto> {
+    const keep = once.keeping(CreatedApiKeyDto.fromCreated, { secret: true });
+    return CreatedApiKeyDto.fromCreated(await this.keys.create(caller, body, keep));
+  }
+
+  @Get()
+  @Operation('listApiKeys', 'List the API keys')
+  @ApiAnswer({
+    status: 200,
+    description: 'The keys that were not deleted.',
+    type: ApiKeyDto,
+    list: true,
+  })
+  async list(@Query() query: ApiKeyQueryDto): Promise<ListAnswer<ApiKeyDto>> {
+    return ListAnswer.of(await this.keys.list(query, query.sort), query, ApiKeyDto.from);
+  }
+
+  @Delete(':id')
+  @Operation('deleteApiKey', 'Revoke an API key')
+  @ApiAnswer({
+    status: 200,
+    description: 'No request that arrives a second later succeeds with it, on any replica.',
+    type: DeletedDto,
+  })
+  async delete(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedDto> {
+    await this.keys.revoke(caller, id);
+    return { id, deleted: true };
+  }
+}

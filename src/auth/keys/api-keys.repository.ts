@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import type { Role } from '../../common/access.js';
+import type { LimitClass } from '../../common/caller.js';
+import type { Page, PageRequest } from '../../common/paging/page.js';
+import { Statements } from '../../database/statements.js';
+import type { Tx } from '../../database/transactions.js';
+import type { ApiKeySort } from './api-keys.dto.js';
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly prefix: string;
+  readonly limit_read: number | null;
+  readonly limit_write: number | null;
+  readonly limit_triage: number | null;
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+}
+
+export interface NewApiKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly prefix: string;
+  readonly secretHash: Buffer;
+  readonly limits: Partial<Readonly<Record<LimitClass, number>>>;
+  readonly createdBy: string;
+  readonly expiresInDays?: number;
+}
+
+const COLUMNS = `id, name, role, prefix, limit_read, limit_write, limit_triage, created_by, created_at, expires_at, last_used_at`;
+
+const ORDERS: Readonly<Record<ApiKeySort, string>> = {
+  created_at: 'created_at, id',
+  '-created_at': 'created_at desc, id desc',
+  name: 'name, id',
+  '-name': 'name desc, id desc',
+};
+
+const INSERT = `
+  insert into api_keys
+    (id, name, role, prefix, secret_hash, limit_read, limit_write, limit_triage, created_by, expires_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(days => $10::int))`;
+
+@Injectable()
+export class ApiKeysRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async insert(tx: Tx, row: NewApiKeyRow): Promise<ApiKeyRow> {
+    const text = `${INSERT} returning ${COLUMNS}`;
+    const rows = await this.statements.rowsIn<ApiKeyRow>(
+      tx,
+      { name: 'api_keys_insert', text },
+      valuesOf(row),
+    );
+    return rows[0]!;
+  }
+
+  /** False when the name or the prefix was ever used. */
+  async insertIfNew(tx: Tx, row: NewApiKeyRow): Promise<boolean> {
+    const text = `${INSERT} on conflict do nothing returning id`;
+    const statement = { name: 'api_keys_insert_if_new', text };
+    return (await this.statements.rowsIn(tx, statement, valuesOf(row))).length > 0;
+  }
+
+  async hasAny(tx: Tx): Promise<boolean> {
+    const statement = { name: 'api_keys_any', text: `select 1 from api_keys limit 1` };
+    return (await this.statements.rowsIn(tx, statement)).length > 0;
+  }
+
+  async list(request: PageRequest, sort: ApiKeySort): Promise<Page<ApiKeyRow>> {
+    const page = {
+      name: `api_keys_list_${sort}`,
+      text: `select ${COLUMNS} from api_keys where revoked_at is null order by ${ORDERS[sort]} limit $1 offset $2`,
+    };
+    const count = {
+      name: 'api_keys_count',
+      text: `select count(*)::int as total from api_keys where revoked_at is null`,
+    };
+    const [items, [counted]] = await Promise.all([
+      this.statements.rows<ApiKeyRow>(page, [
+        request.per_page,
+        (request.page - 1) * request.per_page,
+      ]),
+      this.statements.rows<{ total: number }>(count),
+    ]);
+    return { items, total: counted!.total };
+  }
+
+  /** The key that ceased to hold; undefined when there was none. */
+  async revoke(tx: Tx, id: string): Promise<ApiKeyRow | undefined> {
+    const statement = {
+      name: 'api_keys_revoke',
+      text: `update api_keys set revoked_at = now() where id = $1 and revoked_at is null returning ${COLUMNS}`,
+    };
+    return (await this.statements.rowsIn<ApiKeyRow>(tx, statement, [id]))[0];
+  }
+}
+
+function valuesOf(row: NewApiKeyRow): unknown[] {
+  const { read, write, triage } = row.limits;
+  return [
+    row.id,
+    row.name,
+    row.role,
+    row.prefix,
+    row.secretHash,
+    read ?? null,
+    write ?? null,
+    triage ?? null,
+    row.createdBy,
+    row.expiresInDays ?? null,
+  ];
+}

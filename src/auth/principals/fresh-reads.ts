@@ -1,0 +1,112 @@
+import { UnavailableError } from '../../common/errors/app-error.js';
+import { WriteBatcher } from '../../database/write-batcher.js';
+
+/**
+ * How old the read may be on which an answer rests, counted from its start to the request. Revocation is promised
+ * within a second; the rest of that second is margin.
+ */
+export const VALID_MS = 800;
+/** From this age on a use has the entry read again beside it, so that a busy key never makes a request wait. */
+const REFRESH_MS = 400;
+/** A database that hangs must not hold every request for as long as a statement may take. */
+const PATIENCE_MS = 3_000;
+
+const MOST_FOUND = 20_000;
+const MOST_MISSING = 2_000;
+const BATCH = 200;
+
+interface Confirmed<V> {
+  readonly value: V | undefined;
+  /** When the read began that found it so; monotonic. */
+  readonly readAt: number;
+}
+
+/**
+ * Answers from reads that are well under a second old. What arrives together is read in one statement, and two are
+ * under way at most: whatever strangers send, the database sees no more than that. What does not exist is remembered
+ * apart from what does, so that invented keys push out no real one.
+ */
+export class FreshReads<V> {
+  private readonly found = new Map<string, Confirmed<V>>();
+  private readonly missing = new Map<string, Confirmed<V>>();
+  private readonly underWay = new Map<string, Promise<Confirmed<V>>>();
+  private readonly reads: WriteBatcher<string, Confirmed<V>>;
+
+  constructor(readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) {
+    this.reads = new WriteBatcher(async (keys) => {
+      const readAt = performance.now();
+      const values = await within(PATIENCE_MS, readAll(keys));
+      return keys.map((key) => ({ value: values.get(key), readAt }));
+    }, BATCH);
+  }
+
+  async get(key: string): Promise<V | undefined> {
+    const oldest = performance.now() - VALID_MS;
+    const known = this.found.get(key) ?? this.missing.get(key);
+    if (known && known.readAt > oldest) {
+      if (known.readAt < oldest + VALID_MS - REFRESH_MS) this.refresh(key);
+      return known.value;
+    }
+    let confirmed = await this.read(key);
+    // A read that was joined may have begun long before this request came.
+    while (confirmed.readAt <= oldest) confirmed = await this.read(key);
+    return confirmed.value;
+  }
+
+  /** The next use reads it again. */
+  forget(key: string): void {
+    this.found.delete(key);
+  }
+
+  private refresh(key: string): void {
+    // When it fails, the entry simply grows old and the next request learns why.
+    if (!this.underWay.has(key)) this.read(key).catch(() => undefined);
+  }
+
+  private read(key: string): Promise<Confirmed<V>> {
+    const joined = this.underWay.get(key);
+    if (joined) return joined;
+    const reading = this.reads
+      .write(key)
+      .then((confirmed) => {
+        this.keep(key, confirmed);
+        return confirmed;
+      })
+      .finally(() => this.underWay.delete(key));
+    this.underWay.set(key, reading);
+    return reading;
+  }
+
+  private keep(key: string, confirmed: Confirmed<V>): void {
+    this.found.delete(key);
+    this.missing.delete(key);
+    const entries = confirmed.value === undefined ? this.missing : this.found;
+    entries.set(key, confirmed);
+    dropOldest(entries, confirmed.value === undefined ? MOST_MISSING : MOST_FOUND);
+  }
+}
+
+/** Entries stand in the order of their reads; two go for each that comes, as long as they are of no use. */
+function dropOldest(entries: Map<string, Confirmed<unknown>>, most: number): void {
+  const oldest = performance.now() - VALID_MS;
+  let looked = 0;
+  for (const [key, { readAt }] of entries) {
+    if (++looked > 2 || (readAt > oldest && entries.size <= most)) return;
+    entries.delete(key);
+  }
+}
+
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new UnavailableError('The database does not answer.')),
+      milliseconds,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

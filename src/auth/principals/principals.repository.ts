@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import type { Role } from '../../common/access.js';
+import { type Statement, Statements } from '../../database/statements.js';
+import type { Tx } from '../../database/transactions.js';
+import { IDLE_HOURS } from '../sessions/session-lifetime.js';
+import type { Verified, VerifiedKey, VerifiedSession } from './verified.js';
+
+const KEY_HOLDS = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
+const SESSION_HOLDS = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
+  and u.enabled and u.deleted_at is null`;
+
+const KEYS: Statement = {
+  name: 'auth_keys',
+  text: `select k.id, k.name, k.role, k.prefix, k.secret_hash, k.limit_read, k.limit_write, k.limit_triage,
+      k.expires_at, k.last_used_at
+    from api_keys k where k.prefix = any ($1::text[]) and ${KEY_HOLDS}`,
+};
+
+const SESSIONS: Statement = {
+  name: 'auth_sessions',
+  text: `select s.id as session_id, encode(s.token_hash, 'hex') as hash, s.last_seen_at,
+      least(s.expires_at, s.last_seen_at + interval '${IDLE_HOURS} hours') as ends_at, u.id, u.username, u.role
+    from sessions s join users u on u.id = s.user_id
+    where s.token_hash = any (select decode(hash, 'hex') from unnest($1::text[]) as hash) and ${SESSION_HOLDS}`,
+};
+
+const KEY_ROLE: Statement = {
+  name: 'auth_key_role',
+  text: `select k.role from api_keys k where k.id = $1 and ${KEY_HOLDS}`,
+};
+
+const SESSION_ROLE: Statement = {
+  name: 'auth_session_role',
+  text: `select u.role from sessions s join users u on u.id = s.user_id where s.id = $1 and ${SESSION_HOLDS}`,
+};
+
+interface KeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly prefix: string;
+  readonly secret_hash: Buffer;
+  readonly limit_read: number | null;
+  readonly limit_write: number | null;
+  readonly limit_triage: number | null;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+}
+
+interface SessionRow {
+  readonly session_id: string;
+  readonly hash: string;
+  readonly last_seen_at: Date;
+  readonly ends_at: Date;
+  readonly id: string;
+  readonly username: string;
+  readonly role: Role;
+}
+
+/** What every request asks of the database, on the hot path. */
+@Injectable()
+export class PrincipalsRepository {
+  constructor(private readonly statements: Statements) {}
+
+  /** The keys that hold, by their prefix. */
+  async findKeys(prefixes: readonly string[]): Promise<Map<string, VerifiedKey>> {
+    const rows = await this.statements.rows<KeyRow>(KEYS, [prefixes]);
+    return new Map(rows.map((row) => [row.prefix, keyOf(row)]));
+  }
+
+  /** The sessions that hold, by the hash of their token in hexadecimal. */
+  async findSessions(hashes: readonly string[]): Promise<Map<string, VerifiedSession>> {
+    const rows = await this.statements.rows<SessionRow>(SESSIONS, [hashes]);
+    return new Map(rows.map((row) => [row.hash, sessionOf(row)]));
+  }
+
+  async roleIn(tx: Tx, verified: Verified): Promise<Role | undefined> {
+    const [row] =
+      verified.kind === 'key'
+        ? await this.statements.rowsIn<{ role: Role }>(tx, KEY_ROLE, [verified.id])
+        : await this.statements.rowsIn<{ role: Role }>(tx, SESSION_ROLE, [verified.sessionId]);
+    return row?.role;
+  }
+}
+
+function keyOf(row: KeyRow): VerifiedKey {
+  const limits = {
+    ...(row.limit_read !== null && { read: row.limit_read }),
+    ...(row.limit_write !== null && { write: row.limit_write }),
+    ...(row.limit_triage !== null && { triage: row.limit_triage }),
+  };
+  return {
+    kind: 'key',
+    id: row.id,
+    name: `key:${row.name}`,
+    role: row.role,
+    secretHash: row.secret_hash,
+    usedAt: row.last_used_at?.getTime() ?? 0,
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(row.expires_at && { endsAt: row.expires_at.getTime() }),
+  };
+}
+
+function sessionOf(row: SessionRow): VerifiedSession {
+  return {
+    kind: 'user',
+    id: row.id,
+    sessionId: row.session_id,
+    name: row.username,
+    role: row.role,
+    endsAt: row.ends_at.getTime(),
+    usedAt: row.last_seen_at.getTime(),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Role } from '../../common/access.js';
+import type { LimitClass } from '../../common/caller.js';
+
+/** Who stands behind a credential, as the database last confirmed it. */
+export interface VerifiedKey {
+  readonly kind: 'key';
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
+  readonly secretHash: Buffer;
+  readonly endsAt?: number;
+  readonly usedAt: number;
+}
+
+export interface VerifiedSession {
+  readonly kind: 'user';
+  /** Of the user; the session has its own. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly endsAt: number;
+  readonly usedAt: number;
+}
+
+export type Verified = VerifiedKey | VerifiedSession;

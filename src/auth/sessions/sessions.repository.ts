@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import type { Role } from '../../common/access.js';
+import { Statements } from '../../database/statements.js';
+import type { Tx } from '../../database/transactions.js';
+import { ABSOLUTE_HOURS, IDLE_HOURS } from './session-lifetime.js';
+
+/** Who wants to log in, as far as it takes to check the password. */
+export interface LoginRow {
+  readonly id: string;
+  readonly username: string;
+  readonly role: Role;
+  readonly enabled: boolean;
+  readonly password_hash: string | null;
+}
+
+@Injectable()
+export class SessionsRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async findLogin(username: string): Promise<LoginRow | undefined> {
+    const text = `select id, username, role, enabled, password_hash from users where username = $1`;
+    return (
+      await this.statements.rows<LoginRow>({ name: 'sessions_find_login', text }, [username])
+    )[0];
+  }
+
+  /**
+   * Notes the login and locks the user for it, provided that nothing changed since the password was checked: a user
+   * who is disabled, deleted or given another password meanwhile gets no session that outlives it.
+   */
+  async claimLogin(tx: Tx, user: LoginRow, renewedHash?: string): Promise<Role | undefined> {
+    const statement = {
+      name: 'sessions_claim_login',
+      text: `update users set last_login_at = now(), password_hash = coalesce($3, password_hash)
+        where id = $1 and enabled and deleted_at is null and password_hash = $2 returning role`,
+    };
+    const values = [user.id, user.password_hash, renewedHash ?? null];
+    return (await this.statements.rowsIn<{ role: Role }>(tx, statement, values))[0]?.role;
+  }
+
+  /** Answers when it ends in any case. */
+  async insert(tx: Tx, id: string, userId: string, tokenHash: string): Promise<Date> {
+    const statement = {
+      name: 'sessions_insert',
+      text: `insert into sessions (id, user_id, token_hash, expires_at)
+        values ($1, $2, decode($3, 'hex'), now() + interval '${ABSOLUTE_HOURS} hours') returning expires_at`,
+    };
+    const rows = await this.statements.rowsIn<{ expires_at: Date }>(tx, statement, [
+      id,
+      userId,
+      tokenHash,
+    ]);
+    return rows[0]!.expires_at;
+  }
+
+  /** The name of the user whose session it was; undefined when there was none. */
+  async end(tx: Tx, tokenHash: string): Promise<string | undefined> {
+    const statement = {
+      name: 'sessions_end',
+      text: `delete from sessions s using users u
+        where s.token_hash = decode($1, 'hex') and u.id = s.user_id returning u.username`,
+    };
+    return (await this.statements.rowsIn<{ username: string }>(tx, statement, [tokenHash]))[0]
+      ?.username;
+  }
+
+  async endAll(tx: Tx, userId: string, exceptId?: string): Promise<void> {
+    const statement = {
+      name: 'sessions_end_all',
+      text: `delete from sessions where user_id = $1 and id is distinct from $2`,
+    };
+    await this.statements.rowsIn(tx, statement, [userId, exceptId ?? null]);
+  }
+
+  async deleteExpired(): Promise<void> {
+    await this.statements.rows({
+      name: 'sessions_delete_expired',
+      text: `delete from sessions
+        where expires_at <= now() or last_seen_at <= now() - interval '${IDLE_HOURS} hours'`,
+    });
+  }
+
+  /** The hash of the user's password; undefined when the user is gone. */
+  async passwordHashOf(userId: string): Promise<string | undefined> {
+    const text = `select password_hash from users where id = $1 and deleted_at is null`;
+    const statement = { name: 'sessions_password_hash', text };
+    return (await this.statements.rows<{ password_hash: string }>(statement, [userId]))[0]
+      ?.password_hash;
+  }
+}

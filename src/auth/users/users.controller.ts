@@ -1,0 +1,78 @@
+import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Requires } from '../../common/access.js';
+import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { ListAnswer } from '../../common/paging/page.js';
+import { AnswerOnce } from '../../idempotency/answer-once.js';
+import type { Once } from '../../idempotency/once.js';
+import { CurrentPrincipal } from '../current-principal.js';
+import { DeletedDto } from '../deleted.dto.js';
+import type { Principal } from '../principal.js';
+import { CreateUserDto, UpdateUserDto, UserDto, UserQueryDto } from './users.dto.js';
+import { UsersService } from './users.service.js';
+
+@ApiTags('Access')
+@Controller('api/users')
+@Requires('admin')
+export class UsersController {
+  constructor(private readonly users: UsersService) {}
+
+  @Post()
+  @Operation('createUser', 'Make a user')
+  @ApiAnswer({ status: 201, description: 'The user.', type: UserDto })
+  async create(
+    @Body() body: CreateUserDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+  ): Promise<UserDto> {
+    return UserDto.from(await this.users.create(caller, body, once.keeping(UserDto.from)));
+  }
+
+  @Get()
+  @Operation('listUsers', 'List the users')
+  @ApiAnswer({
+    status: 200,
+    description: 'The users that were not deleted.',
+    type: UserDto,
+    list: true,
+  })
+  async list(@Query() query: UserQueryDto): Promise<ListAnswer<UserDto>> {
+    return ListAnswer.of(await this.users.list(query, query.sort), query, UserDto.from);
+  }
+
+  @Get(':id')
+  @Operation('getUser', 'Read a user')
+  @ApiAnswer({ status: 200, description: 'The user.', type: UserDto })
+  async get(@Param('id') id: string): Promise<UserDto> {
+    return UserDto.from(await this.users.get(id));
+  }
+
+  /** A new role counts for the sessions that exist. */
+  @Put(':id')
+  @Operation('updateUser', 'Change the role or the password of a user, disable or enable it')
+  @ApiAnswer({ status: 200, description: 'The user as it is now.', type: UserDto })
+  @ApiErrors('invalid_state')
+  async update(
+    @Param('id') id: string,
+    @Body() body: UpdateUserDto,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<UserDto> {
+    return UserDto.from(await this.users.update(caller, id, body));
+  }
+
+  @Delete(':id')
+  @Operation('deleteUser', 'Delete a user')
+  @ApiAnswer({
+    status: 200,
+    description: 'The user and all its sessions are gone; its name stays taken.',
+    type: DeletedDto,
+  })
+  @ApiErrors('invalid_state')
+  async delete(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedDto> {
+    await this.users.delete(caller, id);
+    return { id, deleted: true };
+  }
+}

@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import type { Role } from '../../common/access.js';
+import type { Page, PageRequest } from '../../common/paging/page.js';
+import { Statements } from '../../database/statements.js';
+import type { Tx } from '../../database/transactions.js';
+import type { UserSort } from './users.dto.js';
+
+export interface UserRow {
+  readonly id: string;
+  readonly username: string;
+  readonly role: Role;
+  readonly enabled: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly last_login_at: Date | null;
+}
+
+export interface NewUserRow {
+  readonly id: string;
+  readonly username: string;
+  readonly role: Role;
+  readonly enabled: boolean;
+  readonly passwordHash: string;
+}
+
+export interface UserChange {
+  readonly role?: Role;
+  readonly enabled?: boolean;
+  readonly passwordHash?: string;
+}
+
+const COLUMNS = `id, username, role, enabled, created_at, updated_at, last_login_at`;
+
+const ORDERS: Readonly<Record<UserSort, string>> = {
+  created_at: 'created_at, id',
+  '-created_at': 'created_at desc, id desc',
+  username: 'username',
+  '-username': 'username desc',
+  name: 'username',
+  '-name': 'username desc',
+};
+
+const INSERT = `insert into users (id, username, role, enabled, password_hash) values ($1, $2, $3, $4, $5)`;
+
+@Injectable()
+export class UsersRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async insert(tx: Tx, row: NewUserRow): Promise<UserRow> {
+    const statement = { name: 'users_insert', text: `${INSERT} returning ${COLUMNS}` };
+    return (await this.statements.rowsIn<UserRow>(tx, statement, valuesOf(row)))[0]!;
+  }
+
+  /** False when the name was ever used. */
+  async insertIfNew(tx: Tx, row: NewUserRow): Promise<boolean> {
+    const text = `${INSERT} on conflict (username) do nothing returning id`;
+    const statement = { name: 'users_insert_if_new', text };
+    return (await this.statements.rowsIn(tx, statement, valuesOf(row))).length > 0;
+  }
+
+  async hasAny(tx: Tx): Promise<boolean> {
+    const statement = { name: 'users_any', text: `select 1 from users limit 1` };
+    return (await this.statements.rowsIn(tx, statement)).length > 0;
+  }
+
+  async list(request: PageRequest, sort: UserSort): Promise<Page<UserRow>> {
+    const page = {
+      name: `users_list_${sort}`,
+      text: `select ${COLUMNS} from users where deleted_at is null order by ${ORDERS[sort]} limit $1 offset $2`,
+    };
+    const count = {
+      name: 'users_count',
+      text: `select count(*)::int as total from users where deleted_at is null`,
+    };
+    const [items, [counted]] = await Promise.all([
+      this.statements.rows<UserRow>(page, [
+        request.per_page,
+        (request.page - 1) * request.per_page,
+      ]),
+      this.statements.rows<{ total: number }>(count),
+    ]);
+    return { items, total: counted!.total };
+  }
+
+  async findById(id: string): Promise<UserRow | undefined> {
+    const text = `select ${COLUMNS} from users where id = $1 and deleted_at is null`;
+    return (await this.statements.rows<UserRow>({ name: 'users_find', text }, [id]))[0];
+  }
+
+  /**
+   * Locks the user together with all enabled admins, in one order for everyone: of two changes that would each leave
+   * the other's admin as the last one, the second sees what the first did.
+   */
+  async lockWithAdmins(
+    tx: Tx,
+    id: string,
+  ): Promise<{ user: UserRow | undefined; otherAdmins: number }> {
+    const rows = await this.statements.rowsIn<UserRow>(
+      tx,
+      {
+        name: 'users_lock_with_admins',
+        text: `select ${COLUMNS} from users
+          where deleted_at is null and (id = $1 or (role = 'admin' and enabled)) order by id for update`,
+      },
+      [id],
+    );
+    const user = rows.find((row) => row.id === id);
+    return { user, otherAdmins: rows.length - (user ? 1 : 0) };
+  }
+
+  async update(tx: Tx, id: string, change: UserChange): Promise<UserRow> {
+    const statement = {
+      name: 'users_update',
+      text: `update users set role = coalesce($2, role), enabled = coalesce($3, enabled),
+          password_hash = coalesce($4, password_hash), updated_at = now()
+        where id = $1 and deleted_at is null returning ${COLUMNS}`,
+    };
+    const { role = null, enabled = null, passwordHash = null } = change;
+    const rows = await this.statements.rowsIn<UserRow>(tx, statement, [
+      id,
+      role,
+      enabled,
+      passwordHash,
+    ]);
+    return rows[0]!;
+  }
+
+  /** The row stays, for its name. */
+  async markDeleted(tx: Tx, id: string): Promise<void> {
+    const text = `update users set deleted_at = now(), updated_at = now(), enabled = false, password_hash = null where id = $1`;
+    await this.statements.rowsIn(tx, { name: 'users_mark_deleted', text }, [id]);
+  }
+}
+
+function valuesOf(row: NewUserRow): unknown[] {
+  return [row.id, row.username, row.role, row.enabled, row.passwordHash];
+}

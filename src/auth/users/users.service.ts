@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../audit/audit-log.js';
+import type { Role } from '../../common/access.js';
+import { NotFoundError, ValidationError } from '../../common/errors/app-error.js';
+import { isUuid, newId } from '../../common/ids.js';
+import type { Page, PageRequest } from '../../common/paging/page.js';
+import { mapConstraints } from '../../database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../../database/transactions.js';
+import { Passwords } from '../passwords/passwords.js';
+import type { Principal } from '../principal.js';
+import { SessionsRepository } from '../sessions/sessions.repository.js';
+import type { UserSort } from './users.dto.js';
+import { LastAdminError, UsernameTakenError } from './users.errors.js';
+import { type UserRow, UsersRepository } from './users.repository.js';
+
+export interface CreateUser {
+  readonly username: string;
+  readonly password: string;
+  readonly role: Role;
+  readonly enabled?: boolean;
+}
+
+export interface UpdateUser {
+  readonly role?: Role;
+  readonly enabled?: boolean;
+  readonly password?: string;
+}
+
+@Injectable()
+export class UsersService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly users: UsersRepository,
+    private readonly sessions: SessionsRepository,
+    private readonly passwords: Passwords,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async create(
+    caller: Principal,
+    { username, password, role, enabled = true }: CreateUser,
+    keep: Participant<UserRow>,
+  ): Promise<UserRow> {
+    const passwordHash = await this.passwords.hash(password);
+    const taken = () => new UsernameTakenError(username);
+    return await mapConstraints({ uq_users_username: taken }, () =>
+      this.transactions.run<UserRow>(
+        async (tx) => {
+          const row = { id: newId(), username, role, enabled, passwordHash };
+          const user = await this.users.insert(tx, row);
+          await this.record(tx, caller, 'user.created', user, { role, enabled });
+          return user;
+        },
+        caller,
+        keep,
+      ),
+    );
+  }
+
+  list(request: PageRequest, sort: UserSort): Promise<Page<UserRow>> {
+    return this.users.list(request, sort);
+  }
+
+  async get(id: string): Promise<UserRow> {
+    const user = isUuid(id) ? await this.users.findById(id) : undefined;
+    if (!user) throw new NotFoundError('User');
+    return user;
+  }
+
+  async update(caller: Principal, id: string, wanted: UpdateUser): Promise<UserRow> {
+    const { role, enabled, password } = wanted;
+    if (role === undefined && enabled === undefined && password === undefined) {
+      throw ValidationError.of('role', 'required', 'role, enabled or password must be given.');
+    }
+    if (!isUuid(id)) throw new NotFoundError('User');
+    const passwordHash = password === undefined ? undefined : await this.passwords.hash(password);
+    return await this.transactions.run<UserRow>(async (tx) => {
+      const before = await this.lock(
+        tx,
+        id,
+        (user) => (role ?? user.role) === 'admin' && (enabled ?? user.enabled),
+      );
+      const user = await this.users.update(tx, id, {
+        ...(role && { role }),
+        ...(enabled !== undefined && { enabled }),
+        ...(passwordHash && { passwordHash }),
+      });
+      if (!user.enabled) await this.sessions.endAll(tx, id);
+      else if (passwordHash) await this.sessions.endAll(tx, id, caller.sessionId);
+      await this.record(tx, caller, 'user.updated', user, {
+        ...(role && { role, role_before: before.role }),
+        ...(enabled !== undefined && { enabled, enabled_before: before.enabled }),
+        ...(passwordHash && { password: 'changed' }),
+      });
+      return user;
+    }, caller);
+  }
+
+  async delete(caller: Principal, id: string): Promise<void> {
+    if (!isUuid(id)) throw new NotFoundError('User');
+    await this.transactions.run(async (tx) => {
+      const user = await this.lock(tx, id, () => false);
+      await this.sessions.endAll(tx, id);
+      await this.users.markDeleted(tx, id);
+      await this.record(tx, caller, 'user.deleted', user, { role: user.role });
+    }, caller);
+  }
+
+  /** Refuses to go on when the last enabled admin would not be one any more. */
+  private async lock(tx: Tx, id: string, staysAdmin: (user: UserRow) => boolean): Promise<UserRow> {
+    const { user, otherAdmins } = await this.users.lockWithAdmins(tx, id);
+    if (!user) throw new NotFoundError('User');
+    const isAdmin = user.role === 'admin' && user.enabled;
+    if (isAdmin && otherAdmins === 0 && !staysAdmin(user)) throw new LastAdminError();
+    return user;
+  }
+
+  private async record(
+    tx: Tx,
+    caller: Principal,
+    action: `user.${string}`,
+    user: UserRow,
+    details: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    await this.audit.record(tx, {
+      actor: caller.name,
+      action,
+      subject: { type: 'user', id: user.username },
+      details,
+    });
+  }
+}

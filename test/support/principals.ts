@@ -1,0 +1,90 @@
+import { DataSource } from 'typeorm';
+import type { Role } from '../../src/common/access.js';
+import { newId } from '../../src/common/ids.js';
+import { createKey } from '../../src/auth/keys/key-format.js';
+import { hashPassword } from '../../src/auth/passwords/password-hash.js';
+import type { ApiClient } from './api-client.js';
+import type { TestApp } from './test-app.js';
+
+export interface TestKey {
+  readonly id: string;
+  /** As records show it. */
+  readonly name: string;
+  readonly key: string;
+  readonly prefix: string;
+  readonly client: ApiClient;
+}
+
+export interface TestUser {
+  readonly id: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+export interface KeyOptions {
+  readonly name?: string;
+  readonly expiresAt?: Date;
+  readonly limits?: { readonly read?: number; readonly write?: number; readonly triage?: number };
+}
+
+type Somewhere = Pick<TestApp, 'nest' | 'client'>;
+
+/** A client with a new key of the role: `const analyst = await as(app, 'analyst')`. */
+export async function as(app: Somewhere, role: Role): Promise<ApiClient> {
+  return (await makeKey(app, role)).client;
+}
+
+/** A new key of the role, put straight into the database. */
+export async function makeKey(
+  app: Somewhere,
+  role: Role,
+  options: KeyOptions = {},
+): Promise<TestKey> {
+  const { key, prefix, hash } = createKey();
+  const id = newId();
+  const name = options.name ?? `${role}-${prefix}`;
+  const { read = null, write = null, triage = null } = options.limits ?? {};
+  await app.nest.get(DataSource).query(
+    `insert into api_keys
+       (id, name, role, prefix, secret_hash, limit_read, limit_write, limit_triage, created_by, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'test', $9)`,
+    [id, name, role, prefix, hash, read, write, triage, options.expiresAt ?? null],
+  );
+  const client = app.client.with({ authorization: `Bearer ${key}` });
+  return { id, name: `key:${name}`, key, prefix, client };
+}
+
+const PASSWORD = 'a password for tests';
+let passwordHash: Promise<string> | undefined;
+
+/** A new user of the role, put straight into the database; the hash is made once. */
+export async function makeUser(app: Somewhere, role: Role, name?: string): Promise<TestUser> {
+  const id = newId();
+  const username = name ?? `${role}-${id.slice(-12)}`;
+  passwordHash ??= hashPassword(PASSWORD);
+  await app.nest
+    .get(DataSource)
+    .query(`insert into users (id, username, role, password_hash) values ($1, $2, $3, $4)`, [
+      id,
+      username,
+      role,
+      await passwordHash,
+    ]);
+  return { id, name: username, password: PASSWORD };
+}
+
+/** Logs in as a browser would, and answers with the cookie. */
+export async function logIn(app: Somewhere, user: TestUser): Promise<string> {
+  const answer = await app.client.request('POST', '/login', {
+    body: { username: user.name, password: user.password },
+  });
+  const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0];
+  if (answer.status !== 200 || !cookie) throw new Error(`Login answered ${answer.text}`);
+  return cookie;
+}
+
+/** A client with a session of the user; its requests say that they come from this site, as a browser's do. */
+export async function inSession(app: Somewhere, user: TestUser): Promise<ApiClient> {
+  const cookie = await logIn(app, user);
+  return app.client.with({ cookie, 'sec-fetch-site': 'same-origin' });
+}

@@ -1,0 +1,83 @@
+import type { ActionTypeName } from '../common/action-types.js';
+
+/** What a connector is asked to do. */
+export interface ActionCall {
+  /** The same for every attempt: vendors that know idempotency keys get it as one. */
+  readonly actionId: string;
+  readonly attempt: number;
+  readonly type: ActionTypeName;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** The way out for one gated request. */
+export interface Departure {
+  /** Aborted when the answer can no longer count. */
+  readonly signal: AbortSignal;
+  /**
+   * Asked with the connection open and nothing sent yet: the bytes go out right after it, or, when it throws, never.
+   * An HTTP client takes it as `beforeLeaving`.
+   */
+  leave(): Promise<void>;
+}
+
+/** The door through which every request with an effect, or a look-up, leaves: each attempt of each of them anew. */
+export interface Gate {
+  /** Renews the permit where needed. What `request` throws, it throws. */
+  send<T>(request: (departure: Departure) => Promise<T>): Promise<T>;
+}
+
+interface Simulated {
+  /** Nothing happened outside: shown in the action's result. */
+  readonly simulated?: true;
+}
+
+export type Outcome = Simulated &
+  (
+    | { readonly kind: 'done'; readonly message: string; readonly data?: Record<string, unknown> }
+    /** The vendor said no: nothing happened. */
+    | { readonly kind: 'refused'; readonly message: string }
+    /** The vendor is still doing it: poll with the handle, which is kept as JSON. */
+    | {
+        readonly kind: 'accepted';
+        readonly message: string;
+        readonly handle: Record<string, unknown>;
+      }
+  );
+
+export interface TestResult {
+  readonly success: boolean;
+  readonly message: string;
+  readonly latencyMs: number;
+}
+
+export interface ConnectorIdentity {
+  readonly id: string;
+  readonly name: string;
+  /** The name of the connector type, such as `http`. */
+  readonly type: string;
+}
+
+/**
+ * One configured connector. What it throws tells what is known: UnreachableError (nothing was sent),
+ * OutcomeUnknownError (something was), or what the gate threw (nothing was sent by that request; see `execute`).
+ */
+export abstract class Connector {
+  constructor(readonly identity: ConnectorIdentity) {}
+
+  abstract provides(type: ActionTypeName): boolean;
+
+  /** Whether a call whose outcome is unknown may be repeated, because its effect cannot happen twice. */
+  abstract idempotent(type: ActionTypeName): boolean;
+
+  /** Retries only what is safe to retry, each attempt through the gate. */
+  abstract execute(call: ActionCall, gate: Gate): Promise<Outcome>;
+
+  /** How an accepted operation is by now. Not gated. */
+  poll?(handle: Record<string, unknown>, call: ActionCall): Promise<Outcome>;
+
+  /** The present state at the vendor, to settle an outcome that is unknown. Not gated. */
+  probe?(call: ActionCall): Promise<Outcome | 'unknown'>;
+
+  /** Whether the vendor answers and lets us in. Not gated, without effect, and never throws. */
+  abstract test(): Promise<TestResult>;
+}

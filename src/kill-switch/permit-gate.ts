@@ -1,0 +1,50 @@
+import type { Tx } from '../database/transactions.js';
+import type { KillSwitch } from './kill-switch.js';
+import type { Permit } from './permit.js';
+
+interface Departure {
+  readonly signal: AbortSignal;
+  leave(): Promise<void>;
+}
+
+/**
+ * Lets the requests of one claim out. The first may leave on the permit of the claim; every further one, and the first
+ * when it comes too late, only after the switch has been read again and the claim has been confirmed with it.
+ */
+export class PermitGate {
+  private used = false;
+
+  /** @param reclaim see KillSwitch.renewPermit */
+  constructor(
+    private readonly killSwitch: Pick<KillSwitch, 'renewPermit'>,
+    private permit: Permit,
+    private readonly signal: AbortSignal,
+    private readonly reclaim?: (tx: Tx) => Promise<void>,
+  ) {}
+
+  /** Whether a request has been let out: what was claimed may have had an effect. */
+  get opened(): boolean {
+    return this.used;
+  }
+
+  async send<T>(request: (departure: Departure) => Promise<T>): Promise<T> {
+    let asked = false;
+    const leave = async (): Promise<void> => {
+      asked = true;
+      await this.leave();
+    };
+    const answer = await request({ signal: this.signal, leave });
+    if (!asked) throw new Error('A gated request went out without asking the gate.');
+    return answer;
+  }
+
+  private async leave(): Promise<void> {
+    this.signal.throwIfAborted();
+    if (this.used || !this.permit.fresh) {
+      this.permit = await this.killSwitch.renewPermit(this.reclaim);
+    }
+    this.signal.throwIfAborted();
+    this.permit.assertFresh();
+    this.used = true;
+  }
+}

@@ -14,11 +14,11 @@ export function checkAnswersOf(server: Server, check: ContractCheck): void {
       if (typeof chunk === 'string') chunks.push(Buffer.from(chunk));
       else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
     };
-    response.writeHead = ((status: number, ...rest: unknown[]) => {
+    response.writeHead = (status: number, ...rest: unknown[]) => {
       const headers = rest.findLast((value) => typeof value === 'object');
       written = lowerCased(headers as OutgoingHttpHeaders | undefined);
       return Reflect.apply(writeHead, response, [status, ...rest]) as ServerResponse;
-    });
+    };
     response.write = ((...args: unknown[]) => {
       keep(args[0]);
       return Reflect.apply(write, response, args) as boolean;

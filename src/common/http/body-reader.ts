@@ -27,6 +27,10 @@ export function installBodyReader(instance: FastifyInstance, limit: number): voi
     }
     done();
   });
+  instance.server.on('checkContinue', (request, response) => {
+    if (!(Number(request.headers['content-length']) > limit)) response.writeContinue();
+    instance.server.emit('request', request, response);
+  });
   instance.addContentTypeParser('*', (request, payload, done) => {
     const announced = Number(request.headers['content-length']);
     const mostDiscarded = limit + DISCARD_BYTES;
@@ -50,6 +54,7 @@ export function installBodyReader(instance: FastifyInstance, limit: number): voi
       timer ??= setTimeout(giveUp, DISCARD_MS);
     };
     payload.on('data', (chunk: Buffer) => {
+      if (isOver) return;
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
       else if (size > mostDiscarded) giveUp();
@@ -57,7 +62,9 @@ export function installBodyReader(instance: FastifyInstance, limit: number): voi
     });
     payload.on('end', () => finish(size > limit ? tooLarge(limit, { close: false }) : undefined));
     payload.on('error', () => finish(new AppError('bad_request', 'The body was cut short.')));
-    if (announced > mostDiscarded) giveUp();
+    // Whoever waits to be invited has sent nothing yet.
+    const isInvited = request.headers.expect === undefined;
+    if (announced > limit && (announced > mostDiscarded || !isInvited)) giveUp();
     else if (announced > limit) discardTheRest();
   });
   instance.addHook('onSend', (request, reply, payload, done) => {

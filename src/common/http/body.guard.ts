@@ -3,7 +3,8 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { AppError, ValidationError } from '../errors/app-error.js';
 import { readForm } from './form-body.js';
-import { BODY_KIND, type BodyKind } from './handler-options.js';
+import { ANY_QUERY, BODY_KIND, type BodyKind } from './handler-options.js';
+import { requireReadableQuery } from './query-problems.js';
 import './request.js';
 import { type ReadBody, readStrictJson } from './strict-json.js';
 
@@ -22,12 +23,13 @@ export class BodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { received } = request;
+    const handler = [context.getHandler(), context.getClass()];
+    if (received?.problem) throw received.problem;
+    if (!this.reflector.getAllAndOverride<boolean | undefined>(ANY_QUERY, handler)) {
+      requireReadableQuery(request.url);
+    }
     if (!received) return true;
-    if (received.problem) throw received.problem;
-    const kind = this.reflector.getAllAndOverride<BodyKind | undefined>(BODY_KIND, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
+    const kind = this.reflector.getAllAndOverride<BodyKind | undefined>(BODY_KIND, handler);
     if (kind === 'raw' || received.bytes.length === 0) return true;
     const { value, problem } = readBody(request, received.bytes, kind ?? 'json');
     request.body = value;

@@ -20,8 +20,8 @@ interface DeclaredInput {
   readonly body: boolean;
 }
 
-/** class-transformer drops these without a word; nobody declares them. */
-const NEVER_DECLARED = ['constructor', '__proto__'];
+/** What every object has, such as `constructor`: class-transformer drops it without a word, and nobody declares it. */
+const isInherited = (name: string): boolean => name in Object.prototype;
 
 /**
  * Refuses what no handler could use: content that means two things (see strict-json.ts), and query parameters and
@@ -78,8 +78,7 @@ export class InputInterceptor implements NestInterceptor {
 function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput): FieldError[] {
   if (declared.query === 'ignored') return [];
   const names = Object.keys(query);
-  const unknown =
-    declared.query === 'undeclared' ? names : names.filter((name) => NEVER_DECLARED.includes(name));
+  const unknown = declared.query === 'undeclared' ? names : names.filter(isInherited);
   return [...unknown.map((name) => unknownField(name, 'query parameter')), ...queryProblems(query)];
 }
 
@@ -87,7 +86,7 @@ function problemsOfBody(body: unknown, declared: DeclaredInput): FieldError[] {
   // A form or a JSON object; bytes are the business of the handler that asked for them.
   if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return [];
   const names = Object.keys(body);
-  const unknown = declared.body ? names.filter((name) => NEVER_DECLARED.includes(name)) : names;
+  const unknown = declared.body ? names.filter(isInherited) : names;
   return unknown.map((name) => unknownField(name, 'field'));
 }
 

@@ -8,6 +8,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { FreeObject, released } from './free-objects.js';
 
 /** The field may be left out. Unlike class-validator's IsOptional it may not be null. */
 export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
@@ -31,8 +32,8 @@ const PlainObject = (options?: ValidationOptions): PropertyDecorator =>
 /** A plain JSON object of any content: not null, not an array. It stays as it was sent. */
 export const IsJsonObject = (options?: ValidationOptions): PropertyDecorator =>
   applyDecorators(
-    // class-transformer copies what it does not know, and loses keys such as `constructor` on the way.
-    Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]),
+    Type(() => FreeObject),
+    Transform(({ value }: { value: unknown }) => released(value)),
     PlainObject(options),
   );
 

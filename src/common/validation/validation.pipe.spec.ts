@@ -1,0 +1,120 @@
+import { ArrayMaxSize, IsArray, IsString } from 'class-validator';
+import fc from 'fast-check';
+import type { ValidationError } from '../errors/app-error.js';
+import { isIsoTime, IsJsonObject, NestedList, NestedObject, Optional } from './decorators.js';
+import { createValidationPipe } from './validation.pipe.js';
+
+class StepDto {
+  @IsString()
+  readonly name: string;
+
+  @Optional()
+  @IsJsonObject()
+  readonly parameters?: object;
+}
+
+class BodyDto {
+  @Optional()
+  @IsJsonObject()
+  readonly free?: object;
+
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(3)
+  @IsString({ each: true })
+  readonly tags?: string[];
+
+  @Optional()
+  @NestedObject(() => StepDto)
+  readonly step?: StepDto;
+
+  @Optional()
+  @NestedList(() => StepDto, 5)
+  readonly steps?: StepDto[];
+}
+
+const pipe = createValidationPipe();
+const transform = (body: unknown): Promise<unknown> =>
+  pipe.transform(body, { type: 'body', metatype: BodyDto }) as Promise<unknown>;
+
+async function fieldsOf(body: unknown): Promise<string[]> {
+  const error = await transform(body).then(
+    () => undefined,
+    (thrown: unknown) => thrown as ValidationError,
+  );
+  return error?.errors.map(({ field }) => field) ?? [];
+}
+
+describe('the validation pipe', () => {
+  it('leaves free objects as they were sent, wherever they are', async () => {
+    const anything = fc.dictionary(
+      fc.oneof(
+        fc.string(),
+        fc.constantFrom('constructor', 'prototype', 'toString', 'then', 'length'),
+      ),
+      fc.jsonValue({ maxDepth: 3 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, async (free) => {
+        fc.pre(!JSON.stringify(free).includes('__proto__'));
+        const body = {
+          free,
+          step: { name: 'a', parameters: free },
+          steps: [{ name: 'b', parameters: free }],
+        };
+        expect(await transform(body)).toEqual(body);
+      }),
+    );
+  });
+
+  it('makes instances of what has a known shape', async () => {
+    const body = (await transform({ step: { name: 'a' }, steps: [{ name: 'b' }] })) as BodyDto;
+    expect(body).toBeInstanceOf(BodyDto);
+    expect(body.step).toBeInstanceOf(StepDto);
+    expect(body.steps?.[0]).toBeInstanceOf(StepDto);
+  });
+
+  it.each<[object, string[]]>([
+    [{ free: [] }, ['free']],
+    [{ free: null }, ['free']],
+    [{ free: 'x' }, ['free']],
+    [{ free: [{ constructor: 1 }] }, ['free']],
+    [{ step: [] }, ['step']],
+    [{ step: [{ name: 'a' }] }, ['step']],
+    [{ step: { name: 'a', parameters: [] } }, ['step.parameters']],
+    [{ steps: { name: 'a' } }, ['steps']],
+    [{ steps: [[{ name: 'a' }]] }, ['steps']],
+    [{ steps: [{ name: 'a' }, { name: 2 }] }, ['steps.1.name']],
+    [{ steps: [{ name: 'a', other: 1 }] }, ['steps.0.other']],
+    [{ tags: [{ constructor: 1 }] }, ['tags']],
+    [{ other: { constructor: 1 } }, ['other']],
+    [{ other: [{ a: { constructor: {} } }] }, ['other']],
+  ])('refuses %j at %j', async (body, fields) => {
+    expect([...new Set(await fieldsOf(body))]).toEqual(fields);
+  });
+});
+
+describe('an ISO time', () => {
+  it.each([
+    '2026-01-31T09:30:00Z',
+    '2024-02-29T23:59:59.123456789+05:30',
+    '2026-01-31T09:30:00-0000',
+    '0001-01-01T00:00:00Z',
+  ])('is %s', (text) => expect(isIsoTime(text)).toBe(true));
+
+  it.each([
+    '2026-02-29T00:00:00Z',
+    '2026-04-31T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T00:60:00Z',
+    '2026-01-01 00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '+012026-01-01T00:00:00Z',
+    ' 2026-01-31T09:30:00Z',
+    '2026-01-31T09:30:00Z\n',
+    1_700_000_000,
+  ])('is not %j', (text) => expect(isIsoTime(text)).toBe(false));
+});

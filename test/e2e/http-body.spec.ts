@@ -1,0 +1,336 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
+import { RawConnection } from '../support/raw-http.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const LIMIT = 65_536;
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+describe('request bodies', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startTestApp({
+      modules: [EchoModule],
+      undocumented: ECHO_PATHS,
+      settings: { BODY_LIMIT_BYTES: String(LIMIT) },
+    });
+  });
+  afterAll(() => app.close());
+
+  const post = (
+    path: string,
+    body: unknown,
+    headers: Record<string, string | undefined> = JSON_TYPE,
+  ) => app.request('POST', path, { body, headers: { ...headers } });
+  const codeOf = async (
+    path: string,
+    body: unknown,
+    headers?: Record<string, string | undefined>,
+  ) => {
+    const answer = await post(path, body, headers);
+    return [answer.status, answer.body.error?.code];
+  };
+
+  describe('by their type', () => {
+    it.each([
+      'application/json',
+      'Application/JSON',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+    ])('takes %s', async (type) => {
+      const answer = await post('/test-only/echo', '{"text":"é"}', { 'content-type': type });
+      expect([answer.status, answer.body.data]).toEqual([200, { body: { text: 'é' } }]);
+    });
+
+    it.each([
+      'text/plain',
+      'application/vnd.x+json',
+      'application/x-www-form-urlencoded',
+      'application/json; charset=utf-16',
+      'application/json, text/plain',
+      'json',
+      '/',
+      '',
+    ])('refuses %j with 415', async (type) => {
+      expect(await codeOf('/test-only/echo', '{"text":"a"}', { 'content-type': type })).toEqual([
+        415,
+        'unsupported_media_type',
+      ]);
+    });
+
+    it('refuses a body without a type, and compressed ones', async () => {
+      expect(await codeOf('/test-only/echo', '{}', {})).toEqual([415, 'unsupported_media_type']);
+      const headers = { ...JSON_TYPE, 'content-encoding': 'gzip' };
+      expect(await codeOf('/test-only/echo', gzipSync('{}'), headers)).toEqual([
+        415,
+        'unsupported_media_type',
+      ]);
+    });
+
+    it('takes an empty body for none, whatever its type', async () => {
+      for (const type of ['application/json', 'text/plain', undefined]) {
+        expect((await post('/test-only/echo', undefined, { 'content-type': type })).status).toBe(
+          200,
+        );
+        expect((await post('/test-only/echo', '', { 'content-type': type })).status).toBe(200);
+      }
+      const headers = JSON_TYPE;
+      expect((await app.request('DELETE', '/test-only/echo/1', { headers })).status).toBe(200);
+      expect((await app.request('PUT', '/test-only/echo/1', { headers })).status).toBe(200);
+    });
+
+    it('ignores what comes with a GET', async () => {
+      expect(
+        (await app.request('GET', '/test-only/echo', { body: '{', headers: JSON_TYPE })).status,
+      ).toBe(200);
+    });
+
+    it('takes forms where they are declared, strictly', async () => {
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      const answer = await post('/test-only/form', 'name=a+b%26', form);
+      expect(answer.body.data).toEqual({ form: { name: 'a b&' } });
+      expect(await codeOf('/test-only/form', 'name=a&name=b', form)).toEqual([
+        422,
+        'validation_error',
+      ]);
+      expect(await codeOf('/test-only/form', 'name=%00', form)).toEqual([422, 'validation_error']);
+      expect(await codeOf('/test-only/form', 'name=a&__proto__=b', form)).toEqual([
+        422,
+        'validation_error',
+      ]);
+      expect(await codeOf('/test-only/form', 'name=a&constructor=b', form)).toEqual([
+        422,
+        'validation_error',
+      ]);
+      expect(await codeOf('/test-only/form', 'name=%ff', form)).toEqual([400, 'bad_request']);
+      expect(await codeOf('/test-only/form', Buffer.from([0x6e, 0x3d, 0xff]), form)).toEqual([
+        400,
+        'bad_request',
+      ]);
+    });
+
+    it('leaves raw bytes as they are, whatever their type', async () => {
+      const bytes = Buffer.from([0xff, 0x00, 0x0d, 0x0a]);
+      for (const type of ['application/json', 'nonsense', undefined]) {
+        const answer = await post('/test-only/raw', bytes, { 'content-type': type });
+        expect(answer.body.data).toEqual({ bytes: 'ff000d0a' });
+      }
+    });
+  });
+
+  describe('by their content', () => {
+    it.each(['{', '{"a":1', '\ufeff{}', "{'a':1}", 'undefined', ' '])(
+      'refuses %j with 400',
+      async (body) => {
+        expect(await codeOf('/test-only/echo', body)).toEqual([400, 'bad_request']);
+      },
+    );
+
+    it.each(['null', '[]', '[{}]', '1', '"text"', 'true', '1e400'])(
+      'refuses %s, which is no object, with 422',
+      async (body) => {
+        expect(await codeOf('/test-only/echo', body)).toEqual([422, 'validation_error']);
+        expect(
+          (await app.request('PUT', '/test-only/echo/1', { body, headers: JSON_TYPE })).status,
+        ).toBe(422);
+      },
+    );
+
+    it.each([
+      ['{"free":{"a":"\\u0000"}}', 'free.a', 'nul_character'],
+      ['{"text":"\\ud800"}', 'text', 'lone_surrogate'],
+      ['{"free":{"a":{"b":1,"b":2}}}', 'free.a.b', 'duplicate_key'],
+      ['{"free":{"__proto__":{"admin":true}}}', 'free.__proto__', 'forbidden_key'],
+      ['{"free":{"constructor":{"prototype":{}}}}', 'free.constructor.prototype', 'forbidden_key'],
+      ['{"free":{"n":9007199254740993}}', 'free.n', 'inexact_number'],
+      ['{"inner":[{"name":"a"}]}', 'inner', 'is_json_object'],
+      ['{"inner":[]}', 'inner', 'is_json_object'],
+      ['{"inner":{"name":"a","x":1}}', 'inner.x', 'unknown_field'],
+      ['{"inner":{}}', 'inner.name', 'is_string'],
+      ['{"list":{"name":"a"}}', 'list', 'is_array'],
+      ['{"list":[[{}]]}', 'list', 'is_json_object'],
+      ['{"list":[null]}', 'list', 'is_json_object'],
+      ['{"list":[{"name":"a"},{"name":1}]}', 'list.1.name', 'is_string'],
+      ['{"list":[{},{},{},{}]}', 'list', 'array_max_size'],
+      ['{"free":[]}', 'free', 'is_json_object'],
+      ['{"free":null}', 'free', 'is_json_object'],
+      ['{"text":null}', 'text', 'is_string'],
+      ['{"inner":null}', 'inner', 'is_json_object'],
+      ['{"list":null}', 'list', 'is_array'],
+      ['{"flag":"true"}', 'flag', 'is_boolean'],
+      ['{"flag":0}', 'flag', 'is_boolean'],
+      ['{"inner":{"name":"a","count":1.5}}', 'inner.count', 'is_int'],
+      ['{"inner":{"name":"a","count":"1"}}', 'inner.count', 'is_int'],
+      ['{"at":"2026-02-30T00:00:00Z"}', 'at', 'is_iso_time'],
+      ['{"at":"2026-01-01"}', 'at', 'is_iso_time'],
+      ['{"other":1}', 'other', 'unknown_field'],
+      ['{"constructor":1}', 'constructor', 'unknown_field'],
+      ['{"toString":1}', 'toString', 'unknown_field'],
+    ])('refuses %s with 422 and its place', async (body, field, code) => {
+      const { status, body: answer } = await post('/test-only/echo', body);
+      expect([status, answer.error.code]).toEqual([422, 'validation_error']);
+      expect(answer.error.details.errors).toContainEqual({
+        field,
+        code,
+        message: expect.any(String),
+      });
+    });
+
+    it('keeps free objects as they were sent', async () => {
+      const free = {
+        constructor: { name: 'x' },
+        toString: 1,
+        nested: [{ a: null }, []],
+        '': '',
+        n: -0.5,
+      };
+      const answer = await post('/test-only/echo', { free });
+      expect(answer.body.data.body.free).toEqual(free);
+    });
+
+    it('refuses fields of a handler that takes none', async () => {
+      const answer = await app.request('PUT', '/test-only/echo/1', { body: { a: 1 } });
+      expect([answer.status, answer.body.error.details.errors[0].field]).toEqual([422, 'a']);
+      expect((await app.request('PUT', '/test-only/echo/1', { body: {} })).status).toBe(200);
+    });
+
+    it('refuses deep nesting with 422, however deep', async () => {
+      for (const depth of [65, 1_000, 20_000]) {
+        const deep = `{"free":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
+        expect(await codeOf('/test-only/echo', deep)).toEqual([422, 'validation_error']);
+      }
+      const deepest = `{"free":{"a":${'['.repeat(62)}${']'.repeat(62)}}}`;
+      expect((await post('/test-only/echo', deepest)).status).toBe(200);
+    });
+
+    it('says 400 before the role is looked at, and 422 after it', async () => {
+      expect(await codeOf('/test-only/forbidden', '{')).toEqual([400, 'bad_request']);
+      expect(
+        (await post('/test-only/forbidden', '{}', { 'content-type': 'text/plain' })).status,
+      ).toBe(415);
+      for (const body of ['{"text":"\\u0000"}', '[]', 'null', '{"other":1}']) {
+        expect(await codeOf('/test-only/forbidden', body)).toEqual([403, 'forbidden']);
+      }
+    });
+  });
+
+  describe('over the limit', () => {
+    const text = (size: number) => `{"text":"${'x'.repeat(size - 11)}"}`;
+
+    it('takes a body of exactly the limit and refuses one byte more', async () => {
+      expect((await post('/test-only/echo', text(LIMIT))).status).toBe(200);
+      expect(await codeOf('/test-only/echo', text(LIMIT + 1))).toEqual([413, 'payload_too_large']);
+      expect(await codeOf('/test-only/raw', text(LIMIT + 1))).toEqual([413, 'payload_too_large']);
+    });
+
+    it('lets a client that sends all of a far bigger one read the answer', async () => {
+      expect(await codeOf('/test-only/echo', text(6_000_000))).toEqual([413, 'payload_too_large']);
+    });
+
+    it('counts the bytes of a chunked body', async () => {
+      const connection = await RawConnection.open(app.port);
+      connection.send(head('Transfer-Encoding: chunked'));
+      const chunk = 'x'.repeat(0x8000);
+      for (let i = 0; i < 3; i += 1) connection.send(`8000\r\n${chunk}\r\n`);
+      connection.send('0\r\n\r\n', 'GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await connection.answer()).body.error.code).toBe('payload_too_large');
+      // The body came to its end, so what follows is a request of its own.
+      expect((await connection.answer()).body).toEqual({ status: 'alive' });
+      connection.close();
+    });
+
+    it('answers within seconds and closes when the rest does not come', async () => {
+      for (const announced of [
+        'Content-Length: 100000',
+        'Content-Length: 1000000000',
+        'Transfer-Encoding: chunked',
+      ]) {
+        const connection = await RawConnection.open(app.port);
+        connection.send(head(announced));
+        if (announced.startsWith('Transfer'))
+          connection.send(`11000\r\n${'x'.repeat(0x11000)}\r\n`);
+        const answer = await connection.answer();
+        expect(answer.body.error.code).toBe('payload_too_large');
+        expect(answer.headers.connection).toBe('close');
+        await connection.untilClosed();
+      }
+    });
+
+    it('never takes the rest of a refused body for a request', async () => {
+      const connection = await RawConnection.open(app.port);
+      connection.send(head('Content-Length: 1000000000'), 'GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await connection.answer()).status).toBe(413);
+      await expect(connection.answer()).rejects.toThrow(/^Closed after: $/);
+    });
+
+    it('does not invite a body that it would refuse', async () => {
+      const connection = await RawConnection.open(app.port);
+      connection.send(head('Expect: 100-continue', 'Content-Length: 100000'));
+      expect((await connection.answer()).status).toBe(413);
+      connection.close();
+    });
+  });
+
+  describe('that arrive oddly', () => {
+    it('invites a body that the client asks about', async () => {
+      const connection = await RawConnection.open(app.port);
+      connection.send(head('Expect: 100-continue', 'Content-Length: 12'));
+      expect((await connection.answer()).status).toBe(100);
+      connection.send('{"text":"a"}');
+      expect((await connection.answer()).body.data).toEqual({ body: { text: 'a' } });
+      connection.close();
+    });
+
+    it('ignores an expectation that it does not know', async () => {
+      const connection = await RawConnection.open(app.port);
+      connection.send(head('Expect: the-unexpected', 'Content-Length: 2'), '{}');
+      expect((await connection.answer()).status).toBe(200);
+      connection.close();
+    });
+
+    it('waits for a slow one, and puts characters together that were cut', async () => {
+      const bytes = Buffer.from('{"text":"€"}');
+      const connection = await RawConnection.open(app.port);
+      connection.send(head(`Content-Length: ${bytes.length}`));
+      for (const byte of bytes) {
+        connection.send(Uint8Array.of(byte));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      expect((await connection.answer()).body.data).toEqual({ body: { text: '€' } });
+      connection.close();
+    });
+
+    it('survives uploads that break off', async () => {
+      for (let i = 0; i < 20; i += 1) {
+        const connection = await RawConnection.open(app.port);
+        connection.send(head('Content-Length: 1000'), randomBytes(i * 10));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        if (i % 2) connection.reset();
+        else connection.close();
+      }
+      expect((await app.request('GET', '/live')).status).toBe(200);
+    });
+
+    it('answers pipelined requests in their order', async () => {
+      const connection = await RawConnection.open(app.port);
+      const one = (text: string) =>
+        `${head(`Content-Length: ${11 + text.length}`)}{"text":"${text}"}`;
+      connection.send(one('a'), one('bb'), 'GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await connection.answer()).body.data).toEqual({ body: { text: 'a' } });
+      expect((await connection.answer()).body.data).toEqual({ body: { text: 'bb' } });
+      expect((await connection.answer()).body).toEqual({ status: 'alive' });
+      connection.close();
+    });
+  });
+});
+
+function head(...headers: string[]): string {
+  const lines = [
+    'POST /test-only/echo HTTP/1.1',
+    'Host: x',
+    'Content-Type: application/json',
+    ...headers,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}

@@ -1,0 +1,168 @@
+import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
+import { rawRequest, type RawAnswer } from '../support/raw-http.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const OURS = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const modules = { modules: [EchoModule], undocumented: ECHO_PATHS };
+
+describe('headers of every answer', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startTestApp(modules);
+  });
+  afterAll(() => app.close());
+
+  const withHeader = (header: string): Promise<RawAnswer> =>
+    rawRequest(
+      app.port,
+      Buffer.from(`GET /live HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`, 'latin1'),
+    );
+
+  it.each<[string, string, number]>([
+    ['GET', '/live', 200],
+    ['HEAD', '/live', 200],
+    ['GET', '/metrics', 200],
+    ['GET', '/nothing', 404],
+    ['GET', '/%', 400],
+    ['POST', '/live', 405],
+    ['GET', '/test-only/echo?x=1', 422],
+    ['GET', '/test-only/failing', 500],
+  ])('are there on %s %s', async (method, path, status) => {
+    const answer = await app.request(method, path);
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject({
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'x-request-id': expect.stringMatching(OURS),
+    });
+    for (const name of ['x-powered-by', 'server', 'etag', 'strict-transport-security']) {
+      expect(answer.headers).not.toHaveProperty(name);
+    }
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual(
+      [],
+    );
+  });
+
+  it.each(['/login', '/docs', '/docs/', '/docs/start.js', '/login?next=/docs'])(
+    'allow no script but our own on %s',
+    async (path) => {
+      const { headers } = await app.request('GET', path);
+      const policy = headers['content-security-policy'];
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toMatch(/script-src 'self'(;|$)/);
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toContain("base-uri 'none'");
+    },
+  );
+
+  it.each(['/docsx', '/loginx', '/x/docs', '/live?/docs'])(
+    'are not those of a page on %s',
+    async (path) => {
+      const { headers } = await app.request('GET', path);
+      expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
+    },
+  );
+
+  describe('X-Request-Id', () => {
+    it.each(['a', 'A-b_c.d:e', '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e', 'x'.repeat(128)])(
+      'echoes %s',
+      async (id) => {
+        const answer = await withHeader(`X-Request-Id: ${id}`);
+        expect(answer.headers['x-request-id']).toBe(id);
+        const failed = await app.request('GET', '/nothing', { headers: { 'x-request-id': id } });
+        expect(failed.body.error.request_id).toBe(id);
+      },
+    );
+
+    it.each([
+      ['an empty one', ''],
+      ['a long one', 'x'.repeat(129)],
+      ['blanks inside', 'a b'],
+      ['a quote', 'a"b'],
+      ['markup', '<script>'],
+      ['bytes beyond ASCII', 'caf\u00e9'],
+      ['a tab', 'a\tb'],
+      ['a comma', 'a,b'],
+      ['a leading dash', '-x'],
+    ])('makes one of its own for %s', async (_, id) => {
+      const answer = await withHeader(`X-Request-Id: ${id}`);
+      expect(answer.headers['x-request-id']).toMatch(OURS);
+    });
+
+    it('makes one of its own for two, and a new one for each request', async () => {
+      const [one, two] = await Promise.all([
+        withHeader('X-Request-Id: a\r\nX-Request-Id: b'),
+        withHeader('X-Request-Id: a\r\nX-Request-Id: b'),
+      ]);
+      expect(one.headers['x-request-id']).toMatch(OURS);
+      expect(one.headers['x-request-id']).not.toBe(two.headers['x-request-id']);
+    });
+
+    it('is not split into another header', async () => {
+      const answer = await withHeader('X-Request-Id: a\r\n Set-Cookie: x=y');
+      expect(answer.headers).not.toHaveProperty('set-cookie');
+      expect(answer.headers['x-request-id']).toMatch(OURS);
+    });
+  });
+});
+
+describe('behind a proxy', () => {
+  const forwarded = {
+    'x-forwarded-for': '203.0.113.7',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'soc.example.com',
+  };
+  const seenBy = async (
+    settings: Record<string, string>,
+    headers: Record<string, string> = forwarded,
+  ) => {
+    const app = await startTestApp({ ...modules, settings });
+    try {
+      const { headers: received, body } = await app.request('GET', '/test-only/client', {
+        headers,
+      });
+      return { ...body.data, hsts: received['strict-transport-security'] };
+    } finally {
+      await app.close();
+    }
+  };
+
+  it('believes nobody by default', async () => {
+    const seen = await seenBy({});
+    expect(seen).toMatchObject({ ip: '127.0.0.1', protocol: 'http', hsts: undefined });
+    expect(seen.host).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('believes the proxies of TRUST_PROXY, and promises https where there is https', async () => {
+    expect(await seenBy({ TRUST_PROXY: '10.0.0.0/8,127.0.0.1' })).toEqual({
+      ip: '203.0.113.7',
+      protocol: 'https',
+      host: 'soc.example.com',
+      hsts: 'max-age=31536000',
+    });
+    expect(
+      await seenBy({ TRUST_PROXY: '127.0.0.0/8' }, { 'x-forwarded-proto': 'http' }),
+    ).toMatchObject({
+      protocol: 'http',
+      hsts: undefined,
+    });
+  });
+
+  it('believes nobody else', async () => {
+    expect(await seenBy({ TRUST_PROXY: '10.0.0.0/8' })).toMatchObject({
+      ip: '127.0.0.1',
+      protocol: 'http',
+      hsts: undefined,
+    });
+  });
+
+  it('goes back to the first address that is no proxy of ours', async () => {
+    const spoofed = { 'x-forwarded-for': '1.2.3.4, 198.51.100.9, 10.1.2.3' };
+    expect(await seenBy({ TRUST_PROXY: '127.0.0.1,10.0.0.0/8' }, spoofed)).toMatchObject({
+      ip: '198.51.100.9',
+    });
+  });
+});

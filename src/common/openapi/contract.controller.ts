@@ -9,6 +9,11 @@ import { ApiAnswer, Operation } from './answers.js';
 
 const FOLDER = join(__dirname, '..', '..', '..', 'openapi');
 
+const DOCUMENT = {
+  schema: { type: 'object', additionalProperties: true },
+  example: { openapi: '3.0.3', info: { title: 'Incident Triage Service' } },
+} as const;
+
 /** The committed files, byte for byte: what a client was generated from is what the service says of itself. */
 @ApiTags('System')
 @Controller()
@@ -24,8 +29,7 @@ export class ContractController {
   @ApiAnswer({
     status: 200,
     description: 'This document.',
-    schema: { type: 'object', additionalProperties: true },
-    example: { openapi: '3.0.3', info: { title: 'Incident Triage Service' } },
+    ...DOCUMENT,
   })
   asJson(@Res() reply: FastifyReply): void {
     void reply.type('application/json; charset=utf-8').send(this.json);
@@ -37,7 +41,7 @@ export class ContractController {
     status: 200,
     description: 'This document.',
     contentType: 'application/yaml',
-    example: 'openapi: 3.0.3\ninfo:\n  title: Incident Triage Service\n',
+    ...DOCUMENT,
   })
   asYaml(@Res() reply: FastifyReply): void {
     void reply.type('application/yaml; charset=utf-8').send(this.yaml);

@@ -6,7 +6,7 @@ import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
 import { version } from '../version.js';
 import { ERRORS_EXTENSION } from './answers.js';
 import { addEnvelopes } from './envelopes.js';
-import { addExamples, ERROR_EXAMPLES, errorExamples } from './examples.js';
+import { addExamples, errorExamples } from './examples.js';
 import {
   ERROR_HEADERS,
   ERROR_SCHEMAS,
@@ -54,7 +54,6 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   document.components = {
     ...document.components,
     schemas: { ...document.components?.schemas, ...ERROR_SCHEMAS },
-    examples: ERROR_EXAMPLES,
   };
   const seen = new Set<string>();
   for (const [path, item] of Object.entries(document.paths)) {

@@ -12,7 +12,9 @@ interface MediaType {
 
 /** Gives every body of the document an example, put together from those of its properties. */
 export function addExamples(document: OpenAPIObject): void {
-  const schemas = document.components?.schemas ?? {};
+  const components = (document.components ??= {});
+  const schemas = components.schemas ?? {};
+  components.examples = errorExamplesIn(document);
   for (const media of bodiesOf(document.paths)) {
     if (media.example !== undefined || media.examples !== undefined || !media.schema) continue;
     const example = exampleOf(media.schema, schemas);
@@ -61,6 +63,7 @@ function propertyExamples(schema: SchemaObject, schemas: Schemas): Record<string
   );
 }
 
+const EXAMPLES = '#/components/examples/';
 const REQUEST_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
@@ -80,22 +83,18 @@ const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   ai_unavailable: { details: { reason: 'timeout' } },
 };
 
-/** An example answer of every error code, which the errors of the operations refer to by name. */
-export const ERROR_EXAMPLES = Object.fromEntries(
-  Object.entries(ERROR_CATALOGUE).map(([code, { meaning }]) => [
-    code,
-    {
-      value: {
-        error: {
-          code,
-          message: meaning,
-          request_id: REQUEST_ID,
-          ...EXTRAS[code as ErrorCode],
-        },
-      },
-    },
-  ]),
-);
+const errorExample = (code: ErrorCode) => ({
+  error: { code, message: ERROR_CATALOGUE[code].meaning, request_id: REQUEST_ID, ...EXTRAS[code] },
+});
 
+/** What the errors of an operation refer to: one example of each code. */
 export const errorExamples = (codes: readonly ErrorCode[]) =>
-  Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  Object.fromEntries(codes.map((code) => [code, { $ref: `${EXAMPLES}${code}` }]));
+
+function errorExamplesIn(document: OpenAPIObject): Record<string, { value: unknown }> {
+  const paths = JSON.stringify(document.paths);
+  const used = (Object.keys(ERROR_CATALOGUE) as ErrorCode[]).filter((code) =>
+    paths.includes(`"${EXAMPLES}${code}"`),
+  );
+  return Object.fromEntries(used.map((code) => [code, { value: errorExample(code) }]));
+}

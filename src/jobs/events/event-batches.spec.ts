@@ -1,0 +1,35 @@
+import { type DomainEvent, eventOf } from './domain-event.js';
+import { batchesFor, eventFrom, messageOf } from './event-batches.js';
+
+const event = (type: string, n: number, text = ''): DomainEvent =>
+  eventOf({ type, subject: { type: 'thing', id: String(n) }, payload: { text } }, new Date(n));
+
+const ids = (batch: { events: readonly { subject: { id: string } }[] }): number[] =>
+  batch.events.map(({ subject }) => Number(subject.id));
+
+describe('batches of events', () => {
+  it('hold what the handler listens to, in order, at most 100 each', () => {
+    const events = Array.from({ length: 250 }, (_, n) => event(n % 5 ? 'heard' : 'other', n));
+    const batches = batchesFor(new Set(['heard']), events);
+
+    expect(batches.map(({ events: { length } }) => length)).toEqual([100, 100]);
+    expect(batches.flatMap(ids)).toEqual(
+      Array.from({ length: 250 }, (_, n) => n).filter((n) => n % 5),
+    );
+    expect(batchesFor(new Set(['never']), events)).toEqual([]);
+  });
+
+  it('are bounded in size, too', () => {
+    const events = Array.from({ length: 40 }, (_, n) => event('large', n, 'x'.repeat(16_000)));
+    const batches = batchesFor(new Set(['large']), events);
+
+    expect(batches.length).toBeGreaterThan(2);
+    for (const batch of batches) expect(JSON.stringify(batch).length).toBeLessThan(270_000);
+    expect(batches.flatMap(ids)).toEqual(events.map((_, n) => n));
+  });
+
+  it('carry an event without loss', () => {
+    const original = event('heard', 1_795_000_000_123);
+    expect(eventFrom(JSON.parse(JSON.stringify(messageOf(original))) as never)).toEqual(original);
+  });
+});

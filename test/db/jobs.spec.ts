@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineQueue } from '../../src/jobs/job-queue.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { Replica } from '../support/jobs/replica.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+interface Numbered {
+  readonly n: number;
+}
+
+describe('the job queue', () => {
+  const plain = defineQueue<Numbered>('plain');
+  const failing = defineQueue<Numbered>('failing', { retryLimit: 2, retryDelaySeconds: 1 });
+  const keyed = defineQueue<Numbered>('keyed');
+  const unattended = defineQueue<Numbered>('unattended');
+  const single = defineQueue<Numbered>('single');
+
+  let database: TestDatabase;
+  let replica: Replica;
+  const ran: number[] = [];
+  const attempts: { n: number; attempt: number; at: number }[] = [];
+  let broken = true;
+  let keyedRuns: number[] = [];
+  let keyedGate: Promise<void> = Promise.resolve();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    replica = await Replica.open(database.url);
+    replica.jobs.work(plain, async ({ n }) => void ran.push(n));
+    replica.jobs.work(failing, async ({ n }, { attempt }) => {
+      attempts.push({ n, attempt, at: Date.now() });
+      if (broken) throw new Error(`Number ${n} does not work.`);
+    });
+    replica.jobs.work(
+      keyed,
+      async ({ n }) => {
+        keyedRuns.push(n);
+        await keyedGate;
+      },
+      { concurrency: 1 },
+    );
+    replica.jobs.work(single, async () => undefined);
+    await replica.start();
+  });
+  afterAll(async () => {
+    await replica.stop();
+    await database.drop();
+  });
+
+  const inTransaction = replicaTransactions(() => replica);
+
+  it('runs what was committed, and never what was rolled back', async () => {
+    await inTransaction((tx) => replica.jobs.enqueue(tx, plain, { n: 1 }));
+    await expect(
+      inTransaction(async (tx) => {
+        await replica.jobs.enqueue(tx, plain, { n: 2 });
+        await replica.jobs.enqueue(tx, plain, { n: 3 }, { singletonKey: 'three' });
+        await replica.jobs.enqueueMany(tx, plain, [{ n: 4 }, { n: 5 }]);
+        throw new Error('The change failed.');
+      }),
+    ).rejects.toThrow('The change failed.');
+    await inTransaction((tx) => replica.jobs.enqueueMany(tx, plain, [{ n: 6 }, { n: 7 }]));
+
+    await eventually(
+      () => ran,
+      (numbers) => numbers.length >= 3,
+    );
+    await sleep(1_500);
+    expect(ran.toSorted()).toEqual([1, 6, 7]);
+  });
+
+  it('starts a job right after the commit, not at the next poll', async () => {
+    const waits: number[] = [];
+    for (let n = 100; n < 110; n += 1) {
+      await inTransaction((tx) => replica.jobs.enqueue(tx, plain, { n }));
+      const committed = performance.now();
+      await eventually(
+        () => ran,
+        (numbers) => numbers.includes(n),
+      );
+      waits.push(performance.now() - committed);
+    }
+    expect(Math.min(...waits)).toBeLessThan(200);
+    expect(waits.toSorted((a, b) => a - b)[5]).toBeLessThan(300);
+  });
+
+  it('does not run a job before its time', async () => {
+    const runAt = new Date(Date.now() + 1_200);
+    await inTransaction((tx) => replica.jobs.enqueue(tx, plain, { n: 200 }, { runAt }));
+
+    await eventually(
+      () => ran,
+      (numbers) => numbers.includes(200),
+    );
+    expect(Date.now()).toBeGreaterThanOrEqual(runAt.getTime());
+  });
+
+  it('tries again with growing waits, then keeps the job as dead until someone requeues it', async () => {
+    await inTransaction((tx) => replica.jobs.enqueue(tx, failing, { n: 1 }));
+    const [dead] = await eventually(
+      () => replica.dead.list({ queue: 'failing' }),
+      (list) => list.length === 1,
+      20_000,
+    );
+
+    const [first, second, third] = attempts;
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    // 1 s to 2 s, then 2 s to 4 s; found by a poll that comes each second.
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(950);
+    expect(third!.at - second!.at).toBeGreaterThanOrEqual(1_950);
+    expect(dead).toMatchObject({
+      queue: 'failing',
+      attempts: 3,
+      error: 'Number 1 does not work.',
+      data: { n: 1 },
+    });
+    expect(dead!.diedAt.getTime()).toBeGreaterThan(dead!.enqueuedAt.getTime());
+    expect(await stateOf('failing')).toEqual({ queue: 'failing', waiting: 0, active: 0, dead: 1 });
+
+    broken = false;
+    expect(await replica.dead.requeue(dead!.id)).toBe(true);
+    await eventually(
+      () => attempts,
+      (all) => all.length === 4,
+    );
+    expect(attempts[3]).toMatchObject({ n: 1, attempt: 1 });
+    expect(await replica.dead.list()).toEqual([]);
+    expect(await replica.dead.requeue(dead!.id)).toBe(false);
+    expect(await replica.dead.requeue('nonsense')).toBe(false);
+  });
+
+  it('has one waiting job per singleton key, with the newest data', async () => {
+    let open: () => void = () => undefined;
+    keyedGate = new Promise((resolve) => (open = resolve));
+    const enqueue = (n: number, singletonKey: string): Promise<void> =>
+      inTransaction((tx) => replica.jobs.enqueue(tx, keyed, { n }, { singletonKey }));
+
+    await enqueue(1, 'a');
+    await eventually(
+      () => keyedRuns,
+      (runs) => runs.length === 1,
+    );
+    // The first runs, so it is not waiting: the next one is a job of its own, and the others become it.
+    await enqueue(2, 'a');
+    await Promise.all([3, 4, 5, 6].map((n) => enqueue(n, 'a')));
+    await enqueue(7, 'a');
+    await enqueue(8, 'b');
+    expect(await stateOf('keyed')).toMatchObject({ waiting: 2, active: 1 });
+
+    open();
+    await eventually(
+      () => keyedRuns,
+      (runs) => runs.length === 3,
+    );
+    await sleep(300);
+    expect(keyedRuns).toEqual([1, 7, 8]);
+  });
+
+  it('does not start a waiting job while its new data are not committed yet', async () => {
+    let open: () => void = () => undefined;
+    keyedGate = new Promise((resolve) => (open = resolve));
+    keyedRuns = [];
+    await inTransaction((tx) => replica.jobs.enqueue(tx, keyed, { n: 1 }));
+    await eventually(
+      () => keyedRuns,
+      (runs) => runs.length === 1,
+    );
+    await inTransaction((tx) => replica.jobs.enqueue(tx, keyed, { n: 2 }, { singletonKey: 'c' }));
+    await inTransaction(async (tx) => {
+      await replica.jobs.enqueue(tx, keyed, { n: 3 }, { singletonKey: 'c' });
+      // The worker is free now, and the job is due: run with the old data it would miss what this transaction changes.
+      open();
+      await sleep(1_500);
+      expect(keyedRuns).toEqual([1]);
+    });
+    await eventually(
+      () => keyedRuns,
+      (runs) => runs.length === 2,
+    );
+    expect(keyedRuns).toEqual([1, 3]);
+  });
+
+  it('takes jobs for a queue that nobody here works on', async () => {
+    await inTransaction((tx) => replica.jobs.enqueue(tx, unattended, { n: 1 }));
+    expect(await stateOf('unattended')).toMatchObject({ waiting: 1, active: 0, dead: 0 });
+  });
+
+  it('refuses a job that is too large, a second worker and a bad name', async () => {
+    const large = { n: 1, text: 'x'.repeat(1024 * 1024) };
+    await expect(inTransaction((tx) => replica.jobs.enqueue(tx, plain, large))).rejects.toThrow(
+      /bytes of JSON/,
+    );
+    expect(() => replica.jobs.work(single, async () => undefined)).toThrow(/works on single/);
+    expect(() => defineQueue('Not A Name')).toThrow(/no name for a queue/);
+  });
+
+  it('leaves no rows of jobs that are done', async () => {
+    await eventually(
+      () =>
+        replica.dataSource.query<{ state: string }[]>(
+          `select state from pgboss.job where name = 'plain'`,
+        ),
+      (rows) => rows.length === 0,
+    );
+  });
+
+  async function stateOf(queue: string) {
+    return (await replica.jobs.waiting()).find((state) => state.queue === queue);
+  }
+});
+
+function replicaTransactions(replica: () => Replica): Replica['transactions']['run'] {
+  return (work, ...participants) => replica().transactions.run(work, ...participants);
+}

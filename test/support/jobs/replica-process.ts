@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { eventually } from './eventually.js';
+
+/** A replica in a process of its own, to be killed: see replica-app.ts for what it can be told to do. */
+export class ReplicaProcess {
+  private static readonly running = new Set<ReplicaProcess>();
+  readonly lines: string[] = [];
+  private readonly child: ChildProcess;
+
+  constructor(url: string, part: 'hang' | 'record') {
+    this.child = spawn(
+      process.execPath,
+      [
+        '--require',
+        join(__dirname, 'run-typescript.cjs'),
+        join(__dirname, 'replica-app.ts'),
+        url,
+        part,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    createInterface({ input: this.child.stdout! }).on('line', (line) => this.lines.push(line));
+    ReplicaProcess.running.add(this);
+  }
+
+  static async killAll(): Promise<void> {
+    await Promise.all([...this.running].map((one) => one.kill()));
+    this.running.clear();
+  }
+
+  /** The first line that begins so. */
+  async said(word: string): Promise<string> {
+    const lines = await eventually(
+      () => this.lines.filter((line) => line.startsWith(word)),
+      (found) => found.length > 0,
+      20_000,
+    );
+    return lines[0]!;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await eventually(
+      () => this.child.signalCode ?? this.child.exitCode,
+      (end) => end !== null,
+    );
+  }
+}

@@ -1,0 +1,72 @@
+import { Test, type TestingModule } from '@nestjs/testing';
+import type { LoggerService } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { schema } from '../../../src/app.schema.js';
+import { CommonModule } from '../../../src/common/common.module.js';
+import { ConfigModule } from '../../../src/config/config.module.js';
+import { loadSettings } from '../../../src/config/load-settings.js';
+import { connectionOptions } from '../../../src/database/connection.js';
+import { createDataSource } from '../../../src/database/data-source.js';
+import { DatabaseModule } from '../../../src/database/database.module.js';
+import { Transactions } from '../../../src/database/transactions.js';
+import { DeadJobs } from '../../../src/jobs/dead-jobs.js';
+import { DomainEvents } from '../../../src/jobs/events/domain-events.js';
+import { Jobs } from '../../../src/jobs/jobs.js';
+import { JobsModule } from '../../../src/jobs/jobs.module.js';
+
+const silent: LoggerService = { log() {}, error() {}, warn() {} };
+
+/** One replica's jobs and events, as the service wires them, on a database that several may share. */
+export class Replica {
+  private constructor(
+    private readonly module: TestingModule,
+    readonly dataSource: DataSource,
+  ) {}
+
+  /** Not started yet: say first who does what. */
+  static async open(url: string, environment: NodeJS.ProcessEnv = {}): Promise<Replica> {
+    const settings = loadSettings(environment);
+    const dataSource = createDataSource(schema, connectionOptions(url, settings));
+    await dataSource.initialize();
+    const module = await Test.createTestingModule({
+      imports: [
+        ConfigModule.with(settings),
+        DatabaseModule.with(dataSource),
+        CommonModule,
+        JobsModule,
+      ],
+    })
+      .setLogger(silent)
+      .compile();
+    return new Replica(module, dataSource);
+  }
+
+  readonly get = <T>(type: abstract new (...args: never[]) => T): T => this.module.get<T>(type);
+
+  get jobs(): Jobs {
+    return this.get(Jobs);
+  }
+
+  get dead(): DeadJobs {
+    return this.get(DeadJobs);
+  }
+
+  get events(): DomainEvents {
+    return this.get(DomainEvents);
+  }
+
+  get transactions(): Transactions {
+    return this.get(Transactions);
+  }
+
+  async start(): Promise<this> {
+    await this.module.init();
+    while (!this.jobs.started) await new Promise((resolve) => setTimeout(resolve, 5));
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.module.close();
+    await this.dataSource.destroy();
+  }
+}

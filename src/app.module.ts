@@ -21,6 +21,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { OnceInterceptor } from './idempotency/once.interceptor.js';
+import { KillSwitchModule } from './kill-switch/kill-switch.module.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { RateLimitGuard } from './limits/rate-limit.guard.js';
 import { JobsModule } from './jobs/jobs.module.js';
@@ -52,6 +53,7 @@ export class AppModule {
         LimitsModule,
         IdempotencyModule,
         AuthModule,
+        KillSwitchModule,
         HealthModule,
         ...alongside,
       ],

@@ -3,6 +3,7 @@ import { DomainEvents1795000100000 } from './database/migrations/1795000100000-d
 import { Audit1795000200000 } from './database/migrations/1795000200000-audit.js';
 import { Idempotency1795000300000 } from './database/migrations/1795000300000-idempotency.js';
 import { Auth1795000400000 } from './database/migrations/1795000400000-auth.js';
+import { KillSwitch1795000600000 } from './database/migrations/1795000600000-kill-switch.js';
 
 /** Every table of the service, and the migrations that make them, oldest first. */
 export const schema: Schema = {
@@ -12,5 +13,6 @@ export const schema: Schema = {
     Audit1795000200000,
     Idempotency1795000300000,
     Auth1795000400000,
+    KillSwitch1795000600000,
   ],
 };

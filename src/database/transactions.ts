@@ -21,10 +21,11 @@ export interface Participant<T = unknown> {
 
 const ATTEMPTS = 4;
 
+/** Known to every instance: one with connections of its own may run what was written against another. */
+const afterCommit = new WeakMap<EntityManager, (() => void)[]>();
+
 @Injectable()
 export class Transactions {
-  private readonly afterCommit = new WeakMap<EntityManager, (() => void)[]>();
-
   constructor(private readonly dataSource: DataSource) {}
 
   /**
@@ -46,7 +47,7 @@ export class Transactions {
 
   /** Calls `action` once the transaction has committed, and never when it rolls back. It must not throw. */
   onCommit(tx: Tx, action: () => void): void {
-    this.afterCommit.get(tx)?.push(action);
+    afterCommit.get(tx)?.push(action);
   }
 
   private async attempt<T>(
@@ -56,7 +57,7 @@ export class Transactions {
     const runner = this.dataSource.createQueryRunner();
     const tx = runner.manager as Tx;
     const actions: (() => void)[] = [];
-    this.afterCommit.set(tx, actions);
+    afterCommit.set(tx, actions);
     let result: T;
     try {
       await runner.startTransaction();

@@ -15,6 +15,10 @@ export class Metrics {
   ]);
   readonly httpInFlight = gauge('http_requests_in_flight', 'Requests being answered.', []);
   readonly poolActive = gauge('db_pool_connections_active', 'Database connections in use.', []);
+  readonly killSwitchActive = gauge('kill_switch_active', 'Whether the kill switch is on.', []);
+  readonly connectorUp = gauge('connector_up', 'Whether an enabled connector answers.', [
+    'connector',
+  ]);
 }
 
 function once<M>(name: string, create: () => M): M {

@@ -1,0 +1,83 @@
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../common/access.js';
+import { ApiAnswer, Operation } from '../common/openapi/answers.js';
+import { AnswerOnce } from '../idempotency/answer-once.js';
+import type { Once } from '../idempotency/once.js';
+import { Limited } from '../limits/limited.js';
+import {
+  ActivateKillSwitchDto,
+  DeactivateKillSwitchDto,
+  KillSwitchActivationDto,
+  KillSwitchDeactivationDto,
+  KillSwitchStatusDto,
+} from './kill-switch.dto.js';
+import { KillSwitchStatus } from './kill-switch-status.js';
+import { type Activated, type Deactivated, SwitchTurning } from './switch-turning.js';
+
+/** Longer than an activation takes to be answered. */
+const ANSWERED_WITHIN_MS = 5_000;
+
+@ApiTags('Kill switch')
+@Controller('api/kill-switch')
+export class KillSwitchController {
+  constructor(
+    private readonly status: KillSwitchStatus,
+    private readonly turning: SwitchTurning,
+  ) {}
+
+  @Get()
+  @Requires('viewer')
+  @Operation('getKillSwitch', 'Read the kill switch, and count what waits for it')
+  @ApiAnswer({ status: 200, description: 'The switch.', type: KillSwitchStatusDto })
+  async get(): Promise<KillSwitchStatusDto> {
+    const { state, held } = await this.status.read();
+    return KillSwitchStatusDto.of(state, held);
+  }
+
+  /**
+   * After the answer no action, look-up or model call starts anywhere until the deactivation. It takes a good second:
+   * what was let through just before has to have left or lapsed.
+   */
+  @Post('activate')
+  @HttpCode(200)
+  @Requires('analyst')
+  @Limited({ name: 'kill_switch_activation', perMinute: 60 })
+  @Operation('activateKillSwitch', 'Stop all automation and actions')
+  @ApiAnswer({
+    status: 200,
+    description: 'The switch is on; it may have been before.',
+    type: KillSwitchActivationDto,
+  })
+  async activate(
+    @Body() { reason }: ActivateKillSwitchDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+  ): Promise<KillSwitchActivationDto> {
+    const keep = once.keeping((state: Activated) => KillSwitchActivationDto.of(state), {
+      provisionalForMs: ANSWERED_WITHIN_MS,
+    });
+    return KillSwitchActivationDto.of(await this.turning.activate(caller, reason, keep));
+  }
+
+  @Post('deactivate')
+  @HttpCode(200)
+  @Requires('manager')
+  @Operation('deactivateKillSwitch', 'Let automation and actions go on')
+  @ApiAnswer({
+    status: 200,
+    description: 'The switch is off; it may have been before.',
+    type: KillSwitchDeactivationDto,
+  })
+  async deactivate(
+    @Body() { reason, held }: DeactivateKillSwitchDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+  ): Promise<KillSwitchDeactivationDto> {
+    const wanted = { reason, discard: held === 'discard' };
+    const keep = once.keeping((state: Deactivated) => KillSwitchDeactivationDto.of(state));
+    return KillSwitchDeactivationDto.of(await this.turning.deactivate(caller, wanted, keep));
+  }
+}

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { schema } from '../../../src/app.schema.js';
+import type { AuditLog } from '../../../src/audit/audit-log.js';
+import { AppError } from '../../../src/common/errors/app-error.js';
+import { loadSettings } from '../../../src/config/load-settings.js';
+import { connectionOptions } from '../../../src/database/connection.js';
+import { createDataSource } from '../../../src/database/data-source.js';
+import { Statements } from '../../../src/database/statements.js';
+import { Transactions } from '../../../src/database/transactions.js';
+import type { DomainEvents } from '../../../src/jobs/events/domain-events.js';
+import { AffectedWork } from '../../../src/kill-switch/affected-work.js';
+import { KillSwitchRepository } from '../../../src/kill-switch/kill-switch.repository.js';
+import { KillSwitchService } from '../../../src/kill-switch/kill-switch.service.js';
+import { PermitLapsed } from '../../../src/kill-switch/permit.js';
+import { ReservedConnections } from '../../../src/kill-switch/reserved-connections.js';
+import { Settling } from '../../../src/kill-switch/settling.js';
+import { SwitchLock } from '../../../src/kill-switch/switch-lock.js';
+import { SwitchTurning } from '../../../src/kill-switch/switch-turning.js';
+import type { HistoryRecord } from './history.js';
+
+const NOBODY = { name: 'test' };
+const SILENT_AUDIT = { record: async () => undefined } as unknown as AuditLog;
+const SILENT_EVENTS = { record: async () => undefined } as unknown as DomainEvents;
+
+export interface Parts {
+  readonly lock: SwitchLock;
+  readonly settling: Settling;
+}
+
+/** One replica's kill switch on a connection pool of its own, which writes down what it does. */
+export class SwitchReplica {
+  readonly killSwitch: KillSwitchService;
+  readonly transactions: Transactions;
+  readonly work = new AffectedWork();
+  private readonly turning: SwitchTurning;
+  private readonly connections: ReservedConnections;
+  private committed = 0;
+
+  private constructor(
+    readonly number: number,
+    private readonly dataSource: DataSource,
+    { lock, settling }: Parts,
+    private readonly history: HistoryRecord[],
+  ) {
+    const states = new KillSwitchRepository(new Statements(dataSource));
+    this.transactions = new Transactions(dataSource);
+    this.connections = new ReservedConnections(dataSource);
+    const watched: Settling = {
+      afterCommit: async (age) => {
+        this.committed = performance.now();
+        await settling.afterCommit(age);
+      },
+    };
+    this.killSwitch = new KillSwitchService(this.transactions, states, lock, this.work);
+    this.turning = new SwitchTurning(
+      this.connections,
+      states,
+      lock,
+      watched,
+      this.work,
+      SILENT_AUDIT,
+      SILENT_EVENTS,
+    );
+  }
+
+  static async open(
+    number: number,
+    url: string,
+    history: HistoryRecord[],
+    {
+      lock = new SwitchLock(),
+      settling = new Settling(),
+      poolSize = 8,
+    }: Partial<Parts> & {
+      readonly poolSize?: number;
+    } = {},
+  ): Promise<SwitchReplica> {
+    const settings = loadSettings({ DATABASE_POOL_SIZE: String(poolSize) });
+    const dataSource = createDataSource(schema, connectionOptions(url, settings));
+    await dataSource.initialize();
+    const replica = new SwitchReplica(number, dataSource, { lock, settling }, history);
+    await replica.connections.onApplicationBootstrap();
+    return replica;
+  }
+
+  async activate(): Promise<number> {
+    const asked = performance.now();
+    await this.turning.activate(NOBODY, 'a test', {});
+    const answered = performance.now();
+    this.history.push({ kind: 'activation', asked, committed: this.committed, answered });
+    return answered - asked;
+  }
+
+  async deactivate(): Promise<void> {
+    this.history.push({ kind: 'deactivation', asked: performance.now() });
+    await this.turning.deactivate(NOBODY, { reason: 'a test', discard: false }, {});
+  }
+
+  /** Claims, with `inClaim` ms of other work in the transaction, and sends `beforeSending` ms later. */
+  async claim(inClaim: number, beforeSending: number): Promise<'sent' | 'refused' | 'lapsed'> {
+    let committing = 0;
+    let permit;
+    try {
+      permit = await this.transactions.run(async (tx) => {
+        const given = await this.killSwitch.claimPermit(tx);
+        await tx.query(`select pg_sleep(${inClaim / 1000})`);
+        committing = performance.now();
+        return given;
+      });
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'kill_switch_active') return 'refused';
+      throw error;
+    }
+    await sleep(beforeSending);
+    const outcome = this.send(() => permit.assertFresh());
+    this.history.push({ kind: 'claim', replica: this.number, committing, ...outcome });
+    return outcome.sent === undefined ? 'lapsed' : 'sent';
+  }
+
+  async close(): Promise<void> {
+    await this.connections.onApplicationShutdown();
+    await this.dataSource.destroy();
+  }
+
+  private send(check: () => void): { sent?: number } {
+    try {
+      check();
+      return { sent: performance.now() };
+    } catch (error) {
+      if (error instanceof PermitLapsed) return {};
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { ACTION_TYPES } from '../common/action-types.js';
+import { actionType, actionTypes } from './action-catalogue.js';
+import { requiredLevel, type SitePolicy } from './action-policy.js';
+import { parameterErrors } from './parameter-rules.js';
+import { matches } from './protected-targets-rules.js';
+
+const plain: SitePolicy = { levels: {}, raiseOnCritical: false, protectedTargets: {} };
+
+describe('the catalogue', () => {
+  it('describes every action type once, with inverses that exist and take the same parameters', () => {
+    expect(actionTypes().map(({ name }) => name)).toEqual([...ACTION_TYPES]);
+    for (const { inverse, target } of actionTypes()) {
+      if (!inverse || !target) continue;
+      expect(actionType(inverse).target?.parameter).toBe(target.parameter);
+    }
+  });
+});
+
+describe('the level that an action needs', () => {
+  it.each([
+    ['quarantine_email', 'none'],
+    ['revoke_sessions', 'analyst'],
+    ['isolate_host', 'senior'],
+    ['block_ip', 'analyst'],
+    ['lookup_hash', 'none'],
+  ] as const)('is for %s by default %s', (type, level) => {
+    expect(requiredLevel(plain, { type, parameters: {} })).toBe(level);
+  });
+
+  it('is what the site decided instead', () => {
+    const site: SitePolicy = {
+      ...plain,
+      levels: { isolate_host: 'none', quarantine_email: 'manager' },
+    };
+    expect(requiredLevel(site, { type: 'isolate_host', parameters: {} })).toBe('none');
+    expect(requiredLevel(site, { type: 'quarantine_email', parameters: {} })).toBe('manager');
+  });
+
+  it('rises by one on a critical incident where the site wants it, and stays none where it was none', () => {
+    const site: SitePolicy = { ...plain, raiseOnCritical: true };
+    const ask = (
+      type: 'revoke_sessions' | 'isolate_host' | 'block_sender',
+      incidentSeverity: string,
+    ) => requiredLevel(site, { type, parameters: {}, incidentSeverity });
+    expect(ask('revoke_sessions', 'critical')).toBe('senior');
+    expect(ask('isolate_host', 'critical')).toBe('manager');
+    expect(ask('block_sender', 'critical')).toBe('none');
+    expect(ask('isolate_host', 'high')).toBe('senior');
+  });
+
+  it('is manager for a protected target, whatever else says', () => {
+    const site: SitePolicy = {
+      ...plain,
+      levels: { isolate_host: 'none' },
+      protectedTargets: { hosts: ['dc-*'], domains: ['example.com'] },
+    };
+    expect(requiredLevel(site, { type: 'isolate_host', parameters: { host_id: 'DC-01' } })).toBe(
+      'manager',
+    );
+    expect(requiredLevel(site, { type: 'isolate_host', parameters: { host_id: 'laptop-7' } })).toBe(
+      'none',
+    );
+    expect(
+      requiredLevel(site, { type: 'block_sender', parameters: { sender: 'ceo@Example.com' } }),
+    ).toBe('manager');
+    expect(
+      requiredLevel(site, { type: 'block_domain', parameters: { domain: 'example.com.' } }),
+    ).toBe('manager');
+  });
+
+  it('can be raised by whoever asks, never lowered', () => {
+    expect(
+      requiredLevel(plain, { type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),
+    ).toBe('senior');
+    expect(
+      requiredLevel(plain, { type: 'block_sender', parameters: {}, askedLevel: 'manager' }),
+    ).toBe('manager');
+  });
+});
+
+describe('patterns of protected targets', () => {
+  it.each([
+    ['*', 'anything', true],
+    ['dc-*', 'dc-', true],
+    ['*@example.com', 'a@example.com', true],
+    ['a*a', 'a', false],
+    ['a*b*c', 'axxbyyc', true],
+    ['a*b*c', 'acb', false],
+    ['10.0.*', '10.0.3.4', true],
+    ['host', 'host-2', false],
+  ])('%s against %s: %s', (pattern, text, expected) => {
+    expect(matches(pattern, text)).toBe(expected);
+  });
+
+  it('stay linear in hostile text', () => {
+    const started = performance.now();
+    expect(matches(`${'a*'.repeat(50)}b`, 'a'.repeat(20_000))).toBe(false);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe('parameters', () => {
+  it.each([
+    ['quarantine_email', {}, ['parameters.message_id required']],
+    ['quarantine_email', { message_id: 7 }, ['parameters.message_id is_string']],
+    ['quarantine_email', { message_id: 'm', evil: 1 }, ['parameters.evil unknown_field']],
+    ['scan_host', { host_id: 'h', scan_type: 'deep' }, ['parameters.scan_type is_in']],
+    [
+      'block_ip',
+      { ip: '1.2.3.4', duration_minutes: 1.5 },
+      ['parameters.duration_minutes is_integer'],
+    ],
+    ['block_ip', { ip: '1.2.3.4', duration_minutes: 60 }, []],
+    ['lookup_url', { url: ' ' }, ['parameters.url is_not_empty']],
+    ['block_sender', { constructor: 'x', sender: 's' }, ['parameters.constructor unknown_field']],
+  ] as const)('of %s %j: %j', (type, parameters, expected) => {
+    expect(
+      parameterErrors(actionType(type), parameters).map(({ field, code }) => `${field} ${code}`),
+    ).toEqual(expected);
+  });
+});

@@ -1,0 +1,47 @@
+import type { FieldError } from '../common/errors/app-error.js';
+import type { ActionParameter, ActionType } from './action-catalogue.js';
+
+const LONGEST = 4_096;
+const LARGEST = 2_147_483_647;
+
+/** What is wrong with the parameters for an action of this type; nothing when they are right. */
+export function parameterErrors(
+  type: ActionType,
+  parameters: Readonly<Record<string, unknown>>,
+): FieldError[] {
+  const unknown = Object.keys(parameters)
+    .filter((name) => !type.parameters.some((parameter) => parameter.name === name))
+    .map((name) => error(name, 'unknown_field', `is not a parameter of ${type.name}`));
+  return [
+    ...unknown,
+    ...type.parameters.flatMap((parameter) => valueErrors(parameter, parameters)),
+  ];
+}
+
+function valueErrors(
+  parameter: ActionParameter,
+  parameters: Readonly<Record<string, unknown>>,
+): FieldError[] {
+  const { name } = parameter;
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  if (value === undefined)
+    return parameter.required ? [error(name, 'required', 'is required')] : [];
+  if (parameter.type === 'integer') {
+    const fits =
+      typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LARGEST;
+    return fits ? [] : [error(name, 'is_integer', `must be a whole number from 1 to ${LARGEST}`)];
+  }
+  if (typeof value !== 'string') return [error(name, 'is_string', 'must be a string')];
+  if (value.trim() === '') return [error(name, 'is_not_empty', 'must not be empty')];
+  if (value.length > LONGEST)
+    return [error(name, 'max_length', `must be at most ${LONGEST} characters`)];
+  if (parameter.values && !parameter.values.includes(value)) {
+    return [error(name, 'is_in', `must be one of ${parameter.values.join(', ')}`)];
+  }
+  return [];
+}
+
+function error(name: string, code: string, problem: string): FieldError {
+  const field = `parameters.${name}`;
+  return { field, code, message: `${field} ${problem}.` };
+}

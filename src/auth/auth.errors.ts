@@ -32,6 +32,9 @@ export class InvalidCredentialsError extends AppError {
 
 export class CrossOriginError extends AppError {
   constructor() {
-    super('forbidden', 'A request with a session cookie must come from this site.');
+    super(
+      'forbidden',
+      'The request comes from another site, or does not tell that it comes from this one.',
+    );
   }
 }

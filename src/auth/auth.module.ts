@@ -1,11 +1,19 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { Bootstrap } from './bootstrap/bootstrap.service.js';
+import { BootstrapRepository } from './bootstrap/bootstrap.repository.js';
 import { Authentication } from './guards/authentication.js';
 import { DeclaredAccess } from './guards/declared-access.js';
 import { MetricsToken } from './guards/metrics-token.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
 import { ApiKeysRepository } from './keys/api-keys.repository.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
+import { LoginController } from './login/login.controller.js';
+import { LoginService } from './login/login.service.js';
+import { LogoutController } from './login/logout.controller.js';
+import { MeController } from './me/me.controller.js';
+import { OwnPasswordService } from './me/own-password.service.js';
+import { GuardedCheck } from './passwords/guarded-check.js';
 import { Passwords } from './passwords/passwords.js';
 import { LastUse } from './principals/last-use.js';
 import { PrincipalsRepository } from './principals/principals.repository.js';
@@ -13,13 +21,20 @@ import { Verification } from './principals/verification.js';
 import { RefusalLog } from './refusals/refusal-log.js';
 import { Refusals } from './refusals/refusals.js';
 import { SessionsRepository } from './sessions/sessions.repository.js';
+import { SessionsService } from './sessions/sessions.service.js';
 import { UsersController } from './users/users.controller.js';
 import { UsersRepository } from './users/users.repository.js';
 import { UsersService } from './users/users.service.js';
 
 @Module({
   imports: [DiscoveryModule],
-  controllers: [ApiKeysController, UsersController],
+  controllers: [
+    ApiKeysController,
+    UsersController,
+    MeController,
+    LoginController,
+    LogoutController,
+  ],
   providers: [
     PrincipalsRepository,
     LastUse,
@@ -32,7 +47,13 @@ import { UsersService } from './users/users.service.js';
     ApiKeysRepository,
     ApiKeysService,
     Passwords,
+    GuardedCheck,
     SessionsRepository,
+    SessionsService,
+    LoginService,
+    OwnPasswordService,
+    BootstrapRepository,
+    Bootstrap,
     UsersRepository,
     UsersService,
   ],

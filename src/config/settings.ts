@@ -117,6 +117,23 @@ export class Settings {
   readonly metricsToken: string | undefined;
 
   @Setting(
+    ACCESS,
+    'API key of the admin role that the first start makes. Unset: with the embedded database one is made up and kept in DATA_DIR/bootstrap-credentials.json, with an external one none is made. Once there is such a key it changes nothing.',
+    optionalText('', {
+      pattern: /^its_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/,
+      hint: 'its_, 8 letters or digits, _ and 43 letters, digits, - or _, such as: echo its_$(openssl rand -hex 4)_$(openssl rand -base64 32 | tr +/ -_ | tr -d =)',
+    }),
+  )
+  readonly bootstrapAdminApiKey: string | undefined;
+
+  @Setting(
+    ACCESS,
+    'Password of the user admin that the first start makes, 12 to 256 characters. Unset: as for BOOTSTRAP_ADMIN_API_KEY. Once there is such a user it changes nothing.',
+    optionalText('', { pattern: /^.{12,256}$/su, hint: '12 to 256 characters' }),
+  )
+  readonly bootstrapAdminPassword: string | undefined;
+
+  @Setting(
     LIMITS,
     'Reads per minute and principal; 0 for no limit.',
     integer(100, 0, 1_000_000_000),

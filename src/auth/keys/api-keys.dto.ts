@@ -144,7 +144,7 @@ export class ApiKeyDto {
   })
   readonly last_used_at?: string;
 
-  static from(row: ApiKeyRow): ApiKeyDto {
+  static from(this: void, row: ApiKeyRow): ApiKeyDto {
     const { limit_read, limit_write, limit_triage, expires_at, last_used_at } = row;
     const limits = {
       ...(limit_read !== null && { read: limit_read }),
@@ -173,7 +173,7 @@ export class CreatedApiKeyDto extends ApiKeyDto {
   })
   readonly key: string;
 
-  static fromCreated({ row, key }: CreatedKey): CreatedApiKeyDto {
+  static fromCreated(this: void, { row, key }: CreatedKey): CreatedApiKeyDto {
     return { ...ApiKeyDto.from(row), key };
   }
 }

@@ -80,6 +80,16 @@ export class SessionsRepository {
     });
   }
 
+  /** False when the password is not the one of the hash any more. */
+  async replacePassword(tx: Tx, userId: string, before: string, after: string): Promise<boolean> {
+    const statement = {
+      name: 'sessions_replace_password',
+      text: `update users set password_hash = $3, updated_at = now()
+        where id = $1 and password_hash = $2 returning id`,
+    };
+    return (await this.statements.rowsIn(tx, statement, [userId, before, after])).length > 0;
+  }
+
   /** The hash of the user's password; undefined when the user is gone. */
   async passwordHashOf(userId: string): Promise<string | undefined> {
     const text = `select password_hash from users where id = $1 and deleted_at is null`;

@@ -121,7 +121,7 @@ export class UserDto {
   })
   readonly last_login_at?: string;
 
-  static from(row: UserRow): UserDto {
+  static from(this: void, row: UserRow): UserDto {
     return {
       id: row.id,
       username: row.username,

@@ -63,6 +63,18 @@ export class UsersRepository {
     return (await this.statements.rowsIn(tx, statement)).length > 0;
   }
 
+  /** Whether the name belongs, or ever belonged, to someone. */
+  async wasUsed(tx: Tx, username: string): Promise<boolean> {
+    const statement = { name: 'users_was_used', text: `select 1 from users where username = $1` };
+    return (await this.statements.rowsIn(tx, statement, [username])).length > 0;
+  }
+
+  async idOf(tx: Tx, username: string): Promise<string | undefined> {
+    const text = `select id from users where username = $1 and deleted_at is null`;
+    const statement = { name: 'users_id_of', text };
+    return (await this.statements.rowsIn<{ id: string }>(tx, statement, [username]))[0]?.id;
+  }
+
   async list(request: PageRequest, sort: UserSort): Promise<Page<UserRow>> {
     const page = {
       name: `users_list_${sort}`,

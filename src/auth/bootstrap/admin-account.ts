@@ -1,0 +1,40 @@
+import type { AuditLog } from '../../audit/audit-log.js';
+import { newId } from '../../common/ids.js';
+import type { Transactions } from '../../database/transactions.js';
+import { hashPassword } from '../passwords/password-hash.js';
+import type { SessionsRepository } from '../sessions/sessions.repository.js';
+import type { UsersRepository } from '../users/users.repository.js';
+
+export type AdminOutcome = 'created' | 'reset';
+
+/** For an operator at the machine, who has no way in through the service: makes an admin, or gives one access again. */
+export class AdminAccount {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly users: UsersRepository,
+    private readonly sessions: SessionsRepository,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /** Undefined when the name belonged to a user who was deleted: names are never used again. */
+  async ensure(username: string, password: string): Promise<AdminOutcome | undefined> {
+    const passwordHash = await hashPassword(password);
+    return await this.transactions.run(async (tx) => {
+      const row = { id: newId(), username, role: 'admin', enabled: true, passwordHash } as const;
+      const created = await this.users.insertIfNew(tx, row);
+      if (!created) {
+        const id = await this.users.idOf(tx, username);
+        if (id === undefined) return undefined;
+        await this.users.update(tx, id, { role: 'admin', enabled: true, passwordHash });
+        await this.sessions.endAll(tx, id);
+      }
+      await this.audit.record(tx, {
+        actor: 'system',
+        action: created ? 'user.created' : 'user.updated',
+        subject: { type: 'user', id: username },
+        details: { role: 'admin', enabled: true, password: 'set', reason: 'create-admin command' },
+      });
+      return created ? 'created' : 'reset';
+    });
+  }
+}

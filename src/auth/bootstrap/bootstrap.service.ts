@@ -1,0 +1,120 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { AuditLog } from '../../audit/audit-log.js';
+import { newId } from '../../common/ids.js';
+import { Settings } from '../../config/settings.js';
+import { Transactions, type Tx } from '../../database/transactions.js';
+import { ApiKeysRepository } from '../keys/api-keys.repository.js';
+import { createKey, readKey } from '../keys/key-format.js';
+import { Passwords } from '../passwords/passwords.js';
+import { UsersRepository } from '../users/users.repository.js';
+import { BootstrapRepository } from './bootstrap.repository.js';
+import { type Credentials, writeCredentials } from './credentials-file.js';
+
+export const BOOTSTRAP_USER = 'admin';
+export const BOOTSTRAP_KEY = 'bootstrap-admin';
+
+const PASSWORD_BYTES = 18;
+
+/** Lets the first person in. What it finds it leaves as it is. */
+@Injectable()
+export class Bootstrap implements OnModuleInit {
+  private readonly logger = new Logger(Bootstrap.name);
+  private readonly embedded: boolean;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly transactions: Transactions,
+    private readonly repository: BootstrapRepository,
+    private readonly users: UsersRepository,
+    private readonly keys: ApiKeysRepository,
+    private readonly passwords: Passwords,
+    private readonly audit: AuditLog,
+  ) {
+    this.embedded = settings.databaseUrl === undefined;
+  }
+
+  async onModuleInit(): Promise<void> {
+    const { bootstrapAdminApiKey, bootstrapAdminPassword } = this.settings;
+    if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
+    let path: string | undefined;
+    const made = await this.transactions.run(async (tx) => {
+      const credentials = await this.make(tx);
+      // Before the commit: what nobody could read afterwards must not exist.
+      if (credentials && this.embedded) path = writeCredentials(this.settings.dataDir, credentials);
+      return credentials;
+    });
+    if (made) this.tell(made, path);
+  }
+
+  private async make(tx: Tx): Promise<Credentials | undefined> {
+    await this.repository.lock(tx);
+    const password = await this.makeUser(tx);
+    const key = await this.makeKey(tx);
+    if (password === undefined && key === undefined) return undefined;
+    return {
+      username: BOOTSTRAP_USER,
+      ...(password !== undefined && { password }),
+      ...(key !== undefined && { api_key: key }),
+    };
+  }
+
+  private async makeUser(tx: Tx): Promise<string | undefined> {
+    const given = this.settings.bootstrapAdminPassword;
+    const wanted = given
+      ? !(await this.users.wasUsed(tx, BOOTSTRAP_USER))
+      : this.embedded && !(await this.users.hasAny(tx));
+    if (!wanted) return undefined;
+    const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
+    const passwordHash = await this.passwords.hash(password);
+    const row = { id: newId(), username: BOOTSTRAP_USER, role: 'admin', enabled: true } as const;
+    if (!(await this.users.insertIfNew(tx, { ...row, passwordHash }))) return undefined;
+    await this.record(tx, 'user.created', { type: 'user', id: BOOTSTRAP_USER });
+    return password;
+  }
+
+  private async makeKey(tx: Tx): Promise<string | undefined> {
+    const given = this.settings.bootstrapAdminApiKey;
+    if (!given && !(this.embedded && !(await this.keys.hasAny(tx)))) return undefined;
+    const { key, prefix, hash } = (given ? readKey(given) : undefined) ?? createKey();
+    const row = { id: newId(), name: BOOTSTRAP_KEY, role: 'admin', prefix } as const;
+    const isNew = await this.keys.insertIfNew(tx, {
+      ...row,
+      secretHash: hash,
+      limits: {},
+      createdBy: 'system',
+    });
+    if (!isNew) return undefined;
+    await this.record(tx, 'api_key.created', { type: 'api_key', id: row.id });
+    return key;
+  }
+
+  private async record(
+    tx: Tx,
+    action: 'user.created' | 'api_key.created',
+    subject: { type: string; id: string },
+  ): Promise<void> {
+    const details = { role: 'admin', reason: 'first start' };
+    await this.audit.record(tx, { actor: 'system', action, subject, details });
+  }
+
+  private tell(made: Credentials, path: string | undefined): void {
+    const what = [
+      made.password && `the user ${BOOTSTRAP_USER}`,
+      made.api_key && 'an admin API key',
+    ];
+    const names = what.filter(Boolean).join(' and ');
+    this.logger.log(`Made ${names}${path ? `; the credentials are in ${path}` : ''}.`);
+    if (path === undefined || !process.stdout.isTTY) return;
+    const lines = [
+      '',
+      '  First start. These are shown this once, and kept in',
+      `  ${path}`,
+      '',
+      ...(made.password ? [`  User:     ${made.username}`, `  Password: ${made.password}`] : []),
+      ...(made.api_key ? [`  API key:  ${made.api_key}`] : []),
+      '',
+    ];
+    process.stdout.write(`${lines.join('\n')}\n`);
+  }
+}

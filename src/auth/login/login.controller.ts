@@ -1,0 +1,98 @@
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Post,
+  Req,
+  Res,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
+import { ApiConsumes, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Public } from '../../common/access.js';
+import { AnyQuery, Consumes, RawAnswer } from '../../common/http/handler-options.js';
+import { ApiAnswer, Operation } from '../../common/openapi/answers.js';
+import { SameOriginGuard } from '../guards/same-origin.guard.js';
+import { PrincipalDto } from '../me/me.dto.js';
+import { SESSION_COOKIE, setSessionCookie } from '../sessions/session-cookie.js';
+import { isForm, nextOf } from './form-request.js';
+import { LoginPageFilter } from './login-page.filter.js';
+import { loginPage } from './login-page.js';
+import { LoginDto, LoginRequestDto } from './login.dto.js';
+import { ApiFormOrJson, ApiNextQuery, ApiPageErrors } from './login.openapi.js';
+import { LoginService } from './login.service.js';
+import { safeNext } from './next-path.js';
+
+const FORM = 'application/x-www-form-urlencoded';
+
+@ApiTags('Access')
+@Controller('login')
+@Public()
+@AnyQuery()
+@RawAnswer()
+export class LoginController {
+  constructor(private readonly logins: LoginService) {}
+
+  @Get()
+  @Operation('getLoginPage', 'Read the login page')
+  @ApiNextQuery()
+  @ApiProduces('text/html')
+  @ApiAnswer({
+    status: 200,
+    description: 'A form; it says who is logged in already.',
+    contentType: 'text/html',
+  })
+  page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): string {
+    void reply.type('text/html; charset=utf-8');
+    const principal = request.caller?.name;
+    return loginPage({ next: safeNext(nextOf(request)), ...(principal && { principal }) });
+  }
+
+  @Post()
+  @HttpCode(200)
+  @Consumes('json-or-form')
+  @UseGuards(SameOriginGuard)
+  @UseFilters(LoginPageFilter)
+  @Operation('logIn', 'Log in')
+  @ApiNextQuery()
+  @ApiConsumes('application/json', FORM)
+  @ApiFormOrJson()
+  @ApiAnswer({
+    status: 200,
+    description: 'To JSON: the session has begun; its cookie is its_session.',
+    type: LoginDto,
+  })
+  @ApiAnswer({ status: 303, description: 'To a form: go on at `next`.', contentType: 'text/html' })
+  @ApiPageErrors(
+    'bad_request',
+    'invalid_credentials',
+    'forbidden',
+    'payload_too_large',
+    'unsupported_media_type',
+    'validation_error',
+    'rate_limited',
+    'service_unavailable',
+  )
+  async logIn(
+    @Body() body: LoginRequestDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ data: LoginDto } | undefined> {
+    const formerToken = request.cookies[SESSION_COOKIE];
+    const { token, name, role, expiresAt } = await this.logins.logIn({
+      username: body.username,
+      password: body.password,
+      address: request.ip,
+      ...(formerToken !== undefined && { formerToken }),
+    });
+    setSessionCookie(request, reply, token);
+    if (isForm(request)) {
+      void reply.redirect(safeNext(nextOf(request)), 303);
+      return undefined;
+    }
+    const principal = PrincipalDto.from({ name, kind: 'user', role });
+    return { data: { principal, expires_at: expiresAt.toISOString() } };
+  }
+}

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { InvalidCredentialsError } from '../auth.errors.js';
+import { GuardedCheck } from '../passwords/guarded-check.js';
+import { Passwords } from '../passwords/passwords.js';
+import { SessionsRepository } from '../sessions/sessions.repository.js';
+import { type NewSession, SessionsService } from '../sessions/sessions.service.js';
+import { isUsername } from '../users/username.js';
+
+export interface Attempt {
+  readonly username: string;
+  readonly password: string;
+  readonly address: string;
+  readonly formerToken?: string;
+}
+
+export interface LoggedIn extends NewSession {
+  readonly name: string;
+}
+
+/** No user has it, and PostgreSQL takes it. */
+const NO_NAME = '-';
+
+@Injectable()
+export class LoginService {
+  constructor(
+    private readonly repository: SessionsRepository,
+    private readonly sessions: SessionsService,
+    private readonly check: GuardedCheck,
+    private readonly passwords: Passwords,
+  ) {}
+
+  /** An unknown, a disabled and a mistyped user cannot be told apart, neither by the answer nor by its time. */
+  async logIn({ username, password, address, formerToken }: Attempt): Promise<LoggedIn> {
+    // Telephones write the first letter large.
+    const name = username.trim().toLowerCase();
+    const user = await this.repository.findLogin(isUsername(name) ? name : NO_NAME);
+    const stored = user?.password_hash ?? undefined;
+    const passed = await this.check.passes({
+      address,
+      password,
+      ...(stored !== undefined && { stored }),
+      mayPass: user?.enabled === true,
+      username: user?.username,
+    });
+    if (!passed || !user || stored === undefined) throw new InvalidCredentialsError();
+    const renewedHash = await this.passwords.renewed(password, stored);
+    const session = await this.sessions.begin({
+      user,
+      address,
+      ...(renewedHash !== undefined && { renewedHash }),
+      ...(formerToken !== undefined && { formerToken }),
+    });
+    if (!session) throw new InvalidCredentialsError();
+    return { ...session, name: user.username };
+  }
+}

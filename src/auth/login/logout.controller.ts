@@ -1,0 +1,51 @@
+import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Public } from '../../common/access.js';
+import { AnyQuery, Consumes, RawAnswer } from '../../common/http/handler-options.js';
+import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { SameOriginGuard } from '../guards/same-origin.guard.js';
+import { clearSessionCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { isForm } from './form-request.js';
+import { LogoutDto } from './login.dto.js';
+
+@ApiTags('Access')
+@Controller('logout')
+@Public()
+@AnyQuery()
+@RawAnswer()
+export class LogoutController {
+  constructor(private readonly sessions: SessionsService) {}
+
+  /** Without a session it answers the same. */
+  @Post()
+  @HttpCode(200)
+  @Consumes('json-or-form')
+  @UseGuards(SameOriginGuard)
+  @Operation('logOut', 'End the session')
+  @ApiAnswer({ status: 200, description: 'To a program: the session has ended.', type: LogoutDto })
+  @ApiAnswer({
+    status: 303,
+    description: 'To a form: go on at the login page.',
+    contentType: 'text/html',
+  })
+  @ApiErrors(
+    'forbidden',
+    'payload_too_large',
+    'unsupported_media_type',
+    'validation_error',
+    'service_unavailable',
+  )
+  async logOut(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ data: LogoutDto } | undefined> {
+    const token = request.cookies[SESSION_COOKIE];
+    if (token !== undefined) await this.sessions.end(token, request.ip);
+    clearSessionCookie(request, reply);
+    if (!isForm(request)) return { data: { logged_out: true } };
+    void reply.redirect('/login', 303);
+    return undefined;
+  }
+}

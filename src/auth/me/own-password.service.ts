@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../audit/audit-log.js';
+import { AppError } from '../../common/errors/app-error.js';
+import { Transactions } from '../../database/transactions.js';
+import { InvalidCredentialsError, UnauthorizedError } from '../auth.errors.js';
+import { GuardedCheck } from '../passwords/guarded-check.js';
+import { Passwords } from '../passwords/passwords.js';
+import type { Principal } from '../principal.js';
+import { SessionsRepository } from '../sessions/sessions.repository.js';
+
+export interface PasswordChange {
+  readonly current_password: string;
+  readonly new_password: string;
+}
+
+@Injectable()
+export class OwnPasswordService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly sessions: SessionsRepository,
+    private readonly check: GuardedCheck,
+    private readonly passwords: Passwords,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async change(caller: Principal, wanted: PasswordChange, address: string): Promise<void> {
+    if (caller.kind !== 'user') throw new AppError('invalid_state', 'A key has no password.');
+    const stored = await this.sessions.passwordHashOf(caller.id);
+    if (stored === undefined) throw new UnauthorizedError();
+    const guess = {
+      address,
+      password: wanted.current_password,
+      stored,
+      mayPass: true,
+      username: caller.name,
+    };
+    if (!(await this.check.passes(guess))) throw new InvalidCredentialsError();
+    const hash = await this.passwords.hash(wanted.new_password);
+    await this.transactions.run(async (tx) => {
+      // Someone else may have set another one since it was checked.
+      if (!(await this.sessions.replacePassword(tx, caller.id, stored, hash))) {
+        throw new InvalidCredentialsError();
+      }
+      await this.sessions.endAll(tx, caller.id, caller.sessionId);
+      await this.audit.record(tx, {
+        actor: caller.name,
+        action: 'user.password_changed',
+        subject: { type: 'user', id: caller.name },
+        details: { address },
+      });
+    }, caller);
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AuditLog } from '../../audit/audit-log.js';
+import type { Role } from '../../common/access.js';
+import { newId } from '../../common/ids.js';
+import { Transactions, type Tx } from '../../database/transactions.js';
+import { Jobs } from '../../jobs/jobs.js';
+import { Verification } from '../principals/verification.js';
+import { createSessionToken, sessionHashOf } from './session-token.js';
+import { type LoginRow, SessionsRepository } from './sessions.repository.js';
+
+const PRUNE_SECONDS = 600;
+
+export interface NewSession {
+  readonly token: string;
+  readonly role: Role;
+  readonly expiresAt: Date;
+}
+
+export interface Beginning {
+  readonly user: LoginRow;
+  readonly address: string;
+  /** The password's hash made anew, when the stored one is of another cost. */
+  readonly renewedHash?: string;
+  /** What the browser brought along; it ends here, so that nobody goes on with a session planted before the login. */
+  readonly formerToken?: string;
+}
+
+@Injectable()
+export class SessionsService implements OnModuleInit {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly sessions: SessionsRepository,
+    private readonly verification: Verification,
+    private readonly audit: AuditLog,
+    private readonly jobs: Jobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.every('auth.prune-sessions', PRUNE_SECONDS, () => this.sessions.deleteExpired());
+  }
+
+  /** Undefined when the user was disabled, deleted or given another password since it was checked. */
+  async begin({
+    user,
+    address,
+    renewedHash,
+    formerToken,
+  }: Beginning): Promise<NewSession | undefined> {
+    const token = createSessionToken();
+    return await this.transactions.run(async (tx) => {
+      const role = await this.sessions.claimLogin(tx, user, renewedHash);
+      if (!role) return undefined;
+      if (formerToken !== undefined) await this.endOne(tx, formerToken);
+      const expiresAt = await this.sessions.insert(tx, newId(), user.id, sessionHashOf(token)!);
+      await this.audit.record(tx, {
+        actor: user.username,
+        action: 'auth.login',
+        subject: { type: 'user', id: user.username },
+        details: { address },
+      });
+      return { token, role, expiresAt };
+    });
+  }
+
+  /** True when there was a session to end. */
+  async end(token: string, address: string): Promise<boolean> {
+    return await this.transactions.run(async (tx) => {
+      const username = await this.endOne(tx, token);
+      if (username === undefined) return false;
+      await this.audit.record(tx, {
+        actor: username,
+        action: 'auth.logout',
+        subject: { type: 'user', id: username },
+        details: { address },
+      });
+      return true;
+    });
+  }
+
+  private async endOne(tx: Tx, token: string): Promise<string | undefined> {
+    const hash = sessionHashOf(token);
+    if (hash === undefined) return undefined;
+    this.transactions.onCommit(tx, () => this.verification.forgetSession(token));
+    return await this.sessions.end(tx, hash);
+  }
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { AuditKeys } from '../audit/audit-keys.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { schema } from '../app.schema.js';
+import { AdminAccount } from '../auth/bootstrap/admin-account.js';
+import { isGoodPassword } from '../auth/passwords/password-rules.js';
+import { SessionsRepository } from '../auth/sessions/sessions.repository.js';
+import { isUsername } from '../auth/users/username.js';
+import { UsersRepository } from '../auth/users/users.repository.js';
+import { Clock } from '../common/clock.js';
+import { loadSettings } from '../config/load-settings.js';
+import { openDatabase } from '../database/open-database.js';
+import { Statements } from '../database/statements.js';
+import { Transactions } from '../database/transactions.js';
+import { loadSecretKeys } from '../secrets/load-secret-keys.js';
+
+const USAGE = `Usage: npm run create-admin -- <user name> [--password-stdin]
+
+Makes an admin, or gives an existing user the role admin, a new password and access again; its sessions end.
+The password is read from the standard input, or made up and printed.`;
+
+const PASSWORD_BYTES = 18;
+
+async function main(): Promise<void> {
+  const args = process.argv.slice(2);
+  const readsPassword = args.includes('--password-stdin');
+  const [username, ...rest] = args.filter((arg) => arg !== '--password-stdin');
+  if (username === undefined || rest.length > 0 || username.startsWith('-')) throw new Error(USAGE);
+  if (!isUsername(username)) {
+    throw new Error('A user name is 2 to 63 lower-case letters, digits or ._@-, and not system.');
+  }
+  const password = readsPassword
+    ? (await text(process.stdin)).replace(/\r?\n$/, '')
+    : randomBytes(PASSWORD_BYTES).toString('base64url');
+  if (!isGoodPassword(password)) throw new Error('The password must be 12 to 256 characters.');
+  const outcome = await ensureAdmin(username, password);
+  if (!outcome) throw new Error(`${username} was deleted, and names are never used again.`);
+  const made = readsPassword ? '' : ` Its password is ${password}`;
+  process.stdout.write(`The admin ${username} was ${outcome}.${made}\n`);
+}
+
+async function ensureAdmin(username: string, password: string) {
+  const settings = loadSettings();
+  const keys = new AuditKeys(loadSecretKeys(settings));
+  const database = await openDatabase(settings, schema, () => undefined);
+  try {
+    const statements = new Statements(database.dataSource);
+    const account = new AdminAccount(
+      new Transactions(database.dataSource),
+      new UsersRepository(statements),
+      new SessionsRepository(statements),
+      new AuditLog(statements, keys, new Clock()),
+    );
+    return await account.ensure(username, password);
+  } finally {
+    await database.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

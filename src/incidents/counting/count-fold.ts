@@ -1,0 +1,76 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { Transactions } from '../../database/transactions.js';
+import { BackgroundLoop } from '../../jobs/background-loop.js';
+import { type CountDifference, CountsRepository } from './counts.repository.js';
+
+/** What has gathered by then costs a list a fraction of a millisecond at 10 000 changes a second. */
+const PAUSE_MS = 250;
+const FOLDS_PER_PURGE = 40;
+
+/**
+ * Sums up what the triggers append when incidents come, go or change, so that totals and deep pages cost the same
+ * however many there are. Totals are exact without it; it keeps them cheap. Every replica tries, one does it.
+ */
+@Injectable()
+export class CountFold implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly log = new Logger(CountFold.name);
+  private readonly loop = new BackgroundLoop(
+    PAUSE_MS,
+    () => this.foldPending(),
+    (error) => this.report(error),
+  );
+  private folds = 0;
+
+  constructor(
+    private readonly repository: CountsRepository,
+    private readonly transactions: Transactions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  async foldPending(): Promise<void> {
+    const { pending, restored } = await this.repository.pending();
+    if (restored) await this.recount();
+    else if (pending) await this.fold();
+  }
+
+  /** Counts anew, after a restore into another cluster or when an operator asks. */
+  async recount(): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      if (await this.repository.beginFold(tx)) await this.repository.recount(tx);
+    });
+  }
+
+  async differences(): Promise<readonly CountDifference[]> {
+    return await this.transactions.run((tx) => this.repository.differences(tx));
+  }
+
+  private async fold(): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      if (await this.repository.beginFold(tx)) await this.repository.fold(tx);
+    });
+    // A snapshot later, so that no reader needs what goes.
+    this.folds += 1;
+    if (this.folds % FOLDS_PER_PURGE === 0) await this.repository.purge();
+  }
+
+  private report(error: unknown): void {
+    if (isDatabaseUnavailable(error)) {
+      this.log.warn(`Incidents are not counted for now: ${(error as Error).message}`);
+    } else {
+      this.log.error(error, 'Incidents cannot be counted.');
+    }
+  }
+}

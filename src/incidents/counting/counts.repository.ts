@@ -1,0 +1,157 @@
+import { Injectable } from '@nestjs/common';
+import { Statements, type Statement } from '../../database/statements.js';
+import type { Tx } from '../../database/transactions.js';
+import { FRESH_DELTAS } from './counts.sql.js';
+
+/** One fold at a time in a database, whichever replica does it. */
+const FOLD_LOCK = 7_203_445;
+
+/** A deep page reads at most a few times this many ids that it does not show. */
+const SEGMENT_ROWS = 256;
+const LARGEST_SEGMENT = 2 * SEGMENT_ROWS;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+const TRY_LOCK: Statement = {
+  name: 'incidents_fold_lock',
+  text: `select pg_try_advisory_xact_lock(${FOLD_LOCK}) as locked`,
+};
+
+/**
+ * `restored`: the state comes from a cluster that had used up more transaction numbers than this one, so they mean
+ * nothing here.
+ */
+const PENDING: Statement = {
+  name: 'incidents_fold_pending',
+  text: `
+    with ${FRESH_DELTAS}
+    select exists (select from fresh) as pending,
+      (select pg_snapshot_xmax(folded) > pg_snapshot_xmax(pg_current_snapshot()) from state) as restored`,
+};
+
+const CELLS = `
+  grouping sets ((source), (source, incident_type, severity, status), cube (incident_type, severity, status))`;
+const CELL = `coalesce(source, ''), coalesce(incident_type, ''), coalesce(severity::text, ''), coalesce(status::text, '')`;
+
+const FOLD: Statement = {
+  name: 'incidents_fold',
+  text: `
+    with ${FRESH_DELTAS},
+    counted as (
+      insert into incident_counts as c (source, incident_type, severity, status, n)
+      select ${CELL}, sum(n) from fresh group by ${CELLS} having sum(n) <> 0
+      on conflict on constraint pk_incident_counts do update set n = c.n + excluded.n),
+    folded as (update incident_count_state set folded = pg_current_snapshot())
+    update incident_segments as s set n = s.n + change.n
+      from (
+        select place.first_id, sum(fresh.n) as n from fresh cross join lateral (
+          select first_id from incident_segments where first_id <= fresh.incident_id
+           order by first_id desc limit 1) as place
+        group by place.first_id having sum(fresh.n) <> 0) as change
+     where s.first_id = change.first_id
+    returning s.first_id, s.n > ${LARGEST_SEGMENT} as too_large`,
+};
+
+/** Cuts a segment that has grown into pieces; everything is counted in the snapshot of the fold. */
+const CUT: Statement = {
+  name: 'incidents_segment_cut',
+  text: `
+    with rows as (
+      select id, (row_number() over (order by id) - 1) / ${SEGMENT_ROWS} as piece from incidents
+       where deleted_at is null and id >= $1
+         and id < coalesce(
+           (select first_id from incident_segments where first_id > $1 order by first_id limit 1),
+           'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    insert into incident_segments as s (first_id, n)
+    select case when piece = 0 then $1 else min(id::text)::uuid end, count(*) from rows group by piece
+    on conflict on constraint pk_incident_segments do update set n = excluded.n`,
+};
+
+const PURGE: Statement = {
+  name: 'incidents_fold_purge',
+  text: `delete from incident_count_deltas where xid < (select pg_snapshot_xmin(folded) from incident_count_state)`,
+};
+
+@Injectable()
+export class CountsRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async pending(): Promise<{ readonly pending: boolean; readonly restored: boolean }> {
+    const [row] = await this.statements.rows<{ pending: boolean; restored: boolean }>(PENDING);
+    return row ?? { pending: false, restored: true };
+  }
+
+  /** The fold reads and writes in one snapshot; one that overtook it makes it fail, and Transactions runs it again. */
+  async beginFold(tx: Tx): Promise<boolean> {
+    await tx.query('set transaction isolation level repeatable read');
+    const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, TRY_LOCK);
+    return row?.locked === true;
+  }
+
+  async fold(tx: Tx): Promise<void> {
+    const touched = await this.statements.rowsIn<{ first_id: string; too_large: boolean }>(
+      tx,
+      FOLD,
+    );
+    for (const { first_id, too_large } of touched) {
+      if (too_large) await this.statements.rowsIn(tx, CUT, [first_id]);
+    }
+  }
+
+  async purge(): Promise<void> {
+    await this.statements.rows(PURGE);
+  }
+
+  /** Counts anew from the incidents themselves. */
+  async recount(tx: Tx): Promise<void> {
+    await tx.query('delete from incident_count_deltas');
+    await tx.query('delete from incident_counts');
+    await tx.query('delete from incident_segments');
+    await tx.query('delete from incident_count_state');
+    await tx.query(
+      `insert into incident_counts (source, incident_type, severity, status, n)
+       select ${CELL}, count(*) from incidents where deleted_at is null
+        group by ${CELLS} having count(*) > 0`,
+    );
+    await tx.query(`insert into incident_count_state (folded) values (pg_current_snapshot())`);
+    await tx.query(`insert into incident_segments (first_id, n) values ($1, 0)`, [FIRST_ID]);
+    await this.statements.rowsIn(tx, CUT, [FIRST_ID]);
+  }
+
+  /** Where the counts differ from the incidents, in one snapshot; empty when all is well. */
+  async differences(tx: Tx): Promise<readonly CountDifference[]> {
+    return await tx.query(`
+      with ${FRESH_DELTAS},
+      counted as (
+        select source, incident_type, severity, status, n from incident_counts
+        union all
+        select ${CELL}, sum(n) from fresh group by ${CELLS}),
+      actual as (
+        select ${CELL}, count(*) as n from incidents where deleted_at is null group by ${CELLS}),
+      difference as (
+        select source, incident_type, severity, status, sum(counted)::int as counted, sum(actual)::int as actual
+          from (
+            select source, incident_type, severity, status, n as counted, 0 as actual from counted
+            union all
+            select source, incident_type, severity, status, 0, n
+              from actual as a (source, incident_type, severity, status, n)) as both_sides
+        group by 1, 2, 3, 4 having sum(counted) <> sum(actual))
+      select * from difference
+      union all
+      select 'segment ' || s.first_id, '', '', '', s.n::int + s.fresh, s.actual from (
+        select first_id, n, lead(first_id, 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff') over (order by first_id) as end_id from incident_segments
+      ) as segment cross join lateral (
+        select segment.first_id, segment.n,
+          (select coalesce(sum(fresh.n), 0)::int from fresh where incident_id >= segment.first_id and incident_id < segment.end_id) as fresh,
+          (select count(*)::int from incidents where deleted_at is null and id >= segment.first_id and id < segment.end_id) as actual
+      ) as s where s.n + s.fresh <> s.actual`);
+  }
+}
+
+export interface CountDifference {
+  readonly source: string;
+  readonly incident_type: string;
+  readonly severity: string;
+  readonly status: string;
+  readonly counted: number;
+  readonly actual: number;
+}

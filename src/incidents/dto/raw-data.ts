@@ -1,0 +1,15 @@
+import { MOST_RAW_DATA_BYTES, MOST_RAW_DATA_LEVELS, PHISHING_KEYS } from '../raw-data-rules.js';
+
+export const RAW_DATA_DESCRIPTION = `The event as its source tells it: any JSON object of at most ${
+  MOST_RAW_DATA_BYTES / 1024
+} KiB and ${MOST_RAW_DATA_LEVELS} levels. For \`phishing\` the keys ${PHISHING_KEYS.map(
+  (key) => `\`${key}\``,
+).join(', ')} are strings when they are there, \`received_at\` an ISO 8601 time.`;
+
+export const RAW_DATA_EXAMPLE = {
+  message_id: '<4f2a1c@mail.example.net>',
+  sender: 'ceo@examp1e.com',
+  recipient: 'finance@example.com',
+  subject: 'Urgent wire transfer',
+  received_at: '2026-01-31T09:29:41Z',
+};

@@ -1,0 +1,36 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { TimelineEntry } from '../timeline/incident-timeline.js';
+
+export class TimelineSubjectDto {
+  @ApiProperty({ type: 'string', example: 'action' })
+  readonly type: string;
+
+  @ApiProperty({ type: 'string', example: 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  readonly id: string;
+}
+
+export class TimelineEntryDto {
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-01-31T09:30:00.000Z' })
+  readonly at: string;
+
+  @ApiProperty({
+    type: 'string',
+    description:
+      'An open set: created, updated, triaged, resolved, and what happens to its actions.',
+    example: 'triaged',
+  })
+  readonly event: string;
+
+  @ApiProperty({ type: 'string', description: 'The name of a principal.', example: 'alice' })
+  readonly actor: string;
+
+  @ApiProperty({ type: 'string', example: 'Triaged as malicious (phishing).' })
+  readonly summary: string;
+
+  @ApiProperty({ type: TimelineSubjectDto, required: false })
+  readonly subject?: TimelineSubjectDto;
+
+  static from(this: void, { at, event, actor, summary, subject }: TimelineEntry): TimelineEntryDto {
+    return { at: at.toISOString(), event, actor, summary, ...(subject && { subject }) };
+  }
+}

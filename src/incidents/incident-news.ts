@@ -1,0 +1,93 @@
+import type { News } from '../jobs/events/domain-event.js';
+import type { IncidentChange } from './incident-changes.js';
+import type { Incident, NewIncident } from './incident.js';
+import type { TimelineNews, TimelineSubject } from './timeline/incident-timeline.js';
+
+/** The events of this module, by their names. */
+export const INCIDENT_EVENTS = {
+  created: 'incident.created',
+  updated: 'incident.updated',
+  triaged: 'incident.triaged',
+  resolved: 'incident.resolved',
+  deleted: 'incident.deleted',
+} as const;
+
+export interface IncidentNews {
+  readonly incident_type: string;
+  readonly severity: string;
+  readonly source: string;
+}
+
+export function newsOf(
+  type: string,
+  id: string,
+  { incidentType, severity, source }: Pick<NewIncident, 'incidentType' | 'severity' | 'source'>,
+): News<IncidentNews> {
+  return {
+    type,
+    subject: { type: 'incident', id },
+    payload: { incident_type: incidentType, severity, source },
+  };
+}
+
+/** What a change is called: the most telling of what it did comes last. */
+export function newsOfChange(before: Incident, after: Incident): News<IncidentNews>[] {
+  const { updated, triaged, resolved } = INCIDENT_EVENTS;
+  return [
+    updated,
+    ...(after.triagedAt !== before.triagedAt ? [triaged] : []),
+    ...(after.status === 'resolved' && before.status !== 'resolved' ? [resolved] : []),
+  ].map((type) => newsOf(type, after.id, after));
+}
+
+export function timelineOfChange(
+  before: Incident,
+  after: Incident,
+  actor: string,
+  subject?: TimelineSubject,
+): TimelineNews[] {
+  const about = { incidentId: after.id, actor, ...(subject && { subject }) };
+  const differences = differencesOf(before, after);
+  const triaged = after.triagedAt !== before.triagedAt;
+  const resolved = after.status === 'resolved' && before.status !== 'resolved';
+  return [
+    ...(triaged ? [{ ...about, event: 'triaged', summary: verdictInWords(after) }] : []),
+    ...(resolved ? [{ ...about, event: 'resolved', summary: 'Resolved.' }] : []),
+    ...(differences.length > 0 && !(triaged && resolved)
+      ? [{ ...about, event: 'updated', summary: `Changed ${differences.join(', ')}.` }]
+      : []),
+  ];
+}
+
+function verdictInWords({ verdict }: Incident): string {
+  if (!verdict) return 'Triaged without a verdict.';
+  const { classification, category } = verdict;
+  return `Triaged as ${classification}${category ? ` (${category})` : ''}.`;
+}
+
+function differencesOf(before: Incident, after: Incident): string[] {
+  const moved = (name: string, from: string, to: string) =>
+    from === to ? [] : [`${name} from ${from} to ${to}`];
+  return [
+    ...moved('severity', before.severity, after.severity),
+    ...moved('status', before.status, after.status),
+    ...moved('type', before.incidentType, after.incidentType),
+    ...(before.resolution === after.resolution ? [] : ['the resolution']),
+    ...(before.recommendedActions === after.recommendedActions ? [] : ['the recommended actions']),
+  ];
+}
+
+/** For the audit trail: what was asked for, by the names that the API has for it. */
+export function auditDetails(before: Incident, after: Incident, wanted: IncidentChange): object {
+  return {
+    version: after.version,
+    ...(wanted.severity && { severity: { from: before.severity, to: after.severity } }),
+    ...(after.status !== before.status && { status: { from: before.status, to: after.status } }),
+    ...(wanted.incidentType && {
+      incident_type: { from: before.incidentType, to: after.incidentType },
+    }),
+    ...(wanted.verdict && { verdict: after.verdict }),
+    ...(wanted.recommendedActions && { recommended_actions: wanted.recommendedActions }),
+    ...(wanted.resolution !== undefined && { resolution: wanted.resolution }),
+  };
+}

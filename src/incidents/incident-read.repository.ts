@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import type { Page } from '../common/paging/page.js';
+import { type Statement, Statements } from '../database/statements.js';
+import type { Tx } from '../database/transactions.js';
+import type { Incident, IncidentSummary } from './incident.js';
+import {
+  INCIDENT_COLUMNS,
+  incidentOf,
+  type IncidentRow,
+  SUMMARY_COLUMNS,
+  summaryOf,
+  type SummaryRow,
+} from './incident-rows.js';
+import type { IncidentListRequest } from './listing/incident-list.js';
+import { listQuery } from './listing/list-query.js';
+
+const BY_ID = `from incidents where id = $1 and deleted_at is null`;
+
+const FIND: Statement = {
+  name: 'incidents_find',
+  text: `select ${INCIDENT_COLUMNS} ${BY_ID}`,
+};
+
+const LOCK_FOR_UPDATE: Statement = {
+  name: 'incidents_lock_update',
+  text: `select ${INCIDENT_COLUMNS} ${BY_ID} for no key update`,
+};
+
+const LOCK_FOR_SHARE: Statement = {
+  name: 'incidents_lock_share',
+  text: `select ${INCIDENT_COLUMNS} ${BY_ID} for share`,
+};
+
+const SUMMARIES: Statement = {
+  name: 'incidents_summaries',
+  text: `select ${SUMMARY_COLUMNS} from incidents where id = any($1::uuid[]) and deleted_at is null`,
+};
+
+interface ListRow extends SummaryRow {
+  readonly total: string;
+}
+
+/** What deletion hid is not there, whoever asks. */
+@Injectable()
+export class IncidentReadRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async findById(id: string): Promise<Incident | undefined> {
+    const [row] = await this.statements.rows<IncidentRow>(FIND, [id]);
+    return row && incidentOf(row);
+  }
+
+  async findSummaries(ids: readonly string[]): Promise<IncidentSummary[]> {
+    const rows = await this.statements.rows<SummaryRow>(SUMMARIES, [ids]);
+    return rows.map(summaryOf);
+  }
+
+  async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {
+    const { statement, values } = listQuery(request);
+    const rows = await this.statements.rows<ListRow>(statement, [...values]);
+    const [first] = rows;
+    if (!first) throw new Error('The statement yields a row even for an empty page.');
+    return {
+      total: Number(first.total),
+      // A page past the end is one row without an incident.
+      items: (first.id as string | null) === null ? [] : rows.map(summaryOf),
+    };
+  }
+
+  async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
+    return await this.lock(tx, LOCK_FOR_UPDATE, id);
+  }
+
+  async lockForShare(tx: Tx, id: string): Promise<Incident | undefined> {
+    return await this.lock(tx, LOCK_FOR_SHARE, id);
+  }
+
+  private async lock(tx: Tx, statement: Statement, id: string): Promise<Incident | undefined> {
+    const [row] = await this.statements.rowsIn<IncidentRow>(tx, statement, [id]);
+    return row && incidentOf(row);
+  }
+}

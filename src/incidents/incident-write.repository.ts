@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { insertAuditRows } from '../audit/audit-insert.js';
+import { type Statement, Statements } from '../database/statements.js';
+import type { Tx } from '../database/transactions.js';
+import { insertEvents } from '../jobs/events/event-outbox.js';
+import type { Incident, NewIncident } from './incident.js';
+
+export interface InsertedIncident extends NewIncident {
+  /** Begins with the millisecond of createdAt. */
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly createdBy: string;
+}
+
+/** Any number of incidents with their audit records and events in one statement. */
+const INSERT: Statement = {
+  name: 'incidents_insert',
+  text: `
+    with incident as (
+      insert into incidents (id, incident_type, severity, status, source, raw_data, created_by, created_at, updated_at)
+      select id, type, severity, 'open', source, raw_data, created_by, created_at, created_at
+        from unnest($1::uuid[], $2::text[], $3::incident_severity[], $4::text[], $5::json[], $6::text[], $7::timestamptz[])
+          as added (id, type, severity, source, raw_data, created_by, created_at)
+      returning id, number),
+    news as (${insertEvents('$8')}),
+    record as (${insertAuditRows(9)})
+    select id, number from incident`,
+};
+
+const UPDATE: Statement = {
+  name: 'incidents_update',
+  text: `
+    update incidents
+       set incident_type = $2, severity = $3, status = $4, verdict = $5, verdict_by_person = $6,
+           recommended_actions = $7, resolution = $8, triaged_at = $9, updated_at = $10, version = $11
+     where id = $1`,
+};
+
+const HIDE: Statement = {
+  name: 'incidents_hide',
+  text: `update incidents set deleted_at = $2, version = version + 1 where id = $1`,
+};
+
+@Injectable()
+export class IncidentWriteRepository {
+  constructor(private readonly statements: Statements) {}
+
+  /** The sequence numbers that the rows were given, by id. */
+  async insertAll(
+    tx: Tx,
+    rows: readonly InsertedIncident[],
+    events: string,
+    audit: readonly unknown[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const numbers = await this.statements.rowsIn<{ id: string; number: string }>(tx, INSERT, [
+      rows.map(({ id }) => id),
+      rows.map(({ incidentType }) => incidentType),
+      rows.map(({ severity }) => severity),
+      rows.map(({ source }) => source),
+      rows.map(({ rawData }) => rawData),
+      rows.map(({ createdBy }) => createdBy),
+      rows.map(({ createdAt }) => createdAt.toISOString()),
+      events,
+      ...audit,
+    ]);
+    return new Map(numbers.map(({ id, number }) => [id, number]));
+  }
+
+  async update(tx: Tx, incident: Incident): Promise<void> {
+    await this.statements.rowsIn(tx, UPDATE, [
+      incident.id,
+      incident.incidentType,
+      incident.severity,
+      incident.status,
+      incident.verdict === undefined ? null : JSON.stringify(incident.verdict),
+      incident.verdictByPerson,
+      incident.recommendedActions,
+      incident.resolution,
+      incident.triagedAt?.toISOString(),
+      incident.updatedAt.toISOString(),
+      incident.version,
+    ]);
+  }
+
+  async hide(tx: Tx, id: string, at: Date): Promise<void> {
+    await this.statements.rowsIn(tx, HIDE, [id, at.toISOString()]);
+  }
+}

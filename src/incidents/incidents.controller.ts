@@ -1,0 +1,153 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  Param,
+  Post,
+  Put,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { ApiHeader, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../common/access.js';
+import { IfMatch, type IfMatchCondition, setEtag } from '../common/etag.js';
+import { RawAnswer } from '../common/http/handler-options.js';
+import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
+import { ListAnswer } from '../common/paging/page.js';
+import { PageQueryDto } from '../common/paging/page-query.dto.js';
+import { AnswerOnce } from '../idempotency/answer-once.js';
+import type { Once } from '../idempotency/once.js';
+import { CreateIncidentDto } from './dto/create-incident.dto.js';
+import { IncidentQueryDto } from './dto/incident-query.dto.js';
+import {
+  CreatedIncidentDto,
+  DeletedIncidentDto,
+  IncidentDto,
+  IncidentSummaryDto,
+} from './dto/incident.dto.js';
+import { TimelineEntryDto } from './dto/timeline.dto.js';
+import { UpdateIncidentDto } from './dto/update-incident.dto.js';
+import { IncidentsService } from './incidents.service.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const ETAG = {
+  ETag: { description: 'Its version, for If-Match.', schema: { type: 'string' as const } },
+};
+
+const AcceptsIfMatch = (): MethodDecorator =>
+  ApiHeader({
+    name: 'If-Match',
+    required: false,
+    description: 'The ETag that the change is meant for; without it, whatever is there.',
+    schema: { type: 'string', example: '"1"' },
+  });
+
+@ApiTags('Incidents')
+@Controller('api/incidents')
+@Requires('viewer')
+export class IncidentsController {
+  constructor(private readonly incidents: IncidentsService) {}
+
+  @Post()
+  @Requires('analyst')
+  @Operation('createIncident', 'Create an incident')
+  @ApiAnswer({ status: 201, description: 'It is open.', type: CreatedIncidentDto })
+  async create(
+    @Body() body: CreateIncidentDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+  ): Promise<CreatedIncidentDto> {
+    const wanted = CreateIncidentDto.toWanted(body);
+    const keep = once.keeping(CreatedIncidentDto.from);
+    return CreatedIncidentDto.from(await this.incidents.create(caller, wanted, keep));
+  }
+
+  @Get()
+  @Operation('listIncidents', 'List incidents')
+  @ApiAnswer({
+    status: 200,
+    description: 'The incidents that match, with their exact number.',
+    type: IncidentSummaryDto,
+    list: true,
+  })
+  async list(@Query() query: IncidentQueryDto): Promise<ListAnswer<IncidentSummaryDto>> {
+    const page = await this.incidents.list(IncidentQueryDto.toRequest(query));
+    return ListAnswer.of(page, query, IncidentSummaryDto.from);
+  }
+
+  @Get(':id')
+  @Operation('getIncident', 'Read an incident')
+  @ApiAnswer({ status: 200, description: 'All there is to it.', type: IncidentDto, headers: ETAG })
+  @RawAnswer()
+  @Header('content-type', JSON_TYPE)
+  async get(
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const incident = await this.incidents.get(id);
+    setEtag(reply, incident.version);
+    return IncidentDto.envelopeOf(incident);
+  }
+
+  @Put(':id')
+  @Requires('analyst')
+  @Operation('updateIncident', 'Change an incident')
+  @AcceptsIfMatch()
+  @ApiAnswer({ status: 200, description: 'It after the change.', type: IncidentDto, headers: ETAG })
+  @ApiErrors('precondition_failed')
+  @RawAnswer()
+  @Header('content-type', JSON_TYPE)
+  async update(
+    @Param('id') id: string,
+    @Body() body: UpdateIncidentDto,
+    @IfMatch() condition: IfMatchCondition,
+    @CurrentPrincipal() caller: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const change = UpdateIncidentDto.toChange(body);
+    const incident = await this.incidents.update(caller, id, change, condition);
+    setEtag(reply, incident.version);
+    return IncidentDto.envelopeOf(incident);
+  }
+
+  @Delete(':id')
+  @Requires('admin')
+  @Operation('deleteIncident', 'Delete an incident')
+  @AcceptsIfMatch()
+  @ApiAnswer({
+    status: 200,
+    description:
+      'It is hidden everywhere and its waiting actions are rejected; the audit trail stays.',
+    type: DeletedIncidentDto,
+  })
+  @ApiErrors('precondition_failed')
+  async delete(
+    @Param('id') id: string,
+    @IfMatch() condition: IfMatchCondition,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedIncidentDto> {
+    await this.incidents.delete(caller, id, condition);
+    return { id: id.toLowerCase(), deleted: true };
+  }
+
+  @Get(':id/timeline')
+  @Operation('listIncidentTimeline', 'List what happened to an incident')
+  @ApiAnswer({
+    status: 200,
+    description: 'What happened to it, oldest first.',
+    type: TimelineEntryDto,
+    list: true,
+  })
+  async timeline(
+    @Param('id') id: string,
+    @Query() query: PageQueryDto,
+  ): Promise<ListAnswer<TimelineEntryDto>> {
+    return ListAnswer.of(await this.incidents.timelineOf(id, query), query, TimelineEntryDto.from);
+  }
+}

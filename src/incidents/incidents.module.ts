@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { CountFold } from './counting/count-fold.js';
+import { CountsRepository } from './counting/counts.repository.js';
+import { IncidentCreation } from './incident-creation.js';
+import { IncidentDeletion } from './incident-deletion.js';
+import { IncidentReadRepository } from './incident-read.repository.js';
+import { IncidentWriteRepository } from './incident-write.repository.js';
+import { IncidentsController } from './incidents.controller.js';
+import { IncidentsService } from './incidents.service.js';
+import { IncidentTimeline } from './timeline/incident-timeline.js';
+import { TimelineRepository } from './timeline/timeline.repository.js';
+
+@Module({
+  controllers: [IncidentsController],
+  providers: [
+    CountFold,
+    CountsRepository,
+    IncidentCreation,
+    IncidentDeletion,
+    IncidentReadRepository,
+    IncidentTimeline,
+    IncidentWriteRepository,
+    IncidentsService,
+    TimelineRepository,
+  ],
+  exports: [IncidentCreation, IncidentDeletion, IncidentTimeline, IncidentsService],
+})
+export class IncidentsModule {}

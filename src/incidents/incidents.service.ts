@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../audit/audit-log.js';
+import type { Principal } from '../auth/principal.js';
+import { Clock } from '../common/clock.js';
+import { NotFoundError, ValidationError } from '../common/errors/app-error.js';
+import { type IfMatchCondition, requireMatch } from '../common/etag.js';
+import { isUuid } from '../common/ids.js';
+import type { Page, PageRequest } from '../common/paging/page.js';
+import { type Participant, Transactions, type Tx } from '../database/transactions.js';
+import { DomainEvents } from '../jobs/events/domain-events.js';
+import { type Change, changed, type IncidentChange } from './incident-changes.js';
+import { IncidentCreation } from './incident-creation.js';
+import { IncidentDeletion } from './incident-deletion.js';
+import {
+  auditDetails,
+  INCIDENT_EVENTS,
+  newsOf,
+  newsOfChange,
+  timelineOfChange,
+} from './incident-news.js';
+import { IncidentReadRepository } from './incident-read.repository.js';
+import { IncidentWriteRepository } from './incident-write.repository.js';
+import type { CreatedIncident, Incident, IncidentSummary, NewIncident } from './incident.js';
+import type { IncidentListRequest } from './listing/incident-list.js';
+import { rawDataErrors } from './raw-data-rules.js';
+import {
+  IncidentTimeline,
+  type TimelineEntry,
+  type TimelineSubject,
+} from './timeline/incident-timeline.js';
+
+export interface WantedIncident extends Omit<NewIncident, 'rawData'> {
+  readonly rawData: Readonly<Record<string, unknown>>;
+}
+
+@Injectable()
+export class IncidentsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly creation: IncidentCreation,
+    private readonly reads: IncidentReadRepository,
+    private readonly writes: IncidentWriteRepository,
+    private readonly timeline: IncidentTimeline,
+    private readonly deletion: IncidentDeletion,
+    private readonly audit: AuditLog,
+    private readonly events: DomainEvents,
+    private readonly clock: Clock,
+  ) {}
+
+  async create(
+    caller: Principal,
+    wanted: WantedIncident,
+    keep: Participant<CreatedIncident>,
+  ): Promise<CreatedIncident> {
+    const rawData = JSON.stringify(wanted.rawData);
+    const errors = rawDataErrors(wanted.incidentType, wanted.rawData, rawData);
+    if (errors.length > 0) throw new ValidationError(errors);
+    return await this.creation.create(caller, { ...wanted, rawData }, keep);
+  }
+
+  async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {
+    return await this.reads.list(request);
+  }
+
+  async get(id: string): Promise<Incident> {
+    return found(isUuid(id) ? await this.reads.findById(id) : undefined);
+  }
+
+  async timelineOf(id: string, request: PageRequest): Promise<Page<TimelineEntry>> {
+    requireId(id);
+    return await this.timeline.page(id, request);
+  }
+
+  async update(
+    caller: Principal,
+    id: string,
+    wanted: IncidentChange,
+    condition: IfMatchCondition,
+  ): Promise<Incident> {
+    requireId(id);
+    return await this.transactions.run<Incident>(async (tx) => {
+      const before = found(await this.reads.lockForUpdate(tx, id));
+      requireMatch(condition, before.version);
+      return await this.change(tx, before, wanted, { by: caller.name, byPerson: true });
+    }, caller);
+  }
+
+  async delete(caller: Principal, id: string, condition: IfMatchCondition): Promise<void> {
+    requireId(id);
+    await this.transactions.run(async (tx) => {
+      const incident = found(await this.reads.lockForUpdate(tx, id));
+      requireMatch(condition, incident.version);
+      await this.deletion.run(tx, id);
+      await this.writes.hide(tx, id, this.clock.now());
+      await this.audit.record(tx, {
+        actor: caller.name,
+        action: INCIDENT_EVENTS.deleted,
+        subject: { type: 'incident', id },
+        details: { incident_number: incident.incidentNumber, version: incident.version },
+      });
+      await this.events.record(tx, newsOf(INCIDENT_EVENTS.deleted, id, incident));
+    }, caller);
+  }
+
+  /** What the incidents of these ids are called; deleted ones are missing. */
+  async findSummaries(ids: readonly string[]): Promise<readonly IncidentSummary[]> {
+    return ids.length === 0 ? [] : await this.reads.findSummaries(ids);
+  }
+
+  /** Keeps the incident as it is until the transaction ends; undefined when there is none, or no more. */
+  async lockForShare(tx: Tx, id: string): Promise<Incident | undefined> {
+    return isUuid(id) ? await this.reads.lockForShare(tx, id) : undefined;
+  }
+
+  /** For a change to come in the same transaction. */
+  async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
+    return isUuid(id) ? await this.reads.lockForUpdate(tx, id) : undefined;
+  }
+
+  /**
+   * Changes an incident that the caller has locked for update, with everything that belongs to a change: timeline,
+   * audit record and events. `about` is what brought it about, such as a triage run.
+   */
+  async change(
+    tx: Tx,
+    before: Incident,
+    wanted: IncidentChange,
+    change: Omit<Change, 'at'> & { readonly about?: TimelineSubject },
+  ): Promise<Incident> {
+    const after = changed(before, wanted, { ...change, at: this.clock.now() });
+    await this.writes.update(tx, after);
+    await this.timeline.add(tx, ...timelineOfChange(before, after, change.by, change.about));
+    await this.audit.record(tx, {
+      actor: change.by,
+      action: INCIDENT_EVENTS.updated,
+      subject: { type: 'incident', id: after.id },
+      details: { ...auditDetails(before, after, wanted) },
+    });
+    await this.events.record(tx, ...newsOfChange(before, after));
+    return after;
+  }
+}
+
+function found(incident: Incident | undefined): Incident {
+  if (!incident) throw new NotFoundError('Incident');
+  return incident;
+}
+
+function requireId(id: string): void {
+  if (!isUuid(id)) throw new NotFoundError('Incident');
+}

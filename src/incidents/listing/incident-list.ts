@@ -1,0 +1,35 @@
+import type { PageRequest } from '../../common/paging/page.js';
+import type { IncidentStatus, Severity } from '../incident.js';
+
+export const SORT_FIELDS = [
+  'created_at',
+  'updated_at',
+  'triaged_at',
+  'severity',
+  'status',
+  'incident_type',
+  'source',
+  'incident_number',
+] as const;
+export type SortField = (typeof SORT_FIELDS)[number];
+
+export interface Sort {
+  readonly field: SortField;
+  readonly descending: boolean;
+}
+
+/** Nothing, or an empty choice, filters nothing. */
+export interface IncidentFilter {
+  readonly statuses?: readonly IncidentStatus[];
+  readonly severities?: readonly Severity[];
+  readonly types?: readonly string[];
+  readonly source?: string;
+  /** ISO 8601: created strictly after, strictly before. */
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+}
+
+export interface IncidentListRequest extends PageRequest {
+  readonly filter: IncidentFilter;
+  readonly sort: Sort;
+}

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest } from '../../common/paging/page.js';
+import { type Statement, Statements } from '../../database/statements.js';
+import type { Tx } from '../../database/transactions.js';
+import type { TimelineEntry, TimelineNews } from './incident-timeline.js';
+
+export interface TimelineRow extends TimelineNews {
+  readonly id: string;
+  readonly at: Date;
+}
+
+const INSERT: Statement = {
+  name: 'incident_timeline_insert',
+  text: `
+    insert into incident_timeline (id, incident_id, at, event, actor, summary, subject_type, subject_id)
+    select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`,
+};
+
+/** The creation is told by the incident itself, which spares every creation a row. */
+const PAGE: Statement = {
+  name: 'incident_timeline_page',
+  text: `
+    with incident as materialized (
+      select id, created_at, created_by, source from incidents where id = $1 and deleted_at is null),
+    entries as (
+      select id, created_at as at, 'created' as event, created_by as actor,
+             'Created from ' || source || '.' as summary, null as subject_type, null as subject_id, 0 as rank
+        from incident
+      union all
+      select t.id, at, event, actor, summary, subject_type, subject_id, 1
+        from incident join incident_timeline t on t.incident_id = incident.id),
+    page as (select * from entries order by rank, id offset $2 limit $3)
+    select (select count(*) from entries) as total, page.*
+      from incident left join page on true order by rank, page.id`,
+};
+
+interface EntryRow {
+  readonly total: string;
+  readonly at: Date;
+  readonly event: string | null;
+  readonly actor: string;
+  readonly summary: string;
+  readonly subject_type: string | null;
+  readonly subject_id: string | null;
+}
+
+@Injectable()
+export class TimelineRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async insert(tx: Tx, rows: readonly TimelineRow[]): Promise<void> {
+    await this.statements.rowsIn(tx, INSERT, [
+      rows.map(({ id }) => id),
+      rows.map(({ incidentId }) => incidentId),
+      rows.map(({ at }) => at.toISOString()),
+      rows.map(({ event }) => event),
+      rows.map(({ actor }) => actor),
+      rows.map(({ summary }) => summary),
+      rows.map(({ subject }) => subject?.type ?? null),
+      rows.map(({ subject }) => subject?.id ?? null),
+    ]);
+  }
+
+  /** Undefined when there is no such incident. */
+  async page(incidentId: string, request: PageRequest): Promise<Page<TimelineEntry> | undefined> {
+    const offset = (request.page - 1) * request.per_page;
+    const rows = await this.statements.rows<EntryRow>(PAGE, [incidentId, offset, request.per_page]);
+    const [first] = rows;
+    if (!first) return undefined;
+    return { total: Number(first.total), items: rows.flatMap(entryOf) };
+  }
+}
+
+/** A page past the end is one row without an entry. */
+function entryOf(row: EntryRow): TimelineEntry[] {
+  if (row.event === null) return [];
+  const { at, event, actor, summary, subject_type: type, subject_id: id } = row;
+  return [
+    { at, event, actor, summary, ...(type !== null && id !== null && { subject: { type, id } }) },
+  ];
+}

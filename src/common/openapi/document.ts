@@ -4,7 +4,7 @@ import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { ACCESS_EXTENSION, type Access, ROLES } from '../access.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
 import { version } from '../version.js';
-import { ERRORS_EXTENSION } from './answers.js';
+import { ERROR_PAGES_EXTENSION, ERRORS_EXTENSION } from './answers.js';
 import { addEnvelopes } from './envelopes.js';
 import { addExamples, errorExamples } from './examples.js';
 import {
@@ -18,6 +18,7 @@ import { sorted } from './sorted.js';
 type Operation = OperationObject & {
   [ACCESS_EXTENSION]?: Access;
   [ERRORS_EXTENSION]?: ErrorCode[];
+  [ERROR_PAGES_EXTENSION]?: boolean;
 };
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
@@ -89,6 +90,7 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
   }
   delete operation[ACCESS_EXTENSION];
   delete operation[ERRORS_EXTENSION];
+  delete operation[ERROR_PAGES_EXTENSION];
 }
 
 /** The health addresses exist twice; the ones under /api get ids of their own. */
@@ -112,7 +114,9 @@ function securityOf(access: Access): Record<string, string[]>[] {
 
 function sharedErrors(operation: Operation, method: string, access: Access): ErrorCode[] {
   const codes: ErrorCode[] = ['bad_request', 'internal_error'];
-  if (access === 'operations' || access === 'metrics') codes.push('unauthorized');
+  if (access === 'operations' || access === 'metrics') codes.push('unauthorized', 'rate_limited');
+  // A failed key may be one too many.
+  if (access === 'operations') codes.push('rate_limited');
   if (!isRole(access)) return codes;
   codes.push('unauthorized', 'rate_limited', 'validation_error', 'service_unavailable');
   const unsafe = method !== 'get';
@@ -139,6 +143,7 @@ function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
           schema: { $ref: '#/components/schemas/Error' },
           examples: errorExamples(group),
         },
+        ...(operation[ERROR_PAGES_EXTENSION] && { 'text/html': { schema: { type: 'string' } } }),
       },
     };
   }

@@ -6,6 +6,8 @@ import type { Server } from 'node:http';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type Ground } from './app.module.js';
 import { installBodyReader } from './common/http/body-reader.js';
+import { Draining, installDraining } from './common/http/draining.js';
+import { OpenConnections } from './common/http/open-connections.js';
 import {
   answerClientError,
   answerFrameworkError,
@@ -59,6 +61,8 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   installHttpMetrics(instance, app.get(Metrics));
   answerWhatNodeWould(instance);
   routes.refuseOtherMethods(instance);
+  installDraining(instance, app.get(Draining));
+  app.get(OpenConnections).watch(instance.server);
   installBodyReader(instance, ground.settings.bodyLimitBytes);
   await app.register(fastifyCookie);
   await app.init();

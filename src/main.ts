@@ -1,22 +1,26 @@
 import './node-version.js';
+import { stopAsked } from './stop-signal.js';
 import { createApp } from './app.setup.js';
 import { schema } from './app.schema.js';
 import { createRootLogger } from './common/logging/logger-options.js';
 import { loadSettings } from './config/load-settings.js';
 import { openDatabase } from './database/open-database.js';
-import { stopGracefully } from './shutdown.js';
+import { runUntilStopped } from './shutdown.js';
 
 async function main(): Promise<void> {
   const settings = loadSettings();
   const logger = createRootLogger(settings);
-  const database = await openDatabase(settings, schema, (line) => logger.info(line));
-  const app = await createApp({ settings, dataSource: database.dataSource, logger });
-  stopGracefully(app, database, settings, logger);
-  await app.listen(settings.port, settings.host);
-  logger.info(
-    { ready_after_ms: Math.round(process.uptime() * 1000) },
-    `Listening on ${await app.getUrl()}`,
-  );
+  await runUntilStopped(stopAsked, settings, logger, async (giveUp) => {
+    const log = (line: string): void => logger.info(line);
+    const database = await openDatabase(settings, schema, log, giveUp);
+    const app = await createApp({ settings, dataSource: database.dataSource, logger });
+    await app.listen(settings.port, settings.host);
+    logger.info(
+      { ready_after_ms: Math.round(process.uptime() * 1000) },
+      `Listening on ${await app.getUrl()}`,
+    );
+    return { app, database };
+  });
 }
 
 main().catch((error: unknown) => {

@@ -1,35 +1,72 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Draining } from './common/http/draining.js';
+import { OpenConnections } from './common/http/open-connections.js';
 import type { Settings } from './config/settings.js';
 import type { OpenDatabase } from './database/open-database.js';
 
+export interface Service {
+  readonly app: NestFastifyApplication;
+  readonly database: OpenDatabase;
+}
+
 /**
- * On SIGTERM and SIGINT: readiness fails at once, requests are still taken for the delay that a load balancer needs,
- * then what runs may finish within the grace, and the database goes last. A second signal does not shorten it.
+ * Starts the service and ends the process when it is told to stop, also while it still starts: what has been started by
+ * then is stopped in order. Rejects when the start fails.
  */
-export function stopGracefully(
-  app: NestFastifyApplication,
-  database: OpenDatabase,
+export async function runUntilStopped(
+  stopAsked: Promise<NodeJS.Signals>,
   settings: Settings,
   logger: Logger,
-): void {
-  const stop = async (signal: string): Promise<void> => {
-    const draining = app.get(Draining);
-    if (draining.begun) return;
-    draining.begin();
-    logger.info(`${signal}: stopping.`);
-    await sleep(settings.shutdownDelayMs);
-    const closed = await Promise.race([
-      app.close().then(() => true),
-      sleep(settings.shutdownGraceMs, false, { ref: false }),
-    ]);
-    if (!closed)
-      logger.warn('Some requests or jobs did not finish within the grace and are cut off.');
-    await database.close();
-    logger.info('Stopped.');
-    process.exit(0);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+  start: (giveUp: AbortSignal) => Promise<Service>,
+): Promise<void> {
+  const giveUp = new AbortController();
+  const starting = start(giveUp.signal);
+  const signal = await Promise.race([stopAsked, starting.then(() => stopAsked)]);
+  logger.info(`${signal}: stopping.`);
+  giveUp.abort();
+  const service = await within(
+    settings.shutdownGraceMs,
+    starting.catch(() => undefined),
+  );
+  if (service) await stop(service, settings, logger);
+  logger.info('Stopped.');
+  process.exit(0);
+}
+
+/**
+ * Readiness fails at once, requests are still taken for the delay that a load balancer needs, then what runs may finish
+ * within the grace, and the database goes last.
+ */
+async function stop({ app, database }: Service, settings: Settings, logger: Logger): Promise<void> {
+  app.get(Draining).begin();
+  await sleep(settings.shutdownDelayMs);
+  const server: Server = app.getHttpServer();
+  const listenerClosed = closed(server);
+  app.get(OpenConnections).closeUnused();
+  const finished = Promise.all([listenerClosed, app.close()]).then(
+    () => true,
+    (error: unknown) => {
+      logger.error({ err: error }, 'A part of the service did not stop in order.');
+      return false;
+    },
+  );
+  if ((await within(settings.shutdownGraceMs, finished)) === undefined) {
+    logger.warn('Some requests or jobs did not finish within the grace and are cut off.');
+    server.closeAllConnections();
+  }
+  await database.close().catch((error: unknown) => {
+    logger.error({ err: error }, 'The database was not closed in order.');
+  });
+}
+
+/** Takes no more connections; done when the last answer is out. Connections that are waiting are closed at once. */
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  return Promise.race([work, sleep(ms, undefined, { ref: false })]);
 }

@@ -7,6 +7,7 @@ import { migrate } from './migrate.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 
 const RETRY_MS = 500;
+const CLOSE_MS = 2_000;
 
 export interface OpenDatabase {
   readonly dataSource: DataSource;
@@ -20,14 +21,17 @@ export async function openDatabase(
   settings: Settings,
   schema: Schema,
   log: (line: string) => void,
+  giveUp?: AbortSignal,
 ): Promise<OpenDatabase> {
   const server = settings.databaseUrl
     ? { url: settings.databaseUrl, stop: async (): Promise<void> => undefined }
     : await startEmbedded(settings, log);
   try {
-    await untilAvailable(settings.databaseUrl ? settings.databaseWaitMs : 0, log, () =>
+    giveUp?.throwIfAborted();
+    await untilAvailable(settings.databaseUrl ? settings.databaseWaitMs : 0, log, giveUp, () =>
       migrate(server.url, schema),
     );
+    giveUp?.throwIfAborted();
     const dataSource = createDataSource(schema, connectionOptions(server.url, settings), (error) =>
       log(`A database connection was lost: ${error.message}`),
     );
@@ -37,7 +41,8 @@ export async function openDatabase(
       url: server.url,
       embedded: settings.databaseUrl === undefined,
       close: async () => {
-        await dataSource.destroy();
+        // The pool waits for every connection to come back, and one whose server hangs does not.
+        await Promise.race([dataSource.destroy(), sleep(CLOSE_MS, undefined, { ref: false })]);
         await server.stop();
       },
     };
@@ -56,6 +61,7 @@ async function startEmbedded(settings: Settings, log: (line: string) => void) {
 async function untilAvailable(
   patienceMs: number,
   log: (line: string) => void,
+  giveUp: AbortSignal | undefined,
   work: () => Promise<void>,
 ): Promise<void> {
   const deadline = Date.now() + patienceMs;
@@ -65,7 +71,7 @@ async function untilAvailable(
     } catch (error) {
       if (!isDatabaseUnavailable(error) || Date.now() >= deadline) throw error;
       log(`The database does not answer yet (${(error as Error).message}); trying again.`);
-      await sleep(RETRY_MS);
+      await sleep(RETRY_MS, undefined, { ...(giveUp && { signal: giveUp }) });
     }
   }
 }

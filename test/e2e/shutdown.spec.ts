@@ -1,0 +1,196 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RawConnection } from '../support/raw-http.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+jest.setTimeout(90_000);
+
+describe('shutdown', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => ServiceProcess.endAll());
+  afterAll(() => database.drop());
+
+  const start = (settings: Record<string, string> = {}) =>
+    ServiceProcess.start({ settings: { DATABASE_URL: database.url, ...settings } });
+
+  /** A request that is being served: its body has begun and not ended. */
+  async function halfSent(service: ServiceProcess): Promise<RawConnection> {
+    const connection = await RawConnection.open(service.port);
+    connection.send(
+      'POST /api/api-keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
+    );
+    await sleep(100);
+    return connection;
+  }
+
+  const refused = (port: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.destroy();
+        resolve(false);
+      });
+      socket.once('error', () => resolve(true));
+    });
+
+  it('exits with 0 at once when there is nothing to wait for', async () => {
+    const service = await start();
+    expect((await service.client.request('GET', '/ready')).status).toBe(200);
+    expect(await service.stop()).toMatchObject({ code: 0, signal: null });
+    expect(service.lines.at(-1)).toContain('Stopped.');
+  });
+
+  it('fails readiness at once and serves on for the delay, closing each connection', async () => {
+    const service = await start({ SHUTDOWN_DELAY_MS: '1500' });
+    const idle = await RawConnection.open(service.port);
+    idle.send('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect((await idle.answer()).headers.connection).toBe('keep-alive');
+    service.signal('SIGTERM');
+    await service.logged(/SIGTERM: stopping/);
+
+    const ready = await service.client.request('GET', '/ready');
+    expect([ready.status, ready.body]).toEqual([
+      503,
+      { status: 'not_ready', checks: { service: 'stopping' } },
+    ]);
+    expect((await service.client.request('GET', '/live')).status).toBe(200);
+    idle.send('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
+    const last = await idle.answer();
+    expect([last.status, last.headers.connection]).toEqual([200, 'close']);
+    await idle.untilClosed();
+
+    const { code, ms } = await service.exited;
+    expect(code).toBe(0);
+    expect(ms).toBeGreaterThan(1_450);
+  });
+
+  it('lets a request that runs finish, takes no new ones, and then exits', async () => {
+    const service = await start({ SHUTDOWN_GRACE_MS: '20000' });
+    const slow = await halfSent(service);
+    service.signal('SIGTERM');
+    await sleep(500);
+    expect(await refused(service.port)).toBe(true);
+    slow.send('}');
+    const answer = await slow.answer();
+    expect(answer.body.error.code).toBe('unauthorized');
+    expect(answer.headers.connection).toBe('close');
+    const { code, ms } = await service.exited;
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(10_000);
+  });
+
+  it('is not held up by connections that wait', async () => {
+    const service = await start({ SHUTDOWN_GRACE_MS: '20000' });
+    const used = await RawConnection.open(service.port);
+    used.send('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
+    await used.answer();
+    const unused = await RawConnection.open(service.port);
+    const halfHead = await RawConnection.open(service.port);
+    halfHead.send('GET /live HTTP/1.1\r\nHost:');
+    await sleep(100);
+    const { code, ms } = await service.stop();
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(10_000);
+    await Promise.all([used.untilClosed(), unused.untilClosed()]);
+    halfHead.close();
+  });
+
+  it('cuts off at the end of the grace what does not finish, and still exits with 0', async () => {
+    const service = await start({ SHUTDOWN_GRACE_MS: '1000' });
+    const stuck = await halfSent(service);
+    const { code, ms } = await service.stop();
+    expect(code).toBe(0);
+    expect(ms).toBeGreaterThan(950);
+    expect(ms).toBeLessThan(8_000);
+    expect(service.lines.join('\n')).toContain('did not finish within the grace');
+    await stuck.untilClosed();
+  });
+
+  it('takes a second signal for nothing new', async () => {
+    const service = await start({ SHUTDOWN_GRACE_MS: '20000' });
+    const slow = await halfSent(service);
+    service.signal('SIGTERM');
+    await sleep(200);
+    service.signal('SIGTERM');
+    service.signal('SIGINT');
+    await sleep(300);
+    slow.send('}');
+    expect((await slow.answer()).status).toBe(401);
+    expect((await service.exited).code).toBe(0);
+    expect(service.lines.filter((line) => line.includes(': stopping.'))).toHaveLength(1);
+  });
+
+  it('stops on SIGINT alike', async () => {
+    const service = await start();
+    service.signal('SIGINT');
+    expect(await service.exited).toMatchObject({ code: 0, signal: null });
+  });
+
+  it('stops while it waits for a database that does not answer', async () => {
+    const service = new ServiceProcess({
+      settings: {
+        DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none',
+        DATABASE_WAIT_MS: '60000',
+      },
+    });
+    await service.logged(/does not answer yet/);
+    const { code, ms } = await service.stop();
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(5_000);
+  });
+
+  describe('with the embedded database', () => {
+    const postmasterOf = (service: ServiceProcess): number | undefined => {
+      const file = join(service.dataDir, 'postgres', 'postmaster.pid');
+      return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
+    };
+    const isAlive = (pid: number): boolean => {
+      try {
+        process.kill(pid, 0);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const embedded = { DATABASE_URL: '', EMBEDDED_DATABASE: 'true' };
+
+    it('takes PostgreSQL down with it, requests first', async () => {
+      const service = await ServiceProcess.start({ settings: embedded });
+      const slow = await halfSent(service);
+      const postmaster = postmasterOf(service)!;
+      expect(isAlive(postmaster)).toBe(true);
+      service.signal('SIGTERM');
+      await sleep(300);
+      expect(isAlive(postmaster)).toBe(true);
+      slow.send('}');
+      expect((await slow.answer()).status).toBe(401);
+      expect((await service.exited).code).toBe(0);
+      expect(isAlive(postmaster)).toBe(false);
+      expect(postmasterOf(service)).toBeUndefined();
+    });
+
+    it.each([50, 300, 600, 900, 1_200])(
+      'leaves nothing behind when it is stopped %i ms after its start',
+      async (ms) => {
+        const service = new ServiceProcess({ settings: embedded });
+        await sleep(ms);
+        const exit = await service.stop();
+        // Before the first line of the program has run, a signal ends the process as it ends any.
+        expect(exit.code === 0 || (exit.signal === 'SIGTERM' && service.lines.length === 0)).toBe(
+          true,
+        );
+        // Where the start outlasts the grace, the server's own guard stops it, a moment after the process has ended.
+        for (const end = Date.now() + 10_000; Date.now() < end; await sleep(20)) {
+          const postmaster = postmasterOf(service);
+          if (postmaster === undefined || !isAlive(postmaster)) return;
+        }
+        throw new Error('PostgreSQL outlived the service.');
+      },
+    );
+  });
+});

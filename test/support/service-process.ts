@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ApiClient } from './api-client.js';
+import { compiledService } from './compiled-service.js';
+import { TEST_SETTINGS } from './test-app.js';
+
+export interface ServiceProcessOptions {
+  /** Environment variables beside those that a test needs anyway. Without DATABASE_URL it brings its own PostgreSQL. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Kept after the end when given, so that another process can go on with it. */
+  readonly dataDir?: string;
+}
+
+export interface ExitOf {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** From the call of `stop` or `kill`, or else from the start. */
+  readonly ms: number;
+}
+
+const PATIENCE_MS = 60_000;
+
+/** The compiled service in a process of its own, to be stopped and killed. Its answers are held against the contract. */
+export class ServiceProcess {
+  private static readonly running = new Set<ServiceProcess>();
+  readonly lines: string[] = [];
+  readonly dataDir: string;
+  private readonly child: ChildProcess;
+  private readonly ownDataDir: boolean;
+  private watched: ApiClient | undefined;
+  private signalledAt = performance.now();
+  readonly exited: Promise<ExitOf>;
+
+  /** Spawns it; `listening` waits until it answers. */
+  constructor(options: ServiceProcessOptions = {}) {
+    this.ownDataDir = options.dataDir === undefined;
+    this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'its-service-'));
+    this.child = spawn(process.execPath, [compiledService()], {
+      cwd: this.dataDir,
+      env: {
+        PATH: process.env['PATH'],
+        ...TEST_SETTINGS,
+        LOG_LEVEL: 'info',
+        PORT: '0',
+        DATA_DIR: this.dataDir,
+        ...options.settings,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const output of [this.child.stdout!, this.child.stderr!]) {
+      createInterface({ input: output }).on('line', (line) => this.lines.push(line));
+    }
+    this.exited = new Promise((resolve) => {
+      this.child.once('exit', (code, signal) => {
+        ServiceProcess.running.delete(this);
+        this.watched?.close();
+        resolve({ code, signal, ms: performance.now() - this.signalledAt });
+      });
+    });
+    ServiceProcess.running.add(this);
+  }
+
+  static async start(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
+    const service = new ServiceProcess(options);
+    await service.listening();
+    return service;
+  }
+
+  /** For afterEach: no process and no folder outlives a suite. */
+  static async endAll(): Promise<void> {
+    await Promise.all([...ServiceProcess.running].map((service) => service.kill()));
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  get client(): ApiClient {
+    if (!this.watched) throw new Error('The service does not listen yet.');
+    return this.watched;
+  }
+
+  get url(): string {
+    return this.client.url;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  async listening(): Promise<void> {
+    const line = await this.logged(/Listening on (http:\/\/[^"\s]+)/);
+    this.watched = ApiClient.for(/Listening on (http:\/\/[^"\s]+)/.exec(line)![1]!);
+  }
+
+  /** The first line of its output that matches, waiting for it. */
+  async logged(pattern: RegExp): Promise<string> {
+    for (const end = Date.now() + PATIENCE_MS; Date.now() < end;) {
+      const line = this.lines.find((one) => pattern.test(one));
+      if (line !== undefined) return line;
+      if (this.child.exitCode !== null || this.child.signalCode !== null) break;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error(`The service never said ${String(pattern)}:\n${this.lines.join('\n')}`);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.signalledAt = performance.now();
+    this.child.kill(signal);
+  }
+
+  /** As an orchestrator does. */
+  async stop(): Promise<ExitOf> {
+    this.signal('SIGTERM');
+    return this.exited;
+  }
+
+  /** As a crash does. The embedded database ends by itself soon after. */
+  async kill(): Promise<ExitOf> {
+    this.signal('SIGKILL');
+    const exit = await this.exited;
+    if (this.ownDataDir) rmSync(this.dataDir, { recursive: true, force: true, maxRetries: 5 });
+    return exit;
+  }
+}

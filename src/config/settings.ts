@@ -8,6 +8,7 @@ const DATABASE = 'Database';
 const SECRETS = 'Secrets';
 const ACCESS = 'Access';
 const LIMITS = 'Limits';
+const OUTBOUND = 'Outbound';
 
 const MINUTE = 60_000;
 
@@ -160,6 +161,13 @@ export class Settings {
     optionalText('', { pattern: /^rediss?:\/\//, hint: 'a redis:// or rediss:// address' }),
   )
   readonly redisUrl: string | undefined;
+
+  @Setting(
+    OUTBOUND,
+    'Private networks (CIDRs, comma separated) that connectors and notifications may reach. Cloud metadata addresses are refused all the same.',
+    list(readCidr),
+  )
+  readonly allowedPrivateTargets: readonly string[];
 }
 
 export function readCidr(part: string): string {

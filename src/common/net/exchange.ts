@@ -1,0 +1,141 @@
+import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { Agent as HttpsAgent, request as requestTls } from 'node:https';
+import type { LookupFunction, Socket } from 'node:net';
+import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
+import { OutboundAnswer, type OutboundRequest } from './outbound-request.js';
+import type { PinnedAddress } from './targets.js';
+
+export interface Exchange extends OutboundRequest {
+  readonly addresses: readonly PinnedAddress[];
+  /** Monotonic. */
+  readonly connectBy: number;
+  readonly deadline: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** Agents of our own: the global ones may be told by the environment to use a proxy. A connection serves one request. */
+const PLAIN = new HttpAgent({ keepAlive: false });
+const TLS = new HttpsAgent({ keepAlive: false });
+
+/** One request and its answer over a new connection to one of the pinned addresses. */
+export function exchange(given: Exchange): Promise<OutboundAnswer> {
+  return new OneExchange(given).run();
+}
+
+class OneExchange {
+  private readonly outgoing: ClientRequest;
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly ended = Promise.withResolvers<OutboundAnswer>();
+  private sent = false;
+
+  constructor(private readonly given: Exchange) {
+    this.outgoing = open(given);
+  }
+
+  async run(): Promise<OutboundAnswer> {
+    const { connectBy, deadline, signal } = this.given;
+    const abort = (): void => this.fail('timeout', 'The request was given up.');
+    this.outgoing.on('socket', (socket) => this.whenConnected(socket));
+    this.outgoing.on('response', (incoming) => this.receive(incoming));
+    this.outgoing.on('upgrade', () => this.fail('broken', 'The answer changes the protocol.'));
+    this.outgoing.on('error', (cause) => this.fail('broken', wordsFor(cause), cause));
+    this.outgoing.on('close', () => this.fail('broken', 'The connection ended.'));
+    this.after(connectBy, () => {
+      if (!this.sent) this.fail('timeout', 'No connection could be made in time.');
+    });
+    this.after(deadline, () => this.fail('timeout', 'No whole answer came in time.'));
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted) abort();
+    try {
+      return await this.ended.promise;
+    } finally {
+      for (const timer of this.timers) clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      this.outgoing.destroy();
+    }
+  }
+
+  /** Node sends nothing, not even the headers, before `end` is called. */
+  private whenConnected(socket: Socket): void {
+    const event = this.given.url.protocol === 'https:' ? 'secureConnect' : 'connect';
+    socket.once(event, () => void this.leave());
+  }
+
+  private async leave(): Promise<void> {
+    try {
+      await this.given.beforeLeaving?.();
+    } catch (error) {
+      this.ended.reject(error);
+      return;
+    }
+    // Given up while the hook was asked: the bytes must not leave any more.
+    if (this.outgoing.destroyed) return;
+    this.sent = true;
+    this.outgoing.end(this.given.body);
+  }
+
+  private receive(incoming: IncomingMessage): void {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > this.given.maxAnswerBytes) this.fail('broken', 'The answer is too long.');
+      else chunks.push(chunk);
+    });
+    incoming.on('error', (cause) => this.fail('broken', wordsFor(cause), cause));
+    incoming.on('end', () => {
+      const { statusCode = 0, headers } = incoming;
+      this.ended.resolve(new OutboundAnswer(statusCode, headers, Buffer.concat(chunks)));
+    });
+  }
+
+  /** The first outcome counts, so that an answer that came whole stays one. */
+  private fail(reason: 'timeout' | 'broken', message: string, cause?: unknown): void {
+    this.ended.reject(
+      this.sent
+        ? new OutcomeUnknownError(message, reason, { cause })
+        : new UnreachableError(message, { cause }),
+    );
+    this.outgoing.destroy();
+  }
+
+  private after(time: number, action: () => void): void {
+    this.timers.push(setTimeout(action, time - performance.now()));
+  }
+}
+
+function open({ url, method, headers, body, addresses }: Exchange): ClientRequest {
+  const secure = url.protocol === 'https:';
+  return (secure ? requestTls : request)({
+    method,
+    protocol: url.protocol,
+    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      'accept-encoding': 'identity',
+      'user-agent': 'incident-triage-service',
+      ...headers,
+      ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+    },
+    agent: secure ? TLS : PLAIN,
+    lookup: pinned(addresses),
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    ...(secure && { rejectUnauthorized: true }),
+  });
+}
+
+/** Answers Node's own look-up with what was resolved and judged before. */
+function pinned(addresses: readonly PinnedAddress[]): LookupFunction {
+  return (_host, options, answer) => {
+    const [first] = addresses;
+    if (options.all) answer(null, [...addresses]);
+    else answer(null, first!.address, first!.family);
+  };
+}
+
+/** Says what went wrong without saying where: the text reaches callers. */
+function wordsFor(cause: unknown): string {
+  const { code } = cause as { code?: unknown };
+  return typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.';
+}

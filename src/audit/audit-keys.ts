@@ -1,0 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import type { KeyRing } from '../secrets/key-ring.js';
+import { SecretKeys } from '../secrets/secret-keys.js';
+
+/** Rows and chain have keys of their own. */
+@Injectable()
+export class AuditKeys {
+  readonly rows: KeyRing;
+  readonly chain: KeyRing;
+
+  constructor(keys: SecretKeys) {
+    this.rows = keys.derive('audit-row');
+    this.chain = keys.derive('audit-chain');
+  }
+}

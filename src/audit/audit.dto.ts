@@ -1,0 +1,149 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsString, Length } from 'class-validator';
+import { PageQueryDto } from '../common/paging/page-query.dto.js';
+import { IsIsoTime, Optional } from '../common/validation/decorators.js';
+import type { AuditRecord } from './audit.service.js';
+
+const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
+
+/** As long as the columns may be, with the note on what was cut. */
+const LONGEST = 300;
+
+export class AuditQueryDto extends PageQueryDto {
+  @ApiProperty({
+    enum: SORTS,
+    enumName: 'AuditSort',
+    default: '-created_at',
+    required: false,
+    description: '`at` is the same as `created_at`.',
+  })
+  @Optional()
+  @IsIn(SORTS)
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+
+  @ApiProperty({ type: 'string', required: false, maxLength: LONGEST, example: 'j.doe' })
+  @Optional()
+  @IsString()
+  @Length(1, LONGEST)
+  readonly actor?: string;
+
+  @ApiProperty({ type: 'string', required: false, maxLength: LONGEST, example: 'incident.created' })
+  @Optional()
+  @IsString()
+  @Length(1, LONGEST)
+  readonly action?: string;
+
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    maxLength: 2 * LONGEST,
+    description: 'A type, or a type and an id with a colon between them.',
+    example: 'incident:0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
+  })
+  @Optional()
+  @IsString()
+  @Length(1, 2 * LONGEST)
+  readonly subject?: string;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    required: false,
+    description: 'From this time on.',
+    example: '2026-11-02T09:30:00Z',
+  })
+  @Optional()
+  @IsIsoTime()
+  readonly from?: string;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    required: false,
+    description: 'Up to and with this time.',
+    example: '2026-11-03T09:30:00Z',
+  })
+  @Optional()
+  @IsIsoTime()
+  readonly to?: string;
+}
+
+export class AuditSubjectDto {
+  @ApiProperty({ type: 'string', example: 'incident' })
+  readonly type: string;
+
+  @ApiProperty({ type: 'string', example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  readonly id: string;
+}
+
+export class AuditRecordDto {
+  @ApiProperty({ type: 'string', format: 'uuid', example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  readonly id: string;
+
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:30:00.000Z' })
+  readonly at: string;
+
+  @ApiProperty({ type: 'string', example: 'j.doe' })
+  readonly actor: string;
+
+  @ApiProperty({ type: 'string', example: 'incident.created' })
+  readonly action: string;
+
+  @ApiProperty({ type: AuditSubjectDto })
+  readonly subject: AuditSubjectDto;
+
+  @ApiProperty({ type: 'object', additionalProperties: true, example: { severity: 'high' } })
+  readonly details: Readonly<Record<string, unknown>>;
+
+  @ApiProperty({
+    type: 'string',
+    pattern: '^[0-9a-f]{64}$',
+    required: false,
+    description: "The entry's place in the chain; absent for about a second, until it is sealed.",
+    example: 'e7245c02fa85453515ee642b5d0ef83395763dc00457cc87c127937c136f866a',
+  })
+  readonly hash?: string;
+
+  static from(this: void, record: AuditRecord): AuditRecordDto {
+    return {
+      id: record.id,
+      at: record.at.toISOString(),
+      actor: record.actor,
+      action: record.action,
+      subject: { type: record.subject.type, id: record.subject.id },
+      details: record.details,
+      ...(record.hash !== undefined && { hash: record.hash }),
+    };
+  }
+}
+
+export class AuditVerificationDto {
+  @ApiProperty({ type: 'boolean', description: 'Nothing was found.', example: true })
+  readonly valid: boolean;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    description: 'Sealed entries that are as they were written, up to the first that is not.',
+    example: 1284,
+  })
+  readonly checked: number;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    description: 'Entries that wait to be sealed.',
+    example: 3,
+  })
+  readonly unsealed: number;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    required: false,
+    description:
+      'Absent also when only the end of the chain is wrong: see docs/adr/0006-audit-chain.md.',
+    example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
+  })
+  readonly first_invalid_id?: string;
+}

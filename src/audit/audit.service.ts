@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest } from '../common/paging/page.js';
+import type { AuditSubject } from './audit-entry.js';
+import { type AuditFilter, AuditListRepository, type ListedRow } from './audit-list.repository.js';
+import { AuditVerifier, type Verification } from './audit-verifier.js';
+
+export interface AuditQuery extends AuditFilter, PageRequest {
+  /** Oldest first; otherwise newest first. */
+  readonly ascending?: boolean;
+}
+
+export interface AuditRecord {
+  readonly id: string;
+  readonly at: Date;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: AuditSubject;
+  readonly details: Readonly<Record<string, unknown>>;
+  /** Hexadecimal; absent until the row is sealed. */
+  readonly hash?: string;
+}
+
+@Injectable()
+export class AuditService {
+  constructor(
+    private readonly records: AuditListRepository,
+    private readonly verifier: AuditVerifier,
+  ) {}
+
+  async list({
+    page,
+    per_page,
+    ascending = false,
+    ...filter
+  }: AuditQuery): Promise<Page<AuditRecord>> {
+    const window = { offset: (page - 1) * per_page, limit: per_page, ascending };
+    const [rows, total] = await Promise.all([
+      this.records.page(filter, window),
+      this.records.count(filter),
+    ]);
+    return { items: rows.map(recordOf), total };
+  }
+
+  async verify(): Promise<Verification> {
+    return await this.verifier.verify();
+  }
+}
+
+/** `incident` or `incident:<id>`, as the filter is written; an id may hold colons itself. */
+export function subjectFilter(text: string): NonNullable<AuditFilter['subject']> {
+  const at = text.indexOf(':');
+  return at === -1 ? { type: text } : { type: text.slice(0, at), id: text.slice(at + 1) };
+}
+
+function recordOf({ subject_type, subject_id, hash, ...row }: ListedRow): AuditRecord {
+  return {
+    id: row.id,
+    at: row.at,
+    actor: row.actor,
+    action: row.action,
+    subject: { type: subject_type, id: subject_id },
+    details: row.details,
+    ...(hash && { hash: hash.toString('hex') }),
+  };
+}

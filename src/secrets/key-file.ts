@@ -1,0 +1,93 @@
+import { type KeyObject, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { SettingError } from '../config/load-settings.js';
+import { readSecretKey } from '../config/secret-key.js';
+
+const OWNER_ONLY = 0o600;
+const OTHERS = 0o077;
+
+/** The keys in the file, which is made with one new key when it is not there yet. */
+export function readOrCreateKeyFile(path: string): KeyObject[] {
+  try {
+    return readKeyFile(path);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  createKeyFile(path);
+  return readKeyFile(path);
+}
+
+/** The same form as SECRETS_KEY, so that a key is rotated by writing a new one in front. */
+function readKeyFile(path: string): KeyObject[] {
+  const file = openSync(path, 'r');
+  try {
+    if ((fstatSync(file).mode & OTHERS) !== 0) {
+      throw new SettingError(
+        `${path} can be read by others: chmod 600 it, and think of its keys as known.`,
+      );
+    }
+    return parse(path, readFileSync(file, 'utf8'));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function parse(path: string, text: string): KeyObject[] {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '');
+  if (parts.length === 0)
+    throw new SettingError(`${path} is empty: put the key back from a backup.`);
+  try {
+    return parts.map(readSecretKey);
+  } catch (error) {
+    throw new SettingError(`${path} ${(error as Error).message}.`);
+  }
+}
+
+/** A whole file appears under its name or none does, and never over another: of two racing starts one key wins. */
+function createKeyFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    writeDurably(draft, `${randomBytes(32).toString('base64')}\n`);
+    linkSync(draft, path);
+    syncFolder(dirname(path));
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, 'wx', OWNER_ONLY);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { AuditChainRepository } from '../../src/audit/audit-chain.repository.js';
+import type { AuditEntry } from '../../src/audit/audit-entry.js';
+import { insertAuditRow } from '../../src/audit/audit-insert.js';
+import { AuditKeys } from '../../src/audit/audit-keys.js';
+import { AuditListRepository } from '../../src/audit/audit-list.repository.js';
+import { AuditLog } from '../../src/audit/audit-log.js';
+import { AuditSealer } from '../../src/audit/audit-sealer.js';
+import { AuditVerifier, type Verification } from '../../src/audit/audit-verifier.js';
+import { AuditVerifyRepository } from '../../src/audit/audit-verify.repository.js';
+import { AuditService } from '../../src/audit/audit.service.js';
+import { Clock } from '../../src/common/clock.js';
+import { readSecretKey } from '../../src/config/secret-key.js';
+import { Statements } from '../../src/database/statements.js';
+import { Transactions } from '../../src/database/transactions.js';
+import { SecretKeys } from '../../src/secrets/secret-keys.js';
+import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+
+export const newKey = (): string => randomBytes(32).toString('base64');
+
+/** What one replica has of the audit trail. */
+export interface Replica {
+  readonly keys: AuditKeys;
+  readonly log: AuditLog;
+  readonly chain: AuditChainRepository;
+  readonly sealer: AuditSealer;
+  readonly service: AuditService;
+  sealAll(): Promise<void>;
+  verify(): Promise<Verification>;
+}
+
+export class AuditHarness {
+  readonly transactions: Transactions;
+  readonly statements: Statements;
+
+  private constructor(readonly database: OpenTestDatabase) {
+    this.transactions = new Transactions(database.dataSource);
+    this.statements = new Statements(database.dataSource);
+  }
+
+  static async open(): Promise<AuditHarness> {
+    return new AuditHarness(await openTestDatabase());
+  }
+
+  replica(
+    secretsKey: readonly string[],
+    { chain = new AuditChainRepository(), clock = new Clock() } = {},
+  ): Replica {
+    const { dataSource } = this.database;
+    const keys = new AuditKeys(new SecretKeys(secretsKey.map(readSecretKey)));
+    const sealer = new AuditSealer(this.transactions, chain, keys);
+    const verifier = new AuditVerifier(
+      dataSource,
+      chain,
+      new AuditVerifyRepository(dataSource),
+      keys,
+    );
+    return {
+      keys,
+      log: new AuditLog(this.statements, keys, clock),
+      chain,
+      sealer,
+      service: new AuditService(new AuditListRepository(dataSource), verifier),
+      sealAll: async () => {
+        while ((await sealer.sealPage()) !== 'done');
+      },
+      verify: () => verifier.verify(),
+    };
+  }
+
+  /** One row in a transaction of its own; answers its id. */
+  async record(replica: Replica, entry: Partial<AuditEntry> = {}): Promise<string> {
+    const values = replica.log.valuesOf(someEntry(entry));
+    await this.transactions.run(async (tx) => {
+      await this.statements.rowsIn(tx, INSERT, values);
+    });
+    return values[0] as string;
+  }
+
+  /** As somebody who has the service's own rights in the database: the owner of a table can switch its triggers off. */
+  async tamper(...statements: string[]): Promise<void> {
+    await this.asOwner(async (client) => {
+      const switchTriggers = async (how: 'disable' | 'enable'): Promise<void> => {
+        for (const table of ['audit_log', 'audit_seals', 'audit_chain']) {
+          await client.query(`alter table ${table} ${how} trigger user`);
+        }
+      };
+      await client.query('begin');
+      await switchTriggers('disable');
+      for (const statement of statements) await client.query(statement);
+      await switchTriggers('enable');
+      await client.query('commit');
+    });
+  }
+
+  async asOwner<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = new Client(this.database.url);
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async rows<T extends object>(sql: string): Promise<T[]> {
+    return await this.database.dataSource.query<T[]>(sql);
+  }
+
+  /** The rows that are not sealed, and those that are sealed twice or out of line: both have to be none. */
+  async expectEverythingSealedOnce(rows: number): Promise<void> {
+    const [counts] = await this.rows<Record<string, number>>(`
+      select (select count(*) from audit_log)::int as rows,
+             (select count(*) from audit_log a join audit_seals s on s.audit_id = a.id)::int as sealed,
+             (select count(*) from audit_seals)::int as seals,
+             (select coalesce(max(seq), 0) from audit_seals)::int as last`);
+    expect(counts).toEqual({ rows, sealed: rows, seals: rows, last: rows });
+  }
+}
+
+export function someEntry(entry: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    actor: 'alice',
+    action: 'incident.created',
+    subject: { type: 'incident', id: 'i-1' },
+    details: { severity: 'high' },
+    ...entry,
+  };
+}
+
+const INSERT = { name: 'harness_insert', text: insertAuditRow() };

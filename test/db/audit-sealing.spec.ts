@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/audit-chain.repository.js';
+import { signHead } from '../../src/audit/chain-head.js';
+import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
+
+const key = newKey();
+
+describe('sealing', () => {
+  let harness: AuditHarness;
+  let replica: Replica;
+
+  beforeEach(async () => {
+    harness = await AuditHarness.open();
+    replica = harness.replica([key]);
+  });
+  afterEach(() => harness.database.close());
+
+  const backlog = async (rows: number): Promise<void> => {
+    const entries = Array.from({ length: rows }, () => someEntry());
+    await harness.transactions.run((tx) => replica.log.recordAll(tx, entries));
+  };
+
+  it('finds every committed row once, while writers commit late or not at all and two sealers compete', async () => {
+    let committed = 0;
+    let writing = true;
+    const writer = async (number: number): Promise<void> => {
+      for (let round = 0; round < 25; round += 1) {
+        const outcome = harness.transactions.run(async (tx) => {
+          await replica.log.record(tx, someEntry({ actor: `writer-${number}` }));
+          await sleep(Math.random() < 0.1 ? 150 : Math.random() * 4);
+          if (Math.random() < 0.2) throw new Error('rolled back');
+          await replica.log.recordAll(tx, [someEntry(), someEntry()]);
+        });
+        await outcome.then(() => (committed += 3)).catch(() => undefined);
+      }
+    };
+    const rival = harness.replica([key]);
+    const sealing = async ({ sealer }: Replica): Promise<void> => {
+      while (writing) {
+        await sealer.sealPage();
+        await sleep(Math.random() * 5);
+      }
+    };
+    const sealers = [replica, rival].map(sealing);
+    await Promise.all(Array.from({ length: 12 }, (_, number) => writer(number)));
+    writing = false;
+    await Promise.all(sealers);
+    const [before] = await harness.rows<{ seals: number }>(
+      'select count(*)::int as seals from audit_seals',
+    );
+    expect(before!.seals).toBeGreaterThan(committed / 2);
+    await replica.sealAll();
+    await harness.expectEverythingSealedOnce(committed);
+    expect(await rival.verify()).toEqual({ valid: true, checked: committed, unsealed: 0 });
+  });
+
+  it('goes on beside a transaction that stays open, and seals its row when it commits', async () => {
+    await harness.asOwner(async (slow) => {
+      await slow.query('begin');
+      await slow.query('select pg_current_xact_id()');
+      const values = replica.log.valuesOf(someEntry({ actor: 'slow' }));
+      await slow.query(
+        `insert into audit_log (id, at, actor, action, subject_type, subject_id, details, key_id, mac)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        values,
+      );
+      for (let sealed = 1; sealed <= 3; sealed += 1) {
+        await harness.record(replica);
+        await replica.sealAll();
+        await harness.expectEverythingSealedOnce(sealed);
+      }
+      await slow.query('commit');
+    });
+    expect(await replica.verify()).toMatchObject({ valid: true, unsealed: 1 });
+    await replica.sealAll();
+    await harness.expectEverythingSealedOnce(4);
+    expect(await replica.verify()).toEqual({ valid: true, checked: 4, unsealed: 0 });
+  });
+
+  it('takes a long backlog in pages, which another replica may continue', async () => {
+    await backlog(PAGE_ROWS + 10);
+    await replica.sealAll();
+    await backlog(2 * PAGE_ROWS + 10);
+    expect(await replica.sealer.sealPage()).toBe('more');
+    await harness.record(replica);
+    const other = harness.replica([key]);
+    expect(await other.sealer.sealPage()).toBe('more');
+    expect(await replica.sealer.sealPage()).toBe('done');
+    await other.sealAll();
+    await harness.expectEverythingSealedOnce(3 * PAGE_ROWS + 21);
+    expect(await other.verify()).toMatchObject({ valid: true, checked: 3 * PAGE_ROWS + 21 });
+  });
+
+  it('leaves nothing half done when it is killed between the seals and the head', async () => {
+    class Dying extends AuditChainRepository {
+      override writeHead: AuditChainRepository['writeHead'] = async (tx) => {
+        const [me] = await tx.query<{ pid: number }[]>('select pg_backend_pid() as pid');
+        await harness.asOwner((owner) => owner.query('select pg_terminate_backend($1)', [me!.pid]));
+        await tx.query('select 1');
+      };
+    }
+    await backlog(5);
+    const dying = harness.replica([key], { chain: new Dying() });
+    await expect(dying.sealer.sealPage()).rejects.toThrow();
+    expect(await replica.verify()).toEqual({ valid: true, checked: 0, unsealed: 5 });
+    await replica.sealAll();
+    await harness.expectEverythingSealedOnce(5);
+  });
+
+  it('lets one seal at a time: the other neither waits nor seals', async () => {
+    await harness.record(replica);
+    await harness.transactions.run(async (tx) => {
+      expect(await replica.chain.tryLock(tx)).toBe(true);
+      expect(await replica.sealer.sealPage()).toBe('elsewhere');
+    });
+    expect(await replica.sealer.sealPage()).toBe('done');
+  });
+
+  it('writes nothing when there is nothing to seal', async () => {
+    await replica.sealAll();
+    expect(await harness.rows('select from audit_chain')).toHaveLength(0);
+    await harness.record(replica);
+    await replica.sealAll();
+    const head = 'select xmin::text, seq::text from audit_chain';
+    const before = await harness.rows(head);
+    await replica.sealAll();
+    expect(await harness.rows(head)).toEqual(before);
+  });
+
+  it.each([
+    ['a cluster of another identity', 'another', 0n],
+    ['a cluster that counts transactions from the start again', undefined, 1_000_000_000n],
+  ])('goes on after a restore into %s', async (_, cluster, shift) => {
+    await backlog(5);
+    await replica.sealAll();
+    await backlog(3);
+    await restoredWith(cluster, shift);
+    await harness.record(replica);
+    expect(await replica.verify()).toEqual({ valid: true, checked: 5, unsealed: 4 });
+    const restarted = harness.replica([key]);
+    await restarted.sealAll();
+    await harness.expectEverythingSealedOnce(9);
+    await harness.record(restarted);
+    await restarted.sealAll();
+    await harness.expectEverythingSealedOnce(10);
+    expect(await restarted.verify()).toEqual({ valid: true, checked: 10, unsealed: 0 });
+  });
+
+  it('notices a restore also when the new cluster has caught up with the old ids meanwhile', async () => {
+    await backlog(3);
+    await replica.sealAll();
+    await restoredWith('another', 20n);
+    for (let row = 0; row < 30; row += 1) await harness.record(replica);
+    const restarted = harness.replica([key]);
+    await restarted.sealAll();
+    await harness.expectEverythingSealedOnce(33);
+    expect(await restarted.verify()).toMatchObject({ valid: true, checked: 33 });
+  });
+
+  it('passes by old rows when the transaction ids of a restored database come round again', async () => {
+    await backlog(3);
+    await replica.sealAll();
+    await restoredWith('another', 50n);
+    const restarted = harness.replica([key]);
+    for (let round = 0; round < 30; round += 1) {
+      await harness.record(restarted);
+      await restarted.sealAll();
+    }
+    await harness.expectEverythingSealedOnce(33);
+    expect(await restarted.verify()).toMatchObject({ valid: true, checked: 33 });
+  });
+
+  /** What a dump of the three tables looks like in another cluster: the old ids and snapshots, as they were. */
+  async function restoredWith(cluster: string | undefined, shift: bigint): Promise<void> {
+    const { head } = await replica.chain.readEnd(harness.database.dataSource.manager);
+    const shifted = head!.sealedTo!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));
+    const old = { ...head!, cluster: cluster ?? head!.cluster, sealedTo: shifted };
+    const { mac } = signHead(replica.keys.chain.first, head!, old);
+    await harness.tamper(
+      `update audit_log set xid = (xid::text::bigint + ${shift})::text::xid8`,
+      `update audit_chain set cluster = '${old.cluster}', sealed_to = '${shifted}', mac = '\\x${mac.toString('hex')}'`,
+    );
+  }
+});

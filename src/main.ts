@@ -5,10 +5,13 @@ import { schema } from './app.schema.js';
 import { createRootLogger } from './common/logging/logger-options.js';
 import { loadSettings } from './config/load-settings.js';
 import { openDatabase } from './database/open-database.js';
+import { loadSecretKeys } from './secrets/load-secret-keys.js';
 import { runUntilStopped } from './shutdown.js';
 
 async function main(): Promise<void> {
   const settings = loadSettings();
+  // Before anything else: without its keys the service must not touch a database.
+  loadSecretKeys(settings);
   const logger = createRootLogger(settings);
   await runUntilStopped(stopAsked, settings, logger, async (giveUp) => {
     const log = (line: string): void => logger.info(line);

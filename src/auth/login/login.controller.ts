@@ -13,7 +13,7 @@ import { ApiConsumes, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../common/access.js';
 import { AnyQuery, Consumes, RawAnswer } from '../../common/http/handler-options.js';
-import { ApiAnswer, Operation } from '../../common/openapi/answers.js';
+import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../common/openapi/answers.js';
 import { SameOriginGuard } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import { SESSION_COOKIE, setSessionCookie } from '../sessions/session-cookie.js';
@@ -21,7 +21,7 @@ import { isForm, nextOf } from './form-request.js';
 import { LoginPageFilter } from './login-page.filter.js';
 import { loginPage } from './login-page.js';
 import { LoginDto, LoginRequestDto } from './login.dto.js';
-import { ApiFormOrJson, ApiNextQuery, ApiPageErrors } from './login.openapi.js';
+import { ApiFormOrJson, ApiNextQuery, ApiSeeOther } from './login.openapi.js';
 import { LoginService } from './login.service.js';
 import { safeNext } from './next-path.js';
 
@@ -64,9 +64,9 @@ export class LoginController {
     description: 'To JSON: the session has begun; its cookie is its_session.',
     type: LoginDto,
   })
-  @ApiAnswer({ status: 303, description: 'To a form: go on at `next`.', contentType: 'text/html' })
-  @ApiPageErrors(
-    'bad_request',
+  @ApiSeeOther('To a form: go on at `next`.')
+  @ApiErrorPages()
+  @ApiErrors(
     'invalid_credentials',
     'forbidden',
     'payload_too_large',

@@ -9,6 +9,7 @@ import { clearSessionCookie, SESSION_COOKIE } from '../sessions/session-cookie.j
 import { SessionsService } from '../sessions/sessions.service.js';
 import { isForm } from './form-request.js';
 import { LogoutDto } from './login.dto.js';
+import { ApiSeeOther } from './login.openapi.js';
 
 @ApiTags('Access')
 @Controller('logout')
@@ -25,11 +26,7 @@ export class LogoutController {
   @UseGuards(SameOriginGuard)
   @Operation('logOut', 'End the session')
   @ApiAnswer({ status: 200, description: 'To a program: the session has ended.', type: LogoutDto })
-  @ApiAnswer({
-    status: 303,
-    description: 'To a form: go on at the login page.',
-    contentType: 'text/html',
-  })
+  @ApiSeeOther('To a form: go on at the login page.')
   @ApiErrors(
     'forbidden',
     'payload_too_large',

@@ -11,6 +11,7 @@ import type { SchemaObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
 
 export const ERRORS_EXTENSION = 'x-errors';
+export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
 interface AnswerOptions {
   readonly status: number;
@@ -60,4 +61,9 @@ function schemaOf(type: Type, { raw, list }: AnswerOptions): SchemaObject | Refe
 /** The errors of its own that an operation answers, beside those that all operations of its kind share. */
 export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & ClassDecorator {
   return ApiExtension(ERRORS_EXTENSION, codes);
+}
+
+/** Tells its errors to a browser's form as a page. */
+export function ApiErrorPages(): MethodDecorator & ClassDecorator {
+  return ApiExtension(ERROR_PAGES_EXTENSION, true);
 }

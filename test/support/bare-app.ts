@@ -17,6 +17,7 @@ import { installBodyReader } from '../../src/common/http/body-reader.js';
 import { BodyGuard } from '../../src/common/http/body.guard.js';
 import { EnvelopeInterceptor } from '../../src/common/http/envelope.interceptor.js';
 import { ErrorFilter } from '../../src/common/http/error.filter.js';
+import { HeaderGuard } from '../../src/common/http/header.guard.js';
 import { requestIdOf } from '../../src/common/http/request-id.js';
 import { installSecurityHeaders } from '../../src/common/http/security-headers.js';
 import { createValidationPipe } from '../../src/common/validation/validation.pipe.js';
@@ -124,7 +125,7 @@ function moduleOf(options: BareAppOptions, settings: Settings, dataSource?: Data
     controllers: [...options.controllers],
     providers: [
       ...(options.providers ?? []),
-      ...[NamedCaller, RateLimitGuard, BodyGuard].map((useClass) => ({
+      ...[NamedCaller, RateLimitGuard, BodyGuard, HeaderGuard].map((useClass) => ({
         provide: APP_GUARD,
         useClass: useClass as Type,
       })),

@@ -1,0 +1,33 @@
+import { IdempotencyPruning } from '../../src/idempotency/idempotency-pruning.js';
+import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
+import { Statements } from '../../src/database/statements.js';
+import type { Jobs } from '../../src/jobs/jobs.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+
+describe('IdempotencyPruning', () => {
+  let database: OpenTestDatabase;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(() => database.close());
+
+  it('forgets in batches what is older than 24 hours, and nothing else', async () => {
+    const { dataSource } = database;
+    await dataSource.query(`
+      insert into idempotency_keys (principal, key, fingerprint, owner, status, body, sealed, kept_at)
+      select 'ana', 'key ' || n, '', gen_random_uuid(), 201, '{}', false, now() - n * interval '30 seconds'
+      from generate_series(1, 5000) as n`);
+    const keys = new IdempotencyRepository(new Statements(dataSource));
+    const batches = jest.spyOn(keys, 'prune');
+    await new IdempotencyPruning({} as Jobs, keys).prune();
+    const [left] = await dataSource.query(
+      `select count(*)::int as n, min(kept_at) > now() - interval '24 hours' as young from idempotency_keys`,
+    );
+    expect(left).toEqual({ n: 2_879, young: true });
+    expect(batches).toHaveBeenCalledTimes(3);
+    const plan = await dataSource.query(
+      `explain select principal, key from idempotency_keys where kept_at <= now() - interval '24 hours' order by kept_at limit 10`,
+    );
+    expect(JSON.stringify(plan)).toContain('ix_idempotency_keys_kept_at');
+  });
+});

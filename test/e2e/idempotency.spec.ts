@@ -1,0 +1,236 @@
+import { Client } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer, ApiClient } from '../support/api-client.js';
+import type { BareApp } from '../support/bare-app.js';
+import { CREATE_NOTES, startNotesApp } from '../support/notes-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe('Idempotency-Key', () => {
+  let database: TestDatabase;
+  let replicas: [BareApp, BareApp];
+  let db: Client;
+  let ana: ApiClient;
+  let used = 0;
+
+  const newKey = () => `key-${(used += 1)}`;
+  const post = (path: string, key: string | undefined, body?: unknown, by = ana): Promise<Answer> =>
+    by.request('POST', path, { body, ...(key && { headers: { 'idempotency-key': key } }) });
+  const count = async (text: string): Promise<number> => {
+    const found = await db.query('select count(*)::int as n from notes where text = $1', [text]);
+    return found.rows[0].n;
+  };
+  const expire = (key: string) =>
+    db.query(`update idempotency_keys set kept_at = now() - interval '25 hours' where key = $1`, [
+      key,
+    ]);
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    db = new Client(database.url);
+    await db.connect();
+    await db.query(CREATE_NOTES);
+    replicas = [await startNotesApp(database), await startNotesApp(database)];
+    ana = replicas[0].as('ana');
+  });
+  afterAll(async () => {
+    for (const replica of replicas) await replica.close();
+    await db.end();
+    await database.drop();
+  });
+
+  it('answers the same request again as it did the first time, to the letter', async () => {
+    const key = newKey();
+    const first = await post('/notes', key, { text: 'twice' });
+    const again = await post('/notes', key, { text: 'twice' }, replicas[1].as('ana'));
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(again.text).toBe(first.text);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(await count('twice')).toBe(1);
+    const own = ['date', 'x-request-id', 'x-ratelimit-remaining', 'idempotency-replayed'];
+    const shared = ({ headers }: Answer) =>
+      Object.entries(headers).filter(
+        ([name]) => !own.includes(name) && name !== 'x-ratelimit-reset',
+      );
+    expect(shared(again)).toEqual(shared(first));
+    expect(again.headers['x-ratelimit-limit']).toBeDefined();
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+  });
+
+  it('has one effect for fifty twins on two replicas', async () => {
+    const key = newKey();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        post('/notes', key, { text: 'fifty', ms: 150 }, replicas[i % 2]!.as('ana')),
+      ),
+    );
+    expect(await count('fifty')).toBe(1);
+    const done = answers.filter(({ status }) => status === 201);
+    const refused = answers.filter(({ status }) => status === 409);
+    expect(done.length).toBeGreaterThanOrEqual(1);
+    expect(done.length + refused.length).toBe(50);
+    expect(new Set(done.map(({ text }) => text)).size).toBe(1);
+    expect(done.filter(({ headers }) => !headers['idempotency-replayed'])).toHaveLength(1);
+    for (const { body } of refused) expect(body.error.code).toBe('conflict');
+    expect((await post('/notes', key, { text: 'fifty', ms: 150 })).status).toBe(201);
+  });
+
+  it('refuses the key for another body, query or address', async () => {
+    const key = newKey();
+    await post('/notes', key, { text: 'one' });
+    for (const [path, body] of [
+      ['/notes', { text: 'two' }],
+      ['/notes', undefined],
+      ['/notes?a=1', { text: 'one' }],
+      ['/notes/secrets', { text: 'one' }],
+    ] as const) {
+      const answer = await post(path, key, body);
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.code).toBe('idempotency_key_reused');
+    }
+    expect(await count('two')).toBe(0);
+  });
+
+  it('gives every principal keys of its own', async () => {
+    const key = newKey();
+    const first = await post('/notes', key, { text: 'mine' });
+    const other = await post('/notes', key, { text: 'yours' }, replicas[0].as('ben'));
+    expect([first.status, other.status]).toEqual([201, 201]);
+    expect(other.headers['idempotency-replayed']).toBeUndefined();
+    expect(await count('yours')).toBe(1);
+  });
+
+  it.each([
+    ['conflict', 409],
+    ['broken', 500],
+  ])('frees the key when nothing took effect: %s', async (fail, status) => {
+    const key = newKey();
+    expect((await post('/notes', key, { text: `free ${fail}`, fail })).status).toBe(status);
+    expect((await post('/notes', key, { text: 1 })).status).toBe(422);
+    expect((await post('/notes', key, { text: `now ${fail}` })).status).toBe(201);
+    expect([await count(`free ${fail}`), await count(`now ${fail}`)]).toEqual([0, 1]);
+  });
+
+  it('answers again whatever has become of the resource since', async () => {
+    const key = newKey();
+    const note = await post('/notes', undefined, { text: 'short-lived' });
+    const path = `/notes/${note.body.data.id}/copies`;
+    const first = await post(path, key);
+    await db.query('delete from notes where text = $1', ['short-lived']);
+    const again = await post(path, key);
+    expect(again).toMatchObject({ status: 201, text: first.text });
+    expect((await post(path, newKey())).status).toBe(404);
+  });
+
+  it('keeps answers with secrets encrypted', async () => {
+    const key = newKey();
+    const first = await post('/notes/secrets', key, { text: 'topsecret' });
+    const { rows } = await db.query('select * from idempotency_keys where key = $1', [key]);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows[0])).not.toMatch(/topsecret|"id/);
+    expect(rows[0].body).toMatch(/^v1\./);
+    const again = await post('/notes/secrets', key, { text: 'topsecret' }, replicas[1].as('ana'));
+    expect(again).toMatchObject({ status: 201, text: first.text });
+  });
+
+  it('keeps large and odd answers', async () => {
+    const key = newKey();
+    const text = `${'ü€😀\\"\n'.repeat(50_000)}end`;
+    const first = await post('/notes', key, { text });
+    const again = await post('/notes', key, { text });
+    expect(first.status).toBe(201);
+    expect(again.text === first.text).toBe(true);
+    expect(again.body.data.text === text).toBe(true);
+  });
+
+  it('makes two requests without a key two', async () => {
+    await post('/notes', undefined, { text: 'no key' });
+    await post('/notes', undefined, { text: 'no key' });
+    expect(await count('no key')).toBe(2);
+  });
+
+  it('ignores the key on a read', async () => {
+    const headers = { 'idempotency-key': 'not even valid' };
+    const answer = await ana.request('GET', '/notes', { headers });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['idempotency-replayed']).toBeUndefined();
+  });
+
+  it.each([
+    ['empty', ''],
+    ['with a space', 'a b'],
+    ['too long', 'k'.repeat(256)],
+    ['beyond ASCII', 'schlüssel'],
+    ['given twice', ['a', 'b']],
+  ])('refuses a malformed key: %s', async (_, key) => {
+    const headers = { 'idempotency-key': key };
+    const answer = await ana.request('POST', '/notes', { body: { text: 'bad key' }, headers });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toMatchObject({ code: 'bad_request' });
+    expect(answer.body.error.message).toContain('Idempotency-Key');
+    expect(await count('bad key')).toBe(0);
+  });
+
+  it('takes the longest and oddest key that is allowed', async () => {
+    const key = `'"\\;--${'~'.repeat(249)}`;
+    expect(key).toHaveLength(255);
+    await post('/notes', key, { text: 'odd key' });
+    expect((await post('/notes', key, { text: 'odd key' })).headers['idempotency-replayed']).toBe(
+      'true',
+    );
+  });
+
+  it('frees a key after 24 hours', async () => {
+    const key = newKey();
+    await post('/notes', key, { text: 'yesterday' });
+    await expire(key);
+    expect((await post('/notes', key, { text: 'today' })).status).toBe(201);
+    const again = await post('/notes', key, { text: 'today' });
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect((await post('/notes', key, { text: 'yesterday' })).status).toBe(422);
+  });
+
+  describe('over several transactions', () => {
+    it('refuses twins until the final answer is there', async () => {
+      const key = newKey();
+      const body = { text: 'slow', ms: 300 };
+      const first = post('/notes/slow', key, body);
+      await sleep(100);
+      const twin = await post('/notes/slow', key, body, replicas[1].as('ana'));
+      expect(twin).toMatchObject({ status: 409 });
+      expect(twin.headers['retry-after']).toBe('1');
+      const done = await first;
+      expect(done).toMatchObject({ status: 200, body: { data: { status: 'completed' } } });
+      const again = await post('/notes/slow', key, body);
+      expect(again).toMatchObject({ status: 200, text: done.text });
+      expect(await count('slow')).toBe(1);
+    });
+
+    it('keeps the first answer when it says that the work goes on', async () => {
+      const key = newKey();
+      const body = { text: 'goes on', fail: 'pending' };
+      const first = await post('/notes/slow', key, body);
+      expect(first).toMatchObject({ status: 202, body: { data: { told: true } } });
+      const again = await post('/notes/slow', key, body);
+      expect(again).toMatchObject({ status: 202, text: first.text });
+    });
+
+    it('frees the key when the work came to nothing', async () => {
+      const key = newKey();
+      expect((await post('/notes/slow', key, { text: 'vain', fail: 'nothing' })).status).toBe(503);
+      expect((await post('/notes/slow', key, { text: 'other body' })).status).toBe(200);
+    });
+
+    it('does not repeat work whose end is unknown, and tells later what was known', async () => {
+      const key = newKey();
+      const body = { text: 'unknown', fail: 'unknown' };
+      expect((await post('/notes/slow', key, body)).status).toBe(500);
+      expect((await post('/notes/slow', key, body)).status).toBe(409);
+      await sleep(2_000);
+      const again = await post('/notes/slow', key, body);
+      expect(again).toMatchObject({ status: 202, body: { data: { status: 'pending' } } });
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      expect(await count('unknown')).toBe(1);
+    });
+  });
+});

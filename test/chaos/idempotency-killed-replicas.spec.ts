@@ -4,7 +4,7 @@ import { CREATE_NOTES } from '../support/notes-app.js';
 import { NotesReplica, postNote } from '../support/notes-replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const KEYS = 40;
+const KEYS = 150;
 const KILLS = 5;
 
 describe('Idempotency-Key while replicas are killed with SIGKILL', () => {

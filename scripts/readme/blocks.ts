@@ -1,0 +1,49 @@
+export interface Block {
+  readonly commands: string;
+  /** What the document shows as the answer: the block that follows at once. */
+  readonly shown?: string;
+}
+
+const FENCE = /^```(\w+)\n([\s\S]*?)^```$/gm;
+
+/** The shell blocks of a Markdown document, each with the JSON or text that the document shows after it. */
+export function shellBlocks(markdown: string): Block[] {
+  const fences = [...markdown.matchAll(FENCE)].map((match) => ({
+    language: match[1] ?? '',
+    text: match[2] ?? '',
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+  return fences.flatMap((fence, index) => {
+    if (fence.language !== 'sh') return [];
+    const next = fences[index + 1];
+    const answers = next && ['json', 'text'].includes(next.language);
+    const follows = answers && markdown.slice(fence.end, next.start).trim() === '';
+    return [{ commands: fence.text.trim(), ...(follows && { shown: next.text.trim() }) }];
+  });
+}
+
+const CHANGING: readonly [RegExp, string][] = [
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
+  [/its_[A-Za-z0-9]{8}(_[\w-]{43})?/g, '<key>'],
+  [/\d+/g, '<n>'],
+];
+
+/** The text without what differs from run to run: ids, times, keys and numbers. */
+function lasting(text: string): string {
+  return CHANGING.reduce((rest, [pattern, word]) => rest.replace(pattern, word), text);
+}
+
+/** The same answer but for what differs from run to run? JSON is compared by content, not by layout. */
+export function sameAnswer(shown: string, actual: string): boolean {
+  return lasting(layout(shown)) === lasting(layout(actual));
+}
+
+function layout(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 1);
+  } catch {
+    return text.trim();
+  }
+}

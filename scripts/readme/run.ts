@@ -1,0 +1,88 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Block, sameAnswer, shellBlocks } from './blocks.ts';
+
+/**
+ * Runs the README: starts the service in a copy of the checkout as a newcomer would, runs every shell block as it is
+ * written, and holds the answers against those that the README shows.
+ */
+const BY_THEMSELVES = ['npm ci && npm start', 'npm ci && npm test'];
+const PORT = '3000';
+
+interface Service {
+  stop(): Promise<number>;
+}
+interface ServiceModule {
+  readonly freePort: () => Promise<number>;
+  readonly startService: (settings: object) => Promise<Service>;
+}
+
+function copyOfCheckout(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'its-readme-'));
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    encoding: 'utf8',
+  });
+  const files = listed.split('\n').filter((file) => file !== '' && existsSync(file));
+  if (existsSync('dist')) files.push('dist');
+  for (const file of files) {
+    cpSync(file, join(folder, file), { recursive: true, preserveTimestamps: true });
+  }
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+async function isFree(port: string): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/live`).then(
+    () => false,
+    () => true,
+  );
+}
+
+const marker = (index: number): string => `=== block ${index} ===`;
+
+function runBlocks(blocks: readonly Block[], folder: string, port: string): string[] {
+  const script = blocks
+    .map(({ commands }, index) => `printf '\\n%s\\n' '${marker(index)}'\n${commands}`)
+    .join('\n')
+    .replaceAll(`127.0.0.1:${PORT}`, `127.0.0.1:${port}`);
+  const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The blocks ended with ${status}.\n${stdout}\n${stderr}`);
+  return blocks.map((_block, index) => {
+    const from = stdout.indexOf(marker(index)) + marker(index).length;
+    const to = stdout.indexOf(marker(index + 1));
+    return stdout.slice(from, to < 0 ? undefined : to).trim();
+  });
+}
+
+async function main(): Promise<void> {
+  const all = shellBlocks(readFileSync('README.md', 'utf8'));
+  const blocks = all.filter(({ commands }) => !BY_THEMSELVES.includes(commands));
+  const folder = copyOfCheckout();
+  const { freePort, startService } = (await import(
+    join(folder, 'scripts/lib/service.mjs')
+  )) as ServiceModule;
+  // Where something else has the port of the README, another one takes its place.
+  const port = (await isFree(PORT)) ? PORT : String(await freePort());
+  let service: Service | undefined;
+  try {
+    service = await startService({ PORT: port, DATA_DIR: '.data', BOOTSTRAP_ADMIN_API_KEY: '' });
+    const answers = runBlocks(blocks, folder, port);
+    blocks.forEach(({ commands, shown }, index) => {
+      const same = shown === undefined || sameAnswer(shown, answers[index] ?? '');
+      process.stdout.write(`${same ? 'ok    ' : 'FAILED'} ${commands.split('\n')[0]}\n`);
+      if (same) return;
+      process.stdout.write(`The README shows\n${shown}\nand the answer was\n${answers[index]}\n`);
+      process.exitCode = 1;
+    });
+  } finally {
+    await service?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+void main();

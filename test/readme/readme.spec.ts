@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
+import { declaredSettings } from '../../src/config/setting.js';
+import '../../src/config/settings.js';
+
+const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'docs/operations.md', 'docs/figures.md'];
+const readme = readFileSync('README.md', 'utf8');
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  scripts: Record<string, string>;
+};
+
+describe('the README', () => {
+  it('starts and tests with one command each', () => {
+    const commands = shellBlocks(readme).map((block) => block.commands);
+    expect(commands[0]).toBe('npm ci && npm start');
+    expect(commands).toContain('npm ci && npm test');
+  });
+
+  it('names only settings that exist', () => {
+    const known = declaredSettings().map(({ variable }) => variable);
+    const named = [...readme.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([]);
+  });
+});
+
+describe.each(DOCUMENTS)('%s', (document) => {
+  const text = readFileSync(document, 'utf8');
+
+  it('links only to files that exist', () => {
+    const folder = document.includes('/') ? 'docs/' : '';
+    const targets = [...text.matchAll(/\]\((?!http)([^)#]+)/g)].map(([, path]) => folder + path);
+    expect(targets.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it('names only commands that exist', () => {
+    const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
+    expect(named.filter((name) => !(name! in scripts))).toEqual([]);
+  });
+});
+
+describe('the blocks of a document', () => {
+  const markdown =
+    'a\n```sh\nfirst\n```\n\n```json\n{"id": 1}\n```\n\n```sh\nsecond\n```\nb\n```text\nno\n```\n';
+
+  it('are shell blocks with the answer that follows at once', () => {
+    expect(shellBlocks(markdown)).toEqual([
+      { commands: 'first', shown: '{"id": 1}' },
+      { commands: 'second' },
+    ]);
+  });
+
+  it.each([
+    ['{"a": 1}', '{ "a": 27 }', true],
+    ['{"at": "2026-01-01T00:00:00.000Z"}', '{"at":"2027-02-03T04:05:06.789Z"}', true],
+    ['{"a": 1}', '{"b": 1}', false],
+    ['{"a": "x"}', '{"a": "y"}', false],
+    ['{"a": 1}', '{"a": 1, "b": 2}', false],
+    ['plain 5', 'plain 6\n', true],
+  ])('%s and %s are the same answer: %s', (shown, actual, same) => {
+    expect(sameAnswer(shown, actual)).toBe(same);
+  });
+});

@@ -11,7 +11,7 @@ const floors = [
   ['actions'],
   ['approvals', 'playbooks'],
   ['triage'],
-  ['webhooks', 'notifications', 'health'],
+  ['webhooks', 'notifications', 'health', 'docs'],
 ];
 
 const folder = (name) => `^src/${name}/`;

@@ -52,7 +52,10 @@ export default tseslint.config(
     files: ['**/*.mjs', '**/*.cjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: {
-      globals: { module: 'readonly', require: 'readonly', globalThis: 'readonly',
+      globals: {
+        module: 'readonly',
+        require: 'readonly',
+        globalThis: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',
@@ -61,6 +64,10 @@ export default tseslint.config(
         Buffer: 'readonly',
       },
     },
-    rules: { 'no-console': 'off', 'no-restricted-properties': 'off', '@typescript-eslint/no-require-imports': 'off' },
+    rules: {
+      'no-console': 'off',
+      'no-restricted-properties': 'off',
+      '@typescript-eslint/no-require-imports': 'off',
+    },
   },
 );

@@ -18,7 +18,9 @@ import { createValidationPipe } from './common/validation/validation.pipe.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Settings } from './config/settings.js';
 import { DatabaseModule } from './database/database.module.js';
+import { DocsModule } from './docs/docs.module.js';
 import { HealthModule } from './health/health.module.js';
+import { IncidentsModule } from './incidents/incidents.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { OnceInterceptor } from './idempotency/once.interceptor.js';
 import { KillSwitchModule } from './kill-switch/kill-switch.module.js';
@@ -53,8 +55,10 @@ export class AppModule {
         LimitsModule,
         IdempotencyModule,
         AuthModule,
+        IncidentsModule,
         KillSwitchModule,
         HealthModule,
+        DocsModule,
         ...alongside,
       ],
       providers: [

@@ -29,7 +29,7 @@ const PAGES: readonly Page[] = [
   { path: /^\/login$/, statuses: [200, 303, 401, 422, 429], types: /^(text\/html|)$/ },
   { path: /^\/logout$/, statuses: [303], types: /^(text\/html|)$/ },
   {
-    path: /^\/docs(\/.*)?$/,
+    path: /^\/(docs(\/.*)?|favicon\.ico)$/,
     statuses: [200, 302, 303, 304],
     types: /^(text\/(html|css|javascript)|application\/javascript|image\/.*|)$/,
   },

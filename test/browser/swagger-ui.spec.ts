@@ -1,0 +1,77 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const PASSWORD = 'correct horse battery staple';
+const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+
+/** An analyst's way through the browser: log in by keyboard, try a request, read the answer, log out. */
+describe('Swagger UI in a browser', () => {
+  let app: TestApp;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    app = await startTestApp({ settings: { BOOTSTRAP_ADMIN_PASSWORD: PASSWORD } });
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--disable-background-networking',
+        '--disable-sync',
+      ],
+    });
+    page = await browser.newPage();
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  it('leads a stranger to the login page and, logged in by keyboard alone, to the documentation', async () => {
+    await page.goto(`${app.url}/docs`);
+    expect(new URL(page.url()).pathname).toBe('/login');
+    expect(await page.title()).not.toBe('');
+    await page.getByLabel(/user/i).focus();
+    await page.keyboard.type('admin');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs');
+    await page.getByText('Signed in as').waitFor();
+    await page.locator('.opblock').first().waitFor();
+  });
+
+  it('sends a request with the session and shows its answer', async () => {
+    const operation = page.locator('#operations-Access-getMe');
+    await operation.locator('.opblock-summary').click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table .response-col_description pre').first();
+    await answer.waitFor();
+    expect(
+      await operation
+        .locator('.live-responses-table .response .response-col_status')
+        .first()
+        .innerText(),
+    ).toContain('200');
+    expect(await answer.innerText()).toContain('"name": "admin"');
+  });
+
+  it('breaks no rule of its content security policy', () => {
+    expect(complaints).toEqual([]);
+  });
+
+  it('logs out, after which the documentation is closed', async () => {
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.waitForURL('**/login**');
+    await page.goto(`${app.url}/docs`);
+    expect(new URL(page.url()).pathname).toBe('/login');
+  });
+});

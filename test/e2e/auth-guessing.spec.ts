@@ -1,0 +1,99 @@
+import { DataSource } from 'typeorm';
+import { makeUser } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+describe('Guessing passwords', () => {
+  let app: TestApp;
+
+  beforeEach(async () => {
+    // So that each request of a test may come from an address of its own.
+    app = await startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32' } });
+  });
+
+  afterEach(() => app.close());
+
+  const guess = (address: string, username: string, password: string) =>
+    app.request('POST', '/login', {
+      body: { username, password },
+      headers: { 'x-forwarded-for': address },
+    });
+
+  it('is told to wait after ten failures in a minute, whoever is guessed and however right', async () => {
+    const user = await makeUser(app, 'viewer');
+    const statuses = [];
+    for (let index = 0; index < 10; index += 1) {
+      statuses.push((await guess('192.0.2.1', index % 2 ? user.name : 'nobody', 'wrong')).status);
+    }
+    expect(statuses).toEqual(Array(10).fill(401));
+    const blocked = await guess('192.0.2.1', user.name, user.password);
+    expect([blocked.status, blocked.body.error.code]).toEqual([429, 'rate_limited']);
+    expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(0);
+    // Nobody else is locked out, not even the user who was guessed.
+    expect((await guess('192.0.2.2', user.name, user.password)).status).toBe(200);
+    const form = await app.request('POST', '/login', {
+      body: 'username=a&password=b',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'x-forwarded-for': '192.0.2.1',
+      },
+    });
+    expect(form.status).toBe(429);
+    expect(form.text).toContain('Too many failed logins');
+  });
+
+  it('is no quicker all at once', async () => {
+    const user = await makeUser(app, 'viewer');
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => guess('192.0.2.3', user.name, `wrong ${index}`)),
+    );
+    const failed = answers.filter(({ status }) => status === 401);
+    expect(failed.length).toBeLessThanOrEqual(10);
+    expect(answers.filter(({ status }) => status === 429).length).toBe(60 - failed.length);
+    const rows = (await app.nest
+      .get(DataSource)
+      .query(`select action from audit_log where action like 'auth.login%'`)) as object[];
+    // Ten failures, and one row for all that were not even tried.
+    expect(rows.length).toBeLessThanOrEqual(11);
+  });
+
+  it('does not tell by its time who exists', async () => {
+    const user = await makeUser(app, 'viewer');
+    const disabled = await makeUser(app, 'viewer');
+    await app.nest
+      .get(DataSource)
+      .query('update users set enabled = false where id = $1', [disabled.id]);
+    const times = new Map<string, number[]>();
+    const kinds = {
+      known: user.name,
+      unknown: 'nobody',
+      disabled: disabled.name,
+      odd: '\u{1f600}',
+    };
+    for (let round = 0; round < 15; round += 1) {
+      for (const [kind, name] of Object.entries(kinds)) {
+        const from = performance.now();
+        const { status } = await guess(`198.51.100.${round}`, name, 'a wrong password');
+        expect(status).toBe(401);
+        times.set(kind, [...(times.get(kind) ?? []), performance.now() - from]);
+      }
+    }
+    const medians = [...times.values()].map(
+      (all) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)]!,
+    );
+    // Without the dummy hash an unknown user would be refused some thirty times sooner.
+    expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(2);
+  });
+
+  it('renews a hash that was made at another cost', async () => {
+    const { hashPassword } = await import('../../src/auth/passwords/password-hash.js');
+    const user = await makeUser(app, 'viewer');
+    const database = app.nest.get(DataSource);
+    const old = await hashPassword(user.password, { m: 8_192, t: 1, p: 1 });
+    await database.query('update users set password_hash = $1 where id = $2', [old, user.id]);
+    expect((await guess('192.0.2.9', user.name, 'a wrong password')).status).toBe(401);
+    expect((await guess('192.0.2.9', user.name, user.password)).status).toBe(200);
+    const [row] = await database.query('select password_hash from users where id = $1', [user.id]);
+    expect(row.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect((await guess('192.0.2.9', user.name, user.password)).status).toBe(200);
+  });
+});

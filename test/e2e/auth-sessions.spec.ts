@@ -1,0 +1,257 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import type { ApiClient } from '../support/api-client.js';
+import { as, inSession, logIn, makeUser, type TestUser } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const PROMISED_MS = 1_000;
+
+describe('Sessions', () => {
+  let app: TestApp;
+  let replica: TestApp;
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    replica = await startTestApp({ database: app.database });
+    admin = await as(app, 'admin');
+    await makeUser(app, 'admin', 'last-resort');
+  });
+
+  afterAll(async () => {
+    await replica.close();
+    await app.close();
+  });
+
+  const me = (where: TestApp, cookie: string) =>
+    where.request('GET', '/api/me', { headers: { cookie } });
+
+  /** Uses the session on both replicas while something happens, and tells what it saw a second after that. */
+  async function seenAfter(cookie: string, path: string, happening: () => Promise<unknown>) {
+    const seen: { at: number; status: number }[] = [];
+    let stop = false;
+    const using = [app, replica].map(async (where) => {
+      while (!stop) {
+        const at = performance.now();
+        const { status } = await where.request('GET', path, { headers: { cookie } });
+        seen.push({ at, status });
+        await sleep(10);
+      }
+    });
+    await sleep(200);
+    await happening();
+    const happened = performance.now();
+    await sleep(PROMISED_MS + 400);
+    stop = true;
+    await Promise.all(using);
+    const statuses = (of: (at: number) => boolean) => [
+      ...new Set(seen.filter(({ at }) => of(at)).map(({ status }) => status)),
+    ];
+    return {
+      before: statuses((at) => at < happened - 150),
+      after: statuses((at) => at > happened + PROMISED_MS),
+    };
+  }
+
+  const change = (user: TestUser, body: object) => async () => {
+    expect((await admin.request('PUT', `/api/users/${user.id}`, { body })).status).toBe(200);
+  };
+
+  it.each<[string, (user: TestUser, cookie: string) => () => Promise<unknown>]>([
+    ['the user is disabled', (user) => change(user, { enabled: false })],
+    ['the user is deleted', (user) => () => admin.request('DELETE', `/api/users/${user.id}`)],
+    ['the password is set by an admin', (user) => change(user, { password: 'another password' })],
+    [
+      'it is logged out',
+      (_, cookie) => () => app.request('POST', '/logout', { headers: { cookie } }),
+    ],
+  ])('end everywhere within a second when %s', async (_, happening) => {
+    const user = await makeUser(app, 'admin');
+    const cookie = await logIn(app, user);
+    const { before, after } = await seenAfter(cookie, '/api/users', happening(user, cookie));
+    expect(before).toEqual([200]);
+    expect(after).toEqual([401]);
+  });
+
+  it('go on with another role, everywhere within a second', async () => {
+    const user = await makeUser(app, 'admin');
+    const cookie = await logIn(app, user);
+    const { before, after } = await seenAfter(
+      cookie,
+      '/api/users',
+      change(user, { role: 'viewer' }),
+    );
+    expect(before).toEqual([200]);
+    expect(after).toEqual([403]);
+    expect((await me(replica, cookie)).body.data).toMatchObject({ role: 'viewer' });
+    await change(user, { role: 'senior' })();
+    await sleep(PROMISED_MS);
+    expect((await me(replica, cookie)).body.data).toMatchObject({ approval_level: 'senior' });
+  });
+
+  it('do not come back when a disabled user is enabled again', async () => {
+    const user = await makeUser(app, 'viewer');
+    const cookie = await logIn(app, user);
+    await change(user, { enabled: false })();
+    expect(
+      (
+        await app.request('POST', '/login', {
+          body: { username: user.name, password: user.password },
+        })
+      ).status,
+    ).toBe(401);
+    await change(user, { enabled: true })();
+    await sleep(PROMISED_MS);
+    expect((await me(app, cookie)).status).toBe(401);
+    expect((await me(app, await logIn(app, user))).status).toBe(200);
+  });
+
+  it('end after eight hours without a request, and after a day in any case', async () => {
+    const user = await makeUser(app, 'viewer');
+    const age = async (column: string, interval: string) => {
+      const cookie = await logIn(app, user);
+      await app.nest
+        .get(DataSource)
+        .query(
+          `update sessions set ${column} = ${column} - interval '${interval}' where user_id = $1`,
+          [user.id],
+        );
+      const { status } = await me(replica, cookie);
+      await app.nest.get(DataSource).query('delete from sessions where user_id = $1', [user.id]);
+      return status;
+    };
+    expect(await age('last_seen_at', '7 hours 59 minutes')).toBe(200);
+    expect(await age('last_seen_at', '8 hours')).toBe(401);
+    expect(await age('expires_at', '23 hours 59 minutes')).toBe(200);
+    expect(await age('expires_at', '24 hours')).toBe(401);
+  });
+
+  it('are renewed by use, at most once a minute', async () => {
+    const user = await makeUser(app, 'viewer');
+    const cookie = await logIn(app, user);
+    const query = (text: string) => app.nest.get(DataSource).query(text, [user.id]);
+    const seen = async () =>
+      (
+        (await query('select last_seen_at from sessions where user_id = $1')) as {
+          last_seen_at: Date;
+        }[]
+      )[0]!.last_seen_at.getTime();
+    const first = await seen();
+    await me(app, cookie);
+    await sleep(1_300);
+    expect(await seen()).toBe(first);
+    await query(
+      `update sessions set last_seen_at = last_seen_at - interval '2 minutes' where user_id = $1`,
+    );
+    await me(replica, cookie);
+    await sleep(1_300);
+    expect(await seen()).toBeGreaterThan(first);
+  });
+
+  it('take writes from this site only', async () => {
+    const user = await makeUser(app, 'admin');
+    const cookie = await logIn(app, user);
+    const post = (headers: object, method = 'POST') =>
+      app.request(method, '/api/users', { body: {}, headers: { cookie, ...headers } });
+    const here = `http://127.0.0.1:${app.port}`;
+    for (const headers of [
+      {},
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin: here },
+      { origin: 'null' },
+      { origin: 'http://evil.example' },
+      { origin: `${here}.evil.example` },
+      { origin: here.replace(String(app.port), String(app.port + 1)) },
+      { referer: here },
+    ]) {
+      const answer = await post(headers);
+      expect([answer.status, answer.body.error.code]).toEqual([403, 'forbidden']);
+      expect(answer.body.error.details).toBeUndefined();
+    }
+    for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: here }]) {
+      expect((await post(headers)).status).toBe(422);
+    }
+    const read = await app.request('GET', '/api/users', {
+      headers: { cookie, 'sec-fetch-site': 'cross-site' },
+    });
+    expect(read.status).toBe(200);
+  });
+
+  it('do not matter when a key comes along, valid or not', async () => {
+    const user = await makeUser(app, 'viewer');
+    const cookie = await logIn(app, user);
+    const both = await admin.request('GET', '/api/me', { headers: { cookie } });
+    expect(both.body.data.kind).toBe('key');
+    const write = await admin.request('POST', '/api/users', { body: {}, headers: { cookie } });
+    expect(write.status).toBe(422);
+    for (const authorization of [`Bearer its_AAAAAAAA_${'A'.repeat(43)}`, 'Basic YTpi', '']) {
+      const answer = await app.request('GET', '/api/me', { headers: { cookie, authorization } });
+      expect(answer.status).toBe(401);
+    }
+  });
+
+  it.each([
+    'its_session=',
+    'its_session=short',
+    'its_session=%00',
+    `its_session=${'A'.repeat(43)}`,
+    'its_session',
+    `its_session=${'A'.repeat(5000)}`,
+    '=;;;its_session==;',
+  ])('do not begin with the cookie %j', async (cookie) => {
+    expect((await me(app, cookie.slice(0, 5000))).status).toBe(401);
+  });
+
+  it('change the own password, ending the other sessions and not this one', async () => {
+    const user = await makeUser(app, 'viewer');
+    const other = await logIn(replica, user);
+    const mine = await inSession(app, user);
+    const put = (body: object) => mine.request('PUT', '/api/me/password', { body });
+    const wanted = { current_password: user.password, new_password: 'a better password' };
+    const wrong = await put({ ...wanted, current_password: 'not this one' });
+    expect([wrong.status, wrong.body.error.code]).toEqual([401, 'invalid_credentials']);
+    expect((await put({ ...wanted, new_password: 'too short' })).status).toBe(422);
+    expect((await put({ ...wanted, new_password: 'x'.repeat(257) })).status).toBe(422);
+    expect((await put(wanted)).body.data.name).toBe(user.name);
+    await sleep(PROMISED_MS);
+    expect((await mine.request('GET', '/api/me')).status).toBe(200);
+    expect((await me(replica, other)).status).toBe(401);
+    await expect(logIn(app, user)).rejects.toThrow('invalid_credentials');
+    // Composed or not, it is the same password.
+    await put({
+      current_password: 'a better password',
+      new_password: 'zw\u00f6lf zeichen \ufb01n',
+    });
+    await logIn(app, { ...user, password: 'zwo\u0308lf zeichen fin' });
+  });
+
+  it('are no matter of keys: they have no password', async () => {
+    const answer = await admin.request('PUT', '/api/me/password', {
+      body: { current_password: 'whatever it is', new_password: 'whatever it was' },
+    });
+    expect([answer.status, answer.body.error.code]).toEqual([409, 'invalid_state']);
+  });
+
+  it('are many when many log in at once', async () => {
+    const user = await makeUser(app, 'viewer');
+    const cookies = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => logIn(index % 2 ? app : replica, user)),
+    );
+    expect(new Set(cookies).size).toBe(10);
+    for (const cookie of cookies) expect((await me(app, cookie)).status).toBe(200);
+  });
+
+  it('never survive a login that races with being disabled', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const user = await makeUser(app, 'viewer');
+      const logins = [app, replica, app].map((where) => logIn(where, user).catch(() => undefined));
+      await sleep(40 + round * 30);
+      await change(user, { enabled: false })();
+      await Promise.all(logins);
+      const left = await app.nest
+        .get(DataSource)
+        .query('select 1 from sessions where user_id = $1', [user.id]);
+      expect(left).toEqual([]);
+    }
+  });
+});

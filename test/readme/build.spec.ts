@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+interface Outcome {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+const LIBRARY = pathToFileURL(resolve('scripts/lib/build.mjs')).href;
+
+/** Builds as `npm start` does, in a process of its own. */
+function build(root: string): Promise<Outcome> {
+  const program = `
+    const { build } = await import(${JSON.stringify(LIBRARY)});
+    try { build(${JSON.stringify(root)}, console.log) }
+    catch (error) { console.log(error.message); process.exitCode = 1 }`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  child.stderr.on('data', (chunk) => (output += String(chunk)));
+  return new Promise((done) => child.once('close', (code) => done({ code, output })));
+}
+
+// Each builds with the real compiler, several at once.
+jest.setTimeout(120_000);
+
+describe('a build at the start', () => {
+  let root: string;
+
+  const write = (file: string, text: string): void => writeFileSync(join(root, file), text);
+  const built = (): string => readFileSync(join(root, 'dist/main.js'), 'utf8');
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'its-build-'));
+    symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
+    mkdirSync(join(root, 'src'));
+    write('src/main.ts', 'export const answer: number = 41;\n');
+    write('nest-cli.json', JSON.stringify({ sourceRoot: 'src' }));
+    write(
+      'tsconfig.build.json',
+      JSON.stringify({
+        compilerOptions: { module: 'nodenext', rootDir: './src', outDir: './dist', types: [] },
+        include: ['src'],
+      }),
+    );
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  it('is made once, and again when a source changed', async () => {
+    expect(await build(root)).toEqual({ code: 0, output: 'Building ...\n' });
+    expect(await build(root)).toEqual({ code: 0, output: '' });
+    write('src/main.ts', 'export const answer: number = 42;\n\n');
+    expect(await build(root)).toMatchObject({ code: 0, output: 'Building ...\n' });
+    expect(built()).toContain('42');
+  });
+
+  it('is whole when several are made at once', async () => {
+    const outcomes = await Promise.all([build(root), build(root), build(root)]);
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(built()).toContain('41');
+    expect(readdirSync(root).filter((name) => /\.(new|old)/.test(name))).toEqual([]);
+  });
+
+  it('that fails leaves the one before, and says where', async () => {
+    await build(root);
+    write('src/main.ts', 'export const answer: number = "many";\n');
+    const { code, output } = await build(root);
+    expect(code).toBe(1);
+    expect(output).toContain('src/main.ts');
+    expect(built()).toContain('41');
+  });
+
+  it('without a compiler runs what was delivered, or says what is missing', async () => {
+    rmSync(join(root, 'node_modules'));
+    expect(await build(root)).toEqual({
+      code: 1,
+      output: 'dist/ is missing and the compiler is not installed: run `npm ci`.\n',
+    });
+    mkdirSync(join(root, 'dist'));
+    write('dist/main.js', '');
+    expect(await build(root)).toEqual({ code: 0, output: '' });
+    expect(existsSync(join(root, 'dist/main.js'))).toBe(true);
+  });
+});

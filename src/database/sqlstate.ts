@@ -22,9 +22,7 @@ interface PostgresFailure {
 function failure(error: unknown): PostgresFailure {
   if (typeof error !== 'object' || error === null) return {};
   const { driverError } = error as PostgresFailure;
-  return (
-    typeof driverError === 'object' && driverError !== null ? driverError : error
-  );
+  return typeof driverError === 'object' && driverError !== null ? driverError : error;
 }
 
 export function sqlStateOf(error: unknown): string | undefined {
@@ -57,6 +55,9 @@ export function isLostRace(error: unknown): boolean {
   return code === SQLSTATE.serializationFailure || code === SQLSTATE.deadlockDetected;
 }
 
+/** The connection of a transaction broke between two of its statements, and the transaction with it. */
+export class ConnectionLostError extends Error {}
+
 const CONNECTION_CODES = new Set([
   'ECONNRESET',
   'ECONNREFUSED',
@@ -73,14 +74,18 @@ const CONNECTION_CODES = new Set([
 const CONNECTION_MESSAGES =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Driver not Connected|Cannot use a pool after calling end|connection is closed/i;
 
+/** Connection exceptions, a server that stops or starts, a session that timed out, and a read-only standby. */
+const CONNECTION_STATES = /^(08|57P|25P0[34]|25006)/;
+
 /**
  * The connection cannot be used any more: the server is gone, hangs, is starting or stopping, or became a read-only
  * standby in a failover. Whether a COMMIT that ended so took effect is unknown.
  */
 export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof ConnectionLostError) return true;
   const { code, message } = failure(error);
   if (typeof code === 'string') {
-    return CONNECTION_CODES.has(code) || /^(08|57P|25006)/.test(code);
+    return CONNECTION_CODES.has(code) || CONNECTION_STATES.test(code);
   }
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }

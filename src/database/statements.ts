@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { QueryResultRow } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { poolOf } from './data-source.js';
 import type { Tx } from './transactions.js';
 
@@ -27,6 +27,8 @@ export class Statements {
     values: unknown[] = [],
   ): Promise<R[]> {
     if (!tx.queryRunner) throw new Error('A transaction has a query runner.');
+    // Its connection may serve another transaction by now.
+    if (tx.queryRunner.isReleased) throw new QueryRunnerAlreadyReleasedError();
     const connection = (await tx.queryRunner.connect()) as import('pg').PoolClient;
     const result = await connection.query<R>({ ...statement, values });
     return result.rows;

@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { isLostRace } from './sqlstate.js';
+import {
+  DataSource,
+  type EntityManager,
+  type QueryRunner,
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+} from 'typeorm';
+import { ConnectionLostError, isLostRace } from './sqlstate.js';
 
 declare const inTransaction: unique symbol;
 
@@ -66,13 +72,24 @@ export class Transactions {
       for (const participant of participants) await participant.finish?.(tx, result);
       await runner.commitTransaction();
     } catch (error) {
+      // TypeORM gives a connection back by itself when it breaks, and then refuses the next statement.
+      const isLost = runner.isReleased && isAlreadyReleased(error);
       await abandon(runner);
-      throw error;
+      throw isLost
+        ? new ConnectionLostError('The connection broke in a transaction.', { cause: error })
+        : error;
     }
     await runner.release();
     for (const action of actions) action();
     return result;
   }
+}
+
+function isAlreadyReleased(error: unknown): boolean {
+  return (
+    error instanceof QueryRunnerAlreadyReleasedError ||
+    error instanceof QueryRunnerProviderAlreadyReleasedError
+  );
 }
 
 /** A connection that broke closes itself (see ServiceClient), so that it never goes back to the pool. */

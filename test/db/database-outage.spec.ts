@@ -1,0 +1,231 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { schema } from '../../src/app.schema.js';
+import { poolOf } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/migrate.js';
+import type { Answer } from '../support/api-client.js';
+import { DatabaseProbeModule, PROBE_PATHS, PROBE_TABLE } from '../support/database-probe.module.js';
+import { PrivateServer } from '../support/private-server.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+jest.setTimeout(60_000);
+
+const POOL = 4;
+const STATEMENT_MS = 1_000;
+const CONNECT_MS = 700;
+/** A hung statement is given up a second after PostgreSQL should have; then comes the wait for a connection. */
+const LONGEST_MS = STATEMENT_MS + 1_000 + CONNECT_MS + 2_500;
+
+const WAYS = [
+  ['GET', '/test-only/db/statement'],
+  ['GET', '/test-only/db/query'],
+  ['POST', '/test-only/db/write'],
+] as const;
+
+describe('while the database is out', () => {
+  let server: PrivateServer;
+  let proxy: TcpProxy;
+  let app: TestApp;
+
+  beforeAll(async () => {
+    server = await PrivateServer.start({ max_connections: '30' });
+    await migrate(server.url, schema);
+    await server.query(PROBE_TABLE);
+    const before = await TcpProxy.before(server.url);
+    proxy = before.proxy;
+    app = await startTestApp({
+      database: { url: before.url },
+      modules: [DatabaseProbeModule],
+      undocumented: PROBE_PATHS,
+      settings: {
+        DATABASE_POOL_SIZE: String(POOL),
+        DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_MS),
+        DATABASE_CONNECT_TIMEOUT_MS: String(CONNECT_MS),
+      },
+    });
+  });
+  afterAll(async () => {
+    await app.close();
+    await proxy.close();
+    await server.remove();
+  });
+
+  const rows = async (): Promise<number> =>
+    (await app.request('GET', '/test-only/db/statement')).body.data.rows;
+
+  async function expectUnavailable(request: Promise<Answer>): Promise<void> {
+    const begin = performance.now();
+    const { status, body, headers } = await request;
+    expect([status, body.error?.code]).toEqual([503, 'service_unavailable']);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect(performance.now() - begin).toBeLessThan(LONGEST_MS);
+  }
+
+  async function expectOutage(): Promise<void> {
+    await Promise.all(WAYS.map(([method, path]) => expectUnavailable(app.request(method, path))));
+    expect((await app.request('GET', '/live')).status).toBe(200);
+    const ready = await app.request('GET', '/ready');
+    expect([ready.status, ready.body.checks]).toEqual([503, { database: 'unreachable' }]);
+    expect((await app.request('GET', '/health')).body.status).toBe('unhealthy');
+  }
+
+  /** By itself, soon, for good, and with every connection back in its place. */
+  async function expectRecovery(): Promise<void> {
+    const end = Date.now() + 20_000;
+    for (let calm = 0; calm < 4; await sleep(200)) {
+      const ready = await app.request('GET', '/ready');
+      const answers = await Promise.all(
+        [...WAYS, ...WAYS].map(([method, path]) => app.request(method, path)),
+      );
+      const wrong = [ready, ...answers].map(({ status }) => status).filter((one) => one >= 300);
+      calm = wrong.length === 0 ? calm + 1 : 0;
+      expect(wrong.filter((status) => status !== 503)).toEqual([]);
+      if (Date.now() > end) throw new Error(`The service did not recover: ${String(wrong)}`);
+    }
+    const pool = poolOf(app.nest.get(DataSource));
+    // Jobs use it too, for moments at a time.
+    const isWhole = () => pool.waitingCount === 0 && pool.totalCount === pool.idleCount;
+    for (let look = 0; look < 200 && !isWhole(); look += 1) await sleep(10);
+    expect(isWhole()).toBe(true);
+    expect(pool.totalCount).toBeLessThanOrEqual(POOL);
+    const open = await server.query(
+      `select pid from pg_stat_activity where state like 'idle in transaction%'`,
+    );
+    expect(open).toEqual([]);
+  }
+
+  afterEach(() => expectRecovery());
+
+  it('answers 503 while it is stopped', async () => {
+    await server.stop();
+    await expectOutage();
+    await server.startAgain();
+    proxy.target = server.port;
+  });
+
+  it('answers 503 while it hangs', async () => {
+    server.pause();
+    try {
+      await expectOutage();
+    } finally {
+      server.resume();
+    }
+  });
+
+  it('answers 503 while the network swallows everything, and uses no hung connection again', async () => {
+    await Promise.all(WAYS.map(([method, path]) => app.request(method, path)));
+    const before = await sessions();
+    proxy.hang();
+    await expectOutage();
+    proxy.restore();
+    await expectRecovery();
+    const after = await sessions();
+    expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+  });
+
+  it('goes on when the server crashes and restarts', async () => {
+    server.crash();
+    for (const [method, path] of WAYS) {
+      const { status } = await app.request(method, path);
+      expect([200, 201, 503]).toContain(status);
+    }
+  });
+
+  it('does not mind that its waiting connections are killed', async () => {
+    await Promise.all(WAYS.map(([method, path]) => app.request(method, path)));
+    await server.killSessions();
+    await sleep(200);
+    const answers = await Promise.all(WAYS.map(([method, path]) => app.request(method, path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 201]);
+  });
+
+  it('answers 503 when a connection is killed in a transaction, of which nothing stays', async () => {
+    const before = await rows();
+    const write = app.request('POST', '/test-only/db/slow-write/600');
+    await sleep(200);
+    await server.killSessions(`state = 'idle in transaction'`);
+    await expectUnavailable(write);
+    expect(await rows()).toBe(before);
+  });
+
+  it('answers 503 when a statement takes too long', async () => {
+    await expectUnavailable(app.request('GET', '/test-only/db/busy/5000'));
+  });
+
+  it('answers 503 when a transaction idles too long', async () => {
+    const before = await rows();
+    await expectUnavailable(app.request('POST', '/test-only/db/slow-write/2500'));
+    expect(await rows()).toBe(before);
+  });
+
+  it('answers 503 to whoever gets no connection in time, and the others as ever', async () => {
+    const busy = Array.from({ length: POOL }, () => app.request('GET', '/test-only/db/busy/950'));
+    await sleep(50);
+    await Promise.all(WAYS.map(([method, path]) => expectUnavailable(app.request(method, path))));
+    expect((await Promise.all(busy)).map(({ status }) => status)).toEqual(Array(POOL).fill(200));
+  });
+
+  it('answers writes with 503 on a standby, and leaves it as soon as it may write again', async () => {
+    const before = await rows();
+    const name = new URL(server.url).pathname.slice(1);
+    await server.query(`alter database ${name} set default_transaction_read_only = on`);
+    await server.killSessions();
+    await sleep(200);
+    await expectUnavailable(app.request('POST', '/test-only/db/write'));
+    expect(await rows()).toBe(before);
+    await server.query(
+      `set session characteristics as transaction read write; begin read write; alter database ${name} reset default_transaction_read_only; commit`,
+    );
+    // Each connection to the former standby says so at most once.
+    const statuses: number[] = [];
+    for (let i = 0; i < POOL + 5; i += 1) {
+      statuses.push((await app.request('POST', '/test-only/db/write')).status);
+    }
+    expect(statuses.filter((status) => status === 503).length).toBeLessThan(POOL);
+    expect(statuses.slice(-5)).toEqual(Array(5).fill(201));
+  });
+
+  it('answers 503 when the server takes no more connections', async () => {
+    const others: Client[] = [];
+    const occupy = async (): Promise<void> => {
+      for (;;) {
+        const client = new Client({ connectionString: server.url });
+        client.on('error', () => undefined);
+        try {
+          await client.connect();
+        } catch {
+          return;
+        }
+        others.push(client);
+      }
+    };
+    try {
+      // Others of the service's connections come back too: until there is no place left for this one.
+      for (
+        let round = 0;
+        round < 20 && poolOf(app.nest.get(DataSource)).totalCount > 0;
+        round += 1
+      ) {
+        await occupy();
+        await others[0]!.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'incident-triage-service'`,
+        );
+        await sleep(20);
+      }
+      await occupy();
+      await expectUnavailable(app.request('GET', '/test-only/db/statement'));
+      expect((await app.request('GET', '/live')).status).toBe(200);
+    } finally {
+      await Promise.all(others.map((client) => client.end()));
+    }
+  });
+
+  async function sessions(): Promise<number[]> {
+    const found = await server.query<{ pid: number }>(
+      `select pid from pg_stat_activity where application_name = 'incident-triage-service'`,
+    );
+    return found.map(({ pid }) => pid);
+  }
+});

@@ -1,0 +1,104 @@
+import { Client } from 'pg';
+import { schema } from '../../src/app.schema.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/migrate.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { createTestDatabase } from '../support/test-database.js';
+
+jest.setTimeout(90_000);
+
+async function withEmptyDatabase(work: (url: string) => Promise<void>): Promise<void> {
+  const database = await createTestDatabase({ empty: true });
+  try {
+    await work(database.url);
+  } finally {
+    await ServiceProcess.endAll();
+    await database.drop();
+  }
+}
+
+async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const applied = async (url: string): Promise<string[]> =>
+  (await query<{ name: string }>(url, 'select name from schema_migrations order by id')).map(
+    ({ name }) => name,
+  );
+const expected = schema.migrations.map((migration) => new migration().name);
+
+describe('migrations', () => {
+  it('are applied once by many that start together on an empty database', () =>
+    withEmptyDatabase(async (url) => {
+      await Promise.all(Array.from({ length: 6 }, () => migrate(url, schema)));
+      expect(await applied(url)).toEqual(expected);
+      await migrate(url, schema);
+      expect(await applied(url)).toEqual(expected);
+    }));
+
+  it('are applied once by replicas that start together', () =>
+    withEmptyDatabase(async (url) => {
+      const replicas = await Promise.all(
+        Array.from({ length: 3 }, () => ServiceProcess.start({ settings: { DATABASE_URL: url } })),
+      );
+      for (const { client } of replicas)
+        expect((await client.request('GET', '/ready')).status).toBe(200);
+      expect(await applied(url)).toEqual(expected);
+    }));
+
+  it('make just the schema that the entities describe', () =>
+    withEmptyDatabase(async (url) => {
+      await migrate(url, schema);
+      const dataSource = await createDataSource(schema, { connectionString: url }).initialize();
+      try {
+        const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+        expect(upQueries.map(({ query: text }) => text)).toEqual([]);
+      } finally {
+        await dataSource.destroy();
+      }
+    }));
+
+  it('can be taken back and applied again', () =>
+    withEmptyDatabase(async (url) => {
+      await migrate(url, schema);
+      const dataSource = await createDataSource(schema, { connectionString: url }).initialize();
+      try {
+        for (const _ of schema.migrations)
+          await dataSource.undoLastMigration({ transaction: 'each' });
+      } finally {
+        await dataSource.destroy();
+      }
+      const left = await query(
+        url,
+        `select relname from pg_class join pg_namespace n on n.oid = relnamespace
+         where n.nspname = 'public' and relname not like 'schema_migrations%'`,
+      );
+      expect(left).toEqual([]);
+      await migrate(url, schema);
+      expect(await applied(url)).toEqual(expected);
+    }));
+
+  it('leave no trace when one fails, and go on from there', () =>
+    withEmptyDatabase(async (url) => {
+      class Broken9999999999999 {
+        readonly name = 'Broken9999999999999';
+        async up(runner: { query(text: string): Promise<unknown> }): Promise<void> {
+          await runner.query('create table half (id int)');
+          await runner.query('create table half (id int)');
+        }
+        async down(): Promise<void> {
+          return undefined;
+        }
+      }
+      const broken = { ...schema, migrations: [...schema.migrations, Broken9999999999999] };
+      await expect(migrate(url, broken)).rejects.toThrow(/already exists/);
+      expect(await query(url, `select 1 from pg_class where relname = 'half'`)).toEqual([]);
+      expect(await applied(url)).toEqual(expected);
+    }));
+});

@@ -1,0 +1,168 @@
+import { DataSource } from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { poolOf } from '../../src/database/data-source.js';
+import { ConnectionLostError } from '../../src/database/sqlstate.js';
+import { WriteBatcher } from '../../src/database/write-batcher.js';
+import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+
+describe('the write batcher', () => {
+  it('gives each write its own result, in order', async () => {
+    const batches: number[][] = [];
+    const batcher = new WriteBatcher(async (rows: readonly number[]) => {
+      batches.push([...rows]);
+      await sleep(5);
+      return rows.map((row) => row * 10);
+    });
+    const numbers = Array.from({ length: 1_000 }, (_, i) => i);
+    expect(await Promise.all(numbers.map((n) => batcher.write(n)))).toEqual(
+      numbers.map((n) => n * 10),
+    );
+    expect(batches.flat()).toEqual(numbers);
+    expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(100);
+    expect(batches.length).toBeLessThanOrEqual(11);
+  });
+
+  it('sends a lone write at once, and no more batches at a time than allowed', async () => {
+    let underWay = 0;
+    let most = 0;
+    const batcher = new WriteBatcher(
+      async (rows: readonly number[]) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await sleep(5);
+        underWay -= 1;
+        return rows;
+      },
+      10,
+      2,
+    );
+    let isSent = false;
+    const lone = new WriteBatcher((rows: readonly number[]) => {
+      isSent = true;
+      return Promise.resolve(rows);
+    }).write(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isSent).toBe(true);
+    await lone;
+    await Promise.all(Array.from({ length: 200 }, (_, i) => batcher.write(i)));
+    expect(most).toBe(2);
+  });
+
+  it('fails one bad row alone', async () => {
+    const batcher = new WriteBatcher((rows: readonly number[]) =>
+      rows.includes(13) ? Promise.reject(new Error('unlucky')) : Promise.resolve(rows),
+    );
+    const outcome = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, i) => batcher.write(i)),
+    );
+    outcome.forEach(({ status }, i) =>
+      expect([i, status]).toEqual([i, i === 13 ? 'rejected' : 'fulfilled']),
+    );
+  });
+
+  it.each([
+    new ConnectionLostError('gone'),
+    Object.assign(new Error('admin shutdown'), { code: '57P01' }),
+    new Error('Query read timeout'),
+    Object.assign(new Error('full'), { code: '53100' }),
+  ])('never sends a batch again whose outcome is unknown: %s', async (error) => {
+    let sent = 0;
+    const batcher = new WriteBatcher((rows: readonly number[]) => {
+      sent += rows.length;
+      return Promise.reject(error);
+    });
+    const outcome = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => batcher.write(i)),
+    );
+    expect(outcome.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(sent).toBe(20);
+  });
+
+  it('sends a batch again, row by row, that lost a race', async () => {
+    let calls = 0;
+    const batcher = new WriteBatcher((rows: readonly number[]) => {
+      calls += 1;
+      return calls === 1
+        ? Promise.reject(Object.assign(new Error('deadlock'), { code: '40P01' }))
+        : Promise.resolve(rows);
+    });
+    expect(await Promise.all([1, 2, 3].map((n) => batcher.write(n)))).toEqual([1, 2, 3]);
+    expect(calls).toBe(4);
+  });
+
+  it('fails a batch that answers another number of results, and goes on', async () => {
+    const batcher = new WriteBatcher((rows: readonly number[]) =>
+      Promise.resolve(rows.length > 1 ? [] : rows),
+    );
+    expect(await Promise.all([1, 2].map((n) => batcher.write(n)))).toEqual([1, 2]);
+    const none = new WriteBatcher(() => Promise.resolve([]));
+    await expect(none.write(1)).rejects.toThrow('answered 0 results');
+    await expect(none.write(2)).rejects.toThrow('answered 0 results');
+  });
+
+  it('survives a writer that throws before it promises anything', async () => {
+    const batcher = new WriteBatcher<number, number>(() => {
+      throw new Error('at once');
+    });
+    await expect(Promise.all([1, 2, 3].map((n) => batcher.write(n)))).rejects.toThrow('at once');
+    await expect(batcher.write(4)).rejects.toThrow('at once');
+  });
+
+  describe('on PostgreSQL', () => {
+    let database: OpenTestDatabase;
+    beforeAll(async () => {
+      database = await openTestDatabase();
+      await database.dataSource.query(
+        'create table batched (id bigint generated always as identity, text text unique)',
+      );
+    });
+    afterAll(() => database.close());
+
+    const insert = (dataSource: DataSource) => async (texts: readonly string[]) => {
+      const { rows } = await poolOf(dataSource).query<{ id: string; text: string }>({
+        name: 'insert_batched',
+        text: 'insert into batched (text) select * from unnest($1::text[]) returning id, text',
+        values: [texts],
+      });
+      const ids = new Map(rows.map(({ id, text }) => [text, id]));
+      return texts.map((text) => ids.get(text)!);
+    };
+
+    it('refuses a duplicate alone', async () => {
+      const batcher = new WriteBatcher(insert(database.dataSource));
+      const outcome = await Promise.allSettled(
+        ['a', 'b', 'a', 'c'].map((text) => batcher.write(text)),
+      );
+      expect(outcome.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+    });
+
+    it('is worth having', async () => {
+      const writeOne = insert(database.dataSource);
+      const batcher = new WriteBatcher(writeOne);
+      const rate = async (
+        name: string,
+        write: (text: string) => Promise<unknown>,
+      ): Promise<number> => {
+        const begin = performance.now();
+        let next = 0;
+        const worker = async (): Promise<void> => {
+          while (next < 2_000) await write(`${name}${(next += 1)}`);
+        };
+        await Promise.all(Array.from({ length: 64 }, worker));
+        return 2_000 / ((performance.now() - begin) / 1000);
+      };
+      await rate('warm', (text) => batcher.write(text));
+      const single = await rate('single', (text) => writeOne([text]));
+      const batched = await rate('batched', (text) => batcher.write(text));
+      process.stdout.write(
+        `write batcher: ${Math.round(single)} single, ${Math.round(batched)} batched writes/s, ratio ${(batched / single).toFixed(1)}\n`,
+      );
+      expect(batched).toBeGreaterThan(0);
+    });
+  });
+});

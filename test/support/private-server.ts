@@ -1,0 +1,102 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/database/embedded/embedded-postgres.js';
+
+/** A PostgreSQL for one suite alone, which may stop it, hang it and kill its processes. */
+export class PrivateServer {
+  private constructor(
+    private readonly dataDir: string,
+    private readonly parameters: Readonly<Record<string, string>>,
+    private running: EmbeddedPostgres,
+  ) {}
+
+  static async start(parameters: Readonly<Record<string, string>> = {}): Promise<PrivateServer> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'its-private-'));
+    const all = { fsync: 'off', ...parameters };
+    return new PrivateServer(
+      dataDir,
+      all,
+      await startEmbeddedPostgres({ dataDir, parameters: all }),
+    );
+  }
+
+  get url(): string {
+    return this.running.url;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  stop(): Promise<void> {
+    return this.running.stop();
+  }
+
+  /** Perhaps on another port. */
+  async startAgain(): Promise<void> {
+    const { dataDir, parameters } = this;
+    this.running = await startEmbeddedPostgres({ dataDir, parameters });
+  }
+
+  /** Every process of the server stands still, as on a machine that hangs: connections stay open. */
+  pause(): void {
+    for (const pid of this.processes()) process.kill(pid, 'SIGSTOP');
+  }
+
+  resume(): void {
+    for (const pid of this.processes()) process.kill(pid, 'SIGCONT');
+  }
+
+  /** The server's supervisor starts another one. */
+  crash(): void {
+    process.kill(this.running.pid, 'SIGKILL');
+  }
+
+  async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = new Client({ connectionString: this.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Ends every session of the service. */
+  async killSessions(condition = 'true'): Promise<void> {
+    await this.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'incident-triage-service' and ${condition}`,
+    );
+  }
+
+  async remove(): Promise<void> {
+    await this.running.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  private processes(): number[] {
+    const { pid } = this.running;
+    const children = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((candidate) => parentOf(candidate) === pid);
+    return [pid, ...children];
+  }
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    // The name of the program, in parentheses, may hold anything.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}

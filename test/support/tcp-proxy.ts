@@ -1,0 +1,77 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+type Mode = 'forward' | 'hang' | 'mute';
+
+/** Stands between the service and PostgreSQL, to break what lies between them. */
+export class TcpProxy {
+  private readonly pairs = new Set<readonly [Socket, Socket]>();
+  private readonly server = createServer((client) => this.accept(client));
+  private mode: Mode = 'forward';
+  /** Where it leads; may change, as a database does in a failover. */
+  target: number;
+
+  private constructor(target: number) {
+    this.target = target;
+  }
+
+  static async to(target: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target);
+    await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  /** In front of this address; the answer is the address to use instead. */
+  static async before(url: string): Promise<{ proxy: TcpProxy; url: string }> {
+    const address = new URL(url);
+    const proxy = await TcpProxy.to(Number(address.port));
+    address.port = String(proxy.port);
+    return { proxy, url: address.toString() };
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Connections are taken and nothing moves on them any more. */
+  hang(): void {
+    this.mode = 'hang';
+  }
+
+  /** What the service says arrives; what the database says does not. */
+  mute(): void {
+    this.mode = 'mute';
+  }
+
+  /** From now on new connections work again; hung ones have lost what was said. */
+  restore(): void {
+    this.mode = 'forward';
+  }
+
+  /** Breaks every connection, as a crash of the machine behind does when it comes back. */
+  cut(): void {
+    for (const [client, server] of this.pairs) {
+      client.resetAndDestroy();
+      server.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise<void>((resolve) => this.server.close(() => resolve()));
+  }
+
+  private accept(client: Socket): void {
+    const server = connect(this.target, '127.0.0.1');
+    const pair = [client, server] as const;
+    this.pairs.add(pair);
+    client.on('data', (bytes) => this.mode !== 'hang' && server.write(bytes));
+    server.on('data', (bytes) => this.mode === 'forward' && client.write(bytes));
+    for (const [one, other] of [pair, [server, client] as const]) {
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        this.pairs.delete(pair);
+        other.destroy();
+      });
+    }
+  }
+}

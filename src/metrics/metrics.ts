@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Gauge, Histogram, register } from 'prom-client';
+import { counter, gauge, histogram, LONG_WAITS, LONG_WORK, REQUESTS } from './metric-kinds.js';
 
-/** Every metric of the service, typed. A label never takes a value that a caller can invent. */
+/**
+ * Every metric of the service, typed. A label never takes a value that a caller can invent: what is not in a fixed or
+ * registered set is counted as `other` (see knownOr). Gauges that tell what is in the database are read when someone
+ * scrapes: see ScrapedGauges.
+ */
 @Injectable()
 export class Metrics {
   readonly httpRequests = counter('http_requests_total', 'HTTP requests answered.', [
@@ -9,41 +13,52 @@ export class Metrics {
     'route',
     'status',
   ]);
-  readonly httpDuration = histogram('http_request_duration_seconds', 'Time to answer a request.', [
-    'method',
-    'route',
-  ]);
+  readonly httpDuration = histogram(
+    'http_request_duration_seconds',
+    'Time to answer a request.',
+    ['method', 'route'],
+    REQUESTS,
+  );
   readonly httpInFlight = gauge('http_requests_in_flight', 'Requests being answered.', []);
   readonly poolActive = gauge('db_pool_connections_active', 'Database connections in use.', []);
+
+  readonly incidents = counter('incidents_total', 'Incidents created.', ['type', 'severity']);
+  readonly actionsExecuted = counter('actions_executed_total', 'Actions that ended.', [
+    'action_type',
+    'status',
+  ]);
+  readonly webhooksReceived = counter('webhook_received_total', 'Webhook receipts.', ['source']);
+  readonly webhookErrors = counter('webhook_errors_total', 'Webhook receipts refused or failed.', [
+    'source',
+    'code',
+  ]);
+
+  readonly triageDuration = histogram(
+    'triage_duration_seconds',
+    'Time from the start to the end of a triage run.',
+    ['status'],
+    LONG_WORK,
+  );
+  readonly llmTokens = counter(
+    'llm_tokens_total',
+    'Tokens sent to (input) and got from (output) the model.',
+    ['direction'],
+  );
+  readonly approvalsPending = gauge('approvals_pending', 'Actions that wait for a person.', []);
+  readonly approvalWait = histogram(
+    'approval_wait_seconds',
+    'Time from the request of an action to its approval or rejection.',
+    [],
+    LONG_WAITS,
+  );
+
   readonly killSwitchActive = gauge('kill_switch_active', 'Whether the kill switch is on.', []);
+  readonly jobsWaiting = gauge(
+    'jobs_waiting',
+    'Jobs that are due, deferred or to be tried again.',
+    [],
+  );
   readonly connectorUp = gauge('connector_up', 'Whether an enabled connector answers.', [
     'connector',
   ]);
-}
-
-function once<M>(name: string, create: () => M): M {
-  // Several apps may live in one process (tests, replicas side by side): they share the registry.
-  return (register.getSingleMetric(name) as M | undefined) ?? create();
-}
-
-function counter<L extends string>(
-  name: string,
-  help: string,
-  labelNames: readonly L[],
-): Counter<L> {
-  return once(name, () => new Counter({ name, help, labelNames }));
-}
-
-function gauge<L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> {
-  return once(name, () => new Gauge({ name, help, labelNames }));
-}
-
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
-function histogram<L extends string>(
-  name: string,
-  help: string,
-  labelNames: readonly L[],
-): Histogram<L> {
-  return once(name, () => new Histogram({ name, help, labelNames, buckets: SECONDS }));
 }

@@ -34,6 +34,7 @@ import { Metrics } from '../../src/metrics/metrics.js';
 import { MetricsModule } from '../../src/metrics/metrics.module.js';
 import { ApiClient } from './api-client.js';
 import { TEST_SETTINGS } from './test-app.js';
+import { createTestDatabase } from './test-database.js';
 
 /** Whoever the test says, without keys or sessions: `x-caller: ana`, `x-caller-limits: {"read": 3}`. */
 @Injectable()
@@ -54,6 +55,7 @@ class NamedCaller implements CanActivate {
 
 export interface BareAppOptions {
   readonly settings?: Readonly<Record<string, string>>;
+  /** Without it, one of its own. */
   readonly database?: { readonly url: string };
   readonly controllers: readonly Type[];
   readonly imports?: ModuleMetadata['imports'];
@@ -73,7 +75,8 @@ export interface BareApp {
 /** The HTTP edge with a test's own controllers, for what lies between authentication and the modules. */
 export async function startBareApp(options: BareAppOptions): Promise<BareApp> {
   const settings = loadSettings({ ...TEST_SETTINGS, ...options.settings });
-  const dataSource = options.database && (await open(options.database.url, settings));
+  const own = options.database ? undefined : await createTestDatabase();
+  const dataSource = await open((options.database ?? own!).url, settings);
   const adapter = new FastifyAdapter({
     genReqId: requestIdOf,
     forceCloseConnections: true,
@@ -103,7 +106,8 @@ export async function startBareApp(options: BareAppOptions): Promise<BareApp> {
     close: async () => {
       client.close();
       await nest.close();
-      await dataSource?.destroy();
+      await dataSource.destroy();
+      await own?.drop();
     },
   };
 }
@@ -112,11 +116,11 @@ function open(url: string, settings: Settings): Promise<DataSource> {
   return createDataSource(schema, connectionOptions(url, settings)).initialize();
 }
 
-function moduleOf(options: BareAppOptions, settings: Settings, dataSource?: DataSource): Type {
+function moduleOf(options: BareAppOptions, settings: Settings, dataSource: DataSource): Type {
   @Module({
     imports: [
       ConfigModule.with(settings),
-      ...(dataSource ? [DatabaseModule.with(dataSource)] : []),
+      DatabaseModule.with(dataSource),
       CommonModule,
       MetricsModule,
       LimitsModule,

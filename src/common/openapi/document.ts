@@ -11,6 +11,7 @@ import {
   ERROR_HEADERS,
   ERROR_SCHEMAS,
   RATE_LIMIT_HEADERS,
+  REPLAYED_HEADER,
   REQUEST_ID_HEADER,
 } from './error-schemas.js';
 import { sorted } from './sorted.js';
@@ -80,12 +81,13 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
     ...(operation[ERRORS_EXTENSION] ?? []),
   ];
   addErrors(operation, codes);
-  for (const response of Object.values(operation.responses)) {
+  for (const [status, response] of Object.entries(operation.responses)) {
     const answer = response as ResponseObject;
     answer.headers = {
       ...answer.headers,
       ...REQUEST_ID_HEADER,
       ...(isRole(access) && RATE_LIMIT_HEADERS),
+      ...(isRole(access) && method === 'post' && status.startsWith('2') && REPLAYED_HEADER),
     };
   }
   delete operation[ACCESS_EXTENSION];

@@ -12,12 +12,20 @@ export const REQUEST_ID_HEADER: HeadersObject = {
 export const RATE_LIMIT_HEADERS: HeadersObject = {
   'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: { type: 'integer' } },
   'X-RateLimit-Remaining': {
-    description: 'Requests left in this minute.',
+    description: 'Requests left now.',
     schema: { type: 'integer' },
   },
   'X-RateLimit-Reset': {
-    description: 'When the minute ends, in unix seconds.',
+    description: 'When the whole limit is free again, in unix seconds.',
     schema: { type: 'integer' },
+  },
+};
+
+export const REPLAYED_HEADER: HeadersObject = {
+  'Idempotency-Replayed': {
+    description:
+      'Says that this is the answer of an earlier request with the same Idempotency-Key.',
+    schema: { type: 'string', enum: ['true'] },
   },
 };
 

@@ -1,0 +1,50 @@
+import { Logger } from '@nestjs/common';
+import { Gauge, Registry } from 'prom-client';
+import { ScrapedGauges } from './scraped-gauges.js';
+
+describe('ScrapedGauges', () => {
+  const registry = new Registry();
+  let made = 0;
+  const newGauge = () =>
+    new Gauge({ name: `gauge_${(made += 1)}`, help: 'Of a test.', registers: [registry] });
+  const shown = async (gauge: Gauge): Promise<number | undefined> =>
+    (await gauge.get()).values[0]?.value;
+
+  beforeAll(() => void jest.spyOn(Logger.prototype, 'debug').mockImplementation());
+  afterAll(() => jest.restoreAllMocks());
+
+  it('reads when someone scrapes, once for those who scrape together', async () => {
+    const gauge = newGauge();
+    const read = jest.fn(async () => 7);
+    new ScrapedGauges().register(gauge, read);
+    expect(await Promise.all([shown(gauge), shown(gauge), shown(gauge)])).toEqual([7, 7, 7]);
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves out what cannot be read, and shows the rest', async () => {
+    const [broken, hung, good] = [newGauge(), newGauge(), newGauge()];
+    broken.set(5);
+    hung.set(5);
+    const gauges = new ScrapedGauges();
+    gauges.register(broken, () => Promise.reject(new Error('The database is away.')));
+    gauges.register(hung, () => new Promise(() => undefined));
+    gauges.register(good, () => 3);
+    const from = performance.now();
+    const text = await registry.metrics();
+    expect(performance.now() - from).toBeLessThan(2_000);
+    expect(await Promise.all([shown(broken), shown(hung)])).toEqual([undefined, undefined]);
+    expect(text).toMatch(new RegExp(`^${(good as unknown as { name: string }).name} 3$`, 'm'));
+  });
+
+  it('lets go of a gauge when its app ends, unless another app has taken it', async () => {
+    const gauge = newGauge();
+    const [first, second] = [new ScrapedGauges(), new ScrapedGauges()];
+    first.register(gauge, () => 1);
+    second.register(gauge, () => 2);
+    first.onModuleDestroy();
+    expect(await shown(gauge)).toBe(2);
+    second.onModuleDestroy();
+    gauge.set(9);
+    expect(await shown(gauge)).toBe(9);
+  });
+});

@@ -1,0 +1,56 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Gauge } from 'prom-client';
+
+/** A scrape is answered within this time, whatever the database does. */
+const PATIENCE_MS = 1_000;
+/** Scrapers that come together, and whoever asks more often than that, share one look. */
+const FRESH_MS = 1_000;
+
+const LATE = Symbol('late');
+
+type Read = () => number | Promise<number>;
+type Collecting = Gauge & { collect?: () => void | Promise<void> };
+
+/**
+ * Gauges that are read when someone scrapes: how many approvals wait, whether the kill switch is on. A gauge that
+ * cannot be read in time is absent from that scrape: no value is better than one of another time, and the rest of the
+ * metrics is there.
+ */
+@Injectable()
+export class ScrapedGauges implements OnModuleDestroy {
+  private readonly logger = new Logger(ScrapedGauges.name);
+  private readonly unregister: (() => void)[] = [];
+
+  /** Called in `onModuleInit` by the module that knows the value. */
+  register(gauge: Gauge, read: Read): void {
+    const collecting = gauge as Collecting;
+    let fresh: { readonly until: number; readonly done: Promise<void> } | undefined;
+    const collect = (): Promise<void> => {
+      const now = performance.now();
+      if (!fresh || fresh.until <= now) {
+        fresh = { until: now + FRESH_MS, done: this.update(gauge, read) };
+      }
+      return fresh.done;
+    };
+    collecting.collect = collect;
+    this.unregister.push(() => {
+      if (collecting.collect === collect) delete collecting.collect;
+    });
+  }
+
+  onModuleDestroy(): void {
+    for (const one of this.unregister.splice(0)) one();
+  }
+
+  private async update(gauge: Gauge, read: Read): Promise<void> {
+    try {
+      const value = await Promise.race([read(), sleep(PATIENCE_MS, LATE, { ref: false })]);
+      if (value === LATE) throw new Error('It took too long.');
+      gauge.set(value);
+    } catch (error) {
+      gauge.remove();
+      this.logger.debug({ err: error }, 'A gauge could not be read for a scrape');
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** Name, type and labels, as operators' dashboards and alerts rely on them. */
+const NAMES: readonly (readonly [string, string])[] = [
+  ['http_requests_total', 'counter'],
+  ['http_request_duration_seconds', 'histogram'],
+  ['http_requests_in_flight', 'gauge'],
+  ['db_pool_connections_active', 'gauge'],
+  ['incidents_total', 'counter'],
+  ['actions_executed_total', 'counter'],
+  ['webhook_received_total', 'counter'],
+  ['webhook_errors_total', 'counter'],
+  ['triage_duration_seconds', 'histogram'],
+  ['llm_tokens_total', 'counter'],
+  ['approvals_pending', 'gauge'],
+  ['approval_wait_seconds', 'histogram'],
+  ['kill_switch_active', 'gauge'],
+  ['jobs_waiting', 'gauge'],
+  ['connector_up', 'gauge'],
+];
+
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+function samplesOf(text: string): Sample[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, name = '', labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];
+      return {
+        name,
+        labels: Object.fromEntries(pairs.map(([, key, label]) => [key, label])),
+        value: Number(value),
+      };
+    });
+}
+
+describe('Metrics', () => {
+  let app: TestApp;
+  const scrape = async (): Promise<Sample[]> =>
+    samplesOf((await app.request('GET', '/metrics')).text);
+  const valueOf = async (name: string, labels: object = {}): Promise<number> =>
+    (await scrape())
+      .filter((sample) => sample.name === name)
+      .filter(({ labels: has }) => Object.entries(labels).every(([k, v]) => has[k] === v))
+      .reduce((sum, { value }) => sum + value, 0);
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.close());
+
+  it('are there under their names, of their types', async () => {
+    const viewer = await as(app, 'viewer');
+    const { text, headers } = await viewer.request('GET', '/api/metrics');
+    expect(headers['content-type']).toMatch(/^text\/plain/);
+    for (const [name, type] of NAMES) expect(text).toContain(`# TYPE ${name} ${type}\n`);
+    expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+
+  it('count a request under its template, method and status', async () => {
+    const viewer = await as(app, 'viewer');
+    const labels = { method: 'GET', route: '/api/incidents/:id', status: '404' };
+    const before = await valueOf('http_requests_total', labels);
+    await viewer.request('GET', '/api/incidents/0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e');
+    await viewer.request('GET', '/api/incidents/nonsense');
+    expect((await valueOf('http_requests_total', labels)) - before).toBe(2);
+    expect(
+      await valueOf('http_request_duration_seconds_count', { route: '/api/incidents/:id' }),
+    ).toBeGreaterThanOrEqual(2);
+  });
+
+  it('grow by nothing that a caller invents', async () => {
+    const routes = async () =>
+      new Set(
+        (await scrape())
+          .filter(({ name }) => name.startsWith('http_'))
+          .map(
+            ({ name, labels }) =>
+              `${name} ${labels['method']} ${labels['route']} ${labels['status']} ${labels['le']}`,
+          ),
+      ).size;
+    const viewer = await as(app, 'viewer');
+    const paths = (i: number) => [
+      `/nowhere-${i}`,
+      `/api/nowhere/${i}`,
+      `/api/incidents/${i}`,
+      `/api/incidents?${i}=1`,
+      `/docs/${i}`,
+      `/api/%zz${i}`,
+      `/%${i}`,
+      `/api/incidents/${'x'.repeat(400)}${i}`,
+    ];
+    const shower = async (from: number) => {
+      for (let i = from; i < from + 15; i += 1) {
+        for (const path of paths(i)) await viewer.request('GET', path);
+        for (const method of ['HEAD', 'POST', 'PROPFIND', 'QUERY', 'OPTIONS', 'PATCH']) {
+          await viewer.request(method, `/api/nowhere/${i}`);
+          await viewer.request(method, `/api/incidents/${i}`);
+        }
+      }
+    };
+    await shower(0);
+    const seen = await routes();
+    await shower(1_000);
+    expect(await routes()).toBe(seen);
+    const samples = await scrape();
+    const http = samples.filter(({ name }) => name === 'http_requests_total');
+    const methods = new Set(http.map(({ labels }) => labels['method']));
+    for (const method of methods) {
+      expect(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other']).toContain(
+        method,
+      );
+    }
+    expect(methods).toContain('other');
+    expect(http.filter(({ labels }) => /\d/.test(labels['route']!))).toEqual([]);
+  });
+
+  it('forget no request that was given up, and none that was never one', async () => {
+    for (const text of [
+      'GET /health HTTP/1.1\r\nhost: a\r\n\r\n',
+      'POST /api/incidents HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nhalf',
+      'GET /%zz HTTP/1.1\r\nhost: a\r\n\r\n',
+      'nonsense\r\n\r\n',
+    ]) {
+      const socket = connect(app.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(text);
+      await sleep(30);
+      socket.destroy();
+      await sleep(100);
+      // The scrape itself is one.
+      expect([text, await valueOf('http_requests_in_flight')]).toEqual([text, 1]);
+    }
+  });
+
+  it('show the pool as it is', async () => {
+    expect(await valueOf('db_pool_connections_active')).toBeGreaterThanOrEqual(0);
+    expect(await valueOf('jobs_waiting')).toBeGreaterThanOrEqual(0);
+    expect(await valueOf('kill_switch_active')).toBe(0);
+  });
+});

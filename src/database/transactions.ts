@@ -40,7 +40,7 @@ export class Transactions {
    */
   async run<T>(
     work: (tx: Tx) => Promise<T>,
-    ...participants: readonly Participant<T>[]
+    ...participants: readonly Participant<NoInfer<T>>[]
   ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {

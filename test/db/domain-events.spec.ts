@@ -184,13 +184,16 @@ describe('domain events', () => {
     );
     await record(replica, counted(1), counted(2));
     const dead = await eventually(
-      () => replica.dead.list({ queue: 'event.broken' }),
+      async () => (await replica.dead.list({ queue: 'event.broken', page: 1, per_page: 20 })).items,
       (jobs) => jobs.length === 2,
     );
     expect(dead[0]!.error).toBe('Never.');
 
     broken = false;
-    for (const { id } of dead) expect(await replica.dead.requeue(id)).toBe(true);
+    for (const { id } of dead) {
+      const requeued = await replica.transactions.run((tx) => replica.dead.requeue(tx, id));
+      expect(requeued).toBe(true);
+    }
     await eventually(
       () => heard,
       (numbers) => numbers.length === 2,

@@ -98,7 +98,7 @@ describe('the job queue', () => {
   it('tries again with growing waits, then keeps the job as dead until someone requeues it', async () => {
     await inTransaction((tx) => replica.jobs.enqueue(tx, failing, { n: 1 }));
     const [dead] = await eventually(
-      () => replica.dead.list({ queue: 'failing' }),
+      async () => (await replica.dead.list({ queue: 'failing', page: 1, per_page: 20 })).items,
       (list) => list.length === 1,
       20_000,
     );
@@ -118,15 +118,15 @@ describe('the job queue', () => {
     expect(await stateOf('failing')).toEqual({ queue: 'failing', waiting: 0, active: 0, dead: 1 });
 
     broken = false;
-    expect(await replica.dead.requeue(dead!.id)).toBe(true);
+    expect(await inTransaction((tx) => replica.dead.requeue(tx, dead!.id))).toBe(true);
     await eventually(
       () => attempts,
       (all) => all.length === 4,
     );
     expect(attempts[3]).toMatchObject({ n: 1, attempt: 1 });
-    expect(await replica.dead.list()).toEqual([]);
-    expect(await replica.dead.requeue(dead!.id)).toBe(false);
-    expect(await replica.dead.requeue('nonsense')).toBe(false);
+    expect(await replica.dead.list({ page: 1, per_page: 20 })).toEqual({ items: [], total: 0 });
+    expect(await inTransaction((tx) => replica.dead.requeue(tx, dead!.id))).toBe(false);
+    expect(await inTransaction((tx) => replica.dead.requeue(tx, 'nonsense'))).toBe(false);
   });
 
   it('has one waiting job per singleton key, with the newest data', async () => {

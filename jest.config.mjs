@@ -17,4 +17,7 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
   testTimeout: 30_000,
+  // A worker grows by every module that it loads for every suite: it is replaced before that matters.
+  maxWorkers: '100%',
+  workerIdleMemoryLimit: '1GB',
 };

@@ -16,6 +16,7 @@ describe('the served contract', () => {
     const answer = await fetch(`${app.url}/${name}?whatever=1`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe(type);
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(readFileSync(`openapi/${name}`));
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(bytes.equals(readFileSync(`openapi/${name}`))).toBe(true);
   });
 });

@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { DatabaseHealth } from './database-health.js';
+import { DeadJobsController } from './dead-jobs.controller.js';
+import { DeadJobsService } from './dead-jobs.service.js';
 import { HealthController } from './health.controller.js';
 import { HealthService } from './health.service.js';
 import { JobsMetrics } from './jobs-metrics.js';
 
 @Module({
   imports: [TerminusModule.forRoot({ logger: false })],
-  controllers: [HealthController],
-  providers: [HealthService, DatabaseHealth, JobsMetrics],
+  controllers: [HealthController, DeadJobsController],
+  providers: [HealthService, DatabaseHealth, JobsMetrics, DeadJobsService],
 })
 export class HealthModule {}

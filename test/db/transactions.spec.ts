@@ -104,7 +104,7 @@ describe('transactions', () => {
   });
 
   it('tells about a commit after it, and never about a rollback', async () => {
-    const seen: (string[] | Promise<string[]>)[] = [];
+    const seen: Promise<string[]>[] = [];
     await transactions.run(async (tx) => {
       await note(tx, 'a');
       transactions.onCommit(tx, () => seen.push(notes()));

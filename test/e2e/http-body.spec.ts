@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
-import { RawConnection } from '../support/raw-http.js';
+import { expectErrorOutsideRouting, RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const LIMIT = 65_536;
@@ -270,6 +270,28 @@ describe('request bodies', () => {
       expect((await connection.answer()).status).toBe(413);
       connection.close();
     });
+  });
+
+  it('that do not arrive in time are answered with 408', async () => {
+    const impatient = await startTestApp({
+      beforeListen: (server) => {
+        server.requestTimeout = 300;
+        server.headersTimeout = 300;
+        (server as unknown as { connectionsCheckingInterval: number }).connectionsCheckingInterval =
+          50;
+      },
+    });
+    try {
+      for (const text of [head('Content-Length: 100'), 'GET /live HTTP/1.1\r\nHost:']) {
+        const connection = await RawConnection.open(impatient.port);
+        const answer = await connection.send(text).answer();
+        expect([answer.status, answer.body.error.code]).toEqual([408, 'bad_request']);
+        expectErrorOutsideRouting(answer);
+        await connection.untilClosed();
+      }
+    } finally {
+      await impatient.close();
+    }
   });
 
   describe('that arrive oddly', () => {

@@ -33,6 +33,10 @@ export class PrivateServer {
     return Number(new URL(this.url).port);
   }
 
+  get pid(): number {
+    return this.running.pid;
+  }
+
   stop(): Promise<void> {
     return this.running.stop();
   }

@@ -25,6 +25,8 @@ export interface TestAppOptions {
   /** Modules that only the test has. The contract does not know their paths: name them in `undocumented`. */
   readonly modules?: readonly Type[];
   readonly undocumented?: RegExp;
+  /** For what Node lets nobody change later, such as how often it looks for requests that take too long. */
+  readonly beforeListen?: (server: Server) => void;
 }
 
 export interface TestApp {
@@ -72,6 +74,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   });
   const server: Server = nest.getHttpServer();
   checkAnswersOf(server, new ContractCheck(readContract(), options.undocumented));
+  options.beforeListen?.(server);
   await nest.listen(0, '127.0.0.1');
   const { port } = server.address() as AddressInfo;
   const client = ApiClient.ofCheckedServer(`http://127.0.0.1:${port}`);

@@ -18,7 +18,7 @@ export class Incidents1795000500000 implements MigrationInterface {
     await runner.query(
       `drop function count_added_incidents, count_changed_incidents, count_removed_incidents`,
     );
-    await runner.query(`drop sequence incident_number`);
+    await runner.query(`drop sequence if exists incident_number`);
     await runner.query(`drop type incident_severity, incident_status`);
   }
 }
@@ -70,6 +70,11 @@ async function createIncidents(runner: QueryRunner): Promise<void> {
   await runner.query(`
     create index ix_incidents_source on incidents (source, status, severity, id)
       include (incident_type) where deleted_at is null`);
+  await runner.query(`
+    create index ix_incidents_updated_at on incidents (updated_at, id) where deleted_at is null`);
+  await runner.query(`
+    create index ix_incidents_triaged_at on incidents (triaged_at, id)
+      where triaged_at is not null and deleted_at is null`);
 }
 
 async function createTimeline(runner: QueryRunner): Promise<void> {

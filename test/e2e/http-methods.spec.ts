@@ -10,14 +10,19 @@ describe('methods and addresses', () => {
   });
   afterAll(() => app.close());
 
-  const documented = Object.entries(readContract().paths).map(
-    ([path, operations]) =>
-      [path, Object.keys(operations).map((method) => method.toUpperCase())] as const,
-  );
+  const paths = Object.entries(readContract().paths);
 
-  it.each(documented)('answers 405 with Allow to every other method on %s', async (path, known) => {
+  /** What the router takes there: `/api/actions/types` is also an address of `/api/actions/{id}`. */
+  function allowed(url: string): string[] {
+    const methods = paths
+      .filter(([path]) => new RegExp(`^${path.replace(/\{[^}]*\}/g, '[^/]+')}$`).test(url))
+      .flatMap(([, operations]) => Object.keys(operations).map((method) => method.toUpperCase()));
+    return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])].sort();
+  }
+
+  it.each(paths)('answers 405 with Allow to every other method on %s', async (path) => {
     const url = path.replace(/\{[^}]*\}/g, 'x');
-    const allow = [...known, ...(known.includes('GET') ? ['HEAD'] : [])].sort();
+    const allow = allowed(url);
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
     for (const method of others.filter((one) => !allow.includes(one))) {
       const answer = await app.request(method, url);

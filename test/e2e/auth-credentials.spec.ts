@@ -14,7 +14,7 @@ describe('Credentials', () => {
 
   afterAll(() => app.close());
 
-  const me = (authorization: string | string[] | undefined) =>
+  const me = (authorization: string) =>
     app.request('GET', '/api/me', { headers: { authorization } });
 
   it('tell who one is', async () => {

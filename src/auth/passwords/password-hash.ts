@@ -16,7 +16,7 @@ export const COST: Cost = { m: 19_456, t: 2, p: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const PHC =
-  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,})\$([A-Za-z0-9+/]{43})$/;
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{43})$/;
 
 /** A hash in the usual text form (PHC), which carries what it was made with. */
 export async function hashPassword(password: string, cost = COST): Promise<string> {

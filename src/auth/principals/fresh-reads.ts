@@ -21,6 +21,8 @@ interface Confirmed<V> {
   readonly readAt: number;
 }
 
+type Outcome<V> = Confirmed<V> | { readonly failure: unknown };
+
 /**
  * Answers from reads that are well under a second old. What arrives together is read in one statement, and two are
  * under way at most: whatever strangers send, the database sees no more than that. What does not exist is remembered
@@ -30,13 +32,18 @@ export class FreshReads<V> {
   private readonly found = new Map<string, Confirmed<V>>();
   private readonly missing = new Map<string, Confirmed<V>>();
   private readonly underWay = new Map<string, Promise<Confirmed<V>>>();
-  private readonly reads: WriteBatcher<string, Confirmed<V>>;
+  private readonly reads: WriteBatcher<string, Outcome<V>>;
 
   constructor(readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) {
-    this.reads = new WriteBatcher(async (keys) => {
+    this.reads = new WriteBatcher<string, Outcome<V>>(async (keys) => {
       const readAt = performance.now();
-      const values = await within(PATIENCE_MS, readAll(keys));
-      return keys.map((key) => ({ value: values.get(key), readAt }));
+      try {
+        const values = await within(PATIENCE_MS, readAll(keys));
+        return keys.map((key) => ({ value: values.get(key), readAt }));
+      } catch (failure) {
+        // For all of them: one by one, as a batch of writes is tried again, each would wait for the same database.
+        return keys.map(() => ({ failure }));
+      }
     }, BATCH);
   }
 
@@ -68,9 +75,10 @@ export class FreshReads<V> {
     if (joined) return joined;
     const reading = this.reads
       .write(key)
-      .then((confirmed) => {
-        this.keep(key, confirmed);
-        return confirmed;
+      .then((outcome) => {
+        if ('failure' in outcome) throw outcome.failure;
+        this.keep(key, outcome);
+        return outcome;
       })
       .finally(() => this.underWay.delete(key));
     this.underWay.set(key, reading);

@@ -1,0 +1,35 @@
+import { judgeOrigin } from './same-origin-rules.js';
+
+const here = {
+  protocol: 'https',
+  host: 'triage.example',
+  secFetchSite: undefined,
+  origin: undefined,
+};
+
+describe('where a request comes from', () => {
+  it.each([
+    [{ secFetchSite: 'same-origin' }, 'same'],
+    [{ secFetchSite: 'none' }, 'same'],
+    [{ secFetchSite: 'same-site' }, 'other'],
+    [{ secFetchSite: 'cross-site' }, 'other'],
+    [{ secFetchSite: '' }, 'other'],
+    [{ secFetchSite: 'cross-site', origin: 'https://triage.example' }, 'other'],
+    [{ origin: 'https://triage.example' }, 'same'],
+    [{ origin: 'https://triage.example:443' }, 'same'],
+    [{ origin: 'https://TRIAGE.example' }, 'same'],
+    [{ origin: 'http://triage.example' }, 'other'],
+    [{ origin: 'http://triage.example', protocol: 'http' }, 'same'],
+    // TLS ends at a proxy that is not trusted: we see http.
+    [{ origin: 'https://triage.example', protocol: 'http' }, 'same'],
+    [{ origin: 'https://triage.example:8443' }, 'other'],
+    [{ origin: 'https://triage.example:8443', host: 'triage.example:8443' }, 'same'],
+    [{ origin: 'https://evil.triage.example' }, 'other'],
+    [{ origin: 'https://triage.example.evil' }, 'other'],
+    [{ origin: 'null' }, 'other'],
+    [{ origin: '' }, 'other'],
+    [{}, 'unknown'],
+  ])('%j: %s', (given, verdict) => {
+    expect(judgeOrigin({ ...here, ...given })).toBe(verdict);
+  });
+});

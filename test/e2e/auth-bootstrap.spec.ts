@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { createKey } from '../../src/auth/keys/key-format.js';
+import { startTestApp, type TestApp, type TestAppOptions } from '../support/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const PASSWORD = 'the password of the site';
+
+describe('The first start', () => {
+  let database: TestDatabase;
+  const apps: TestApp[] = [];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterEach(async () => {
+    for (const app of apps.splice(0)) await app.close();
+    await database.drop();
+  });
+
+  const start = async (settings: TestAppOptions['settings'] = {}): Promise<TestApp> => {
+    const app = await startTestApp({ database, settings });
+    apps.push(app);
+    return app;
+  };
+  const query = async (text: string) => {
+    const client = new Client(database.url);
+    await client.connect();
+    try {
+      return (await client.query(text)).rows as Record<string, unknown>[];
+    } finally {
+      await client.end();
+    }
+  };
+  const login = async (app: TestApp, password: string) =>
+    (await app.request('POST', '/login', { body: { username: 'admin', password } })).status;
+  const withKey = async (app: TestApp, key: string) =>
+    (await app.request('GET', '/api/me', { headers: { authorization: `Bearer ${key}` } })).body;
+
+  it('makes nobody with an external database and no settings', async () => {
+    await start();
+    expect(await query('select 1 from users')).toEqual([]);
+    expect(await query('select 1 from api_keys')).toEqual([]);
+  });
+
+  it('makes the admin and the key that the settings name, and writes no secret anywhere', async () => {
+    const { key } = createKey();
+    const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
+    const app = await start({
+      BOOTSTRAP_ADMIN_API_KEY: key,
+      BOOTSTRAP_ADMIN_PASSWORD: PASSWORD,
+      DATA_DIR: dataDir,
+    });
+    expect(await login(app, PASSWORD)).toBe(200);
+    expect((await withKey(app, key)).data).toEqual({
+      name: 'key:bootstrap-admin',
+      kind: 'key',
+      role: 'admin',
+      approval_level: 'manager',
+    });
+    expect(() => readdirSync(dataDir)).toThrow('ENOENT');
+    const kept = JSON.stringify([
+      await query('select * from audit_log'),
+      await query('select * from users'),
+      await query('select * from api_keys'),
+    ]);
+    expect(kept).not.toContain(key.slice(13));
+    expect(kept).not.toContain(PASSWORD);
+    const audited = await query(`select actor, action from audit_log order by id limit 2`);
+    expect(audited).toEqual([
+      { actor: 'system', action: 'user.created' },
+      { actor: 'system', action: 'api_key.created' },
+    ]);
+  });
+
+  it('happens once, when replicas start together', async () => {
+    const { key } = createKey();
+    const settings = { BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD };
+    await Promise.all([start(settings), start(settings), start(settings)]);
+    expect(await query('select username from users')).toEqual([{ username: 'admin' }]);
+    expect(await query('select name from api_keys')).toEqual([{ name: 'bootstrap-admin' }]);
+    for (const app of apps) {
+      expect(await login(app, PASSWORD)).toBe(200);
+      expect((await withKey(app, key)).data.role).toBe('admin');
+    }
+  });
+
+  it('changes nothing later, whatever the settings say', async () => {
+    const { key } = createKey();
+    const first = await start({ BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
+    const other = createKey().key;
+    const later = await start({
+      BOOTSTRAP_ADMIN_API_KEY: other,
+      BOOTSTRAP_ADMIN_PASSWORD: 'quite another password',
+    });
+    expect(await login(later, PASSWORD)).toBe(200);
+    expect(await login(later, 'quite another password')).toBe(401);
+    expect((await withKey(later, key)).data.role).toBe('admin');
+    expect((await withKey(later, other)).error.code).toBe('unauthorized');
+    // Nor does it bring back what was removed.
+    const [{ id }] = (await query('select id from api_keys')) as [{ id: string }];
+    const headers = { authorization: `Bearer ${key}` };
+    await first.request('DELETE', `/api/api-keys/${id}`, { headers });
+    const last = await start({ BOOTSTRAP_ADMIN_API_KEY: key });
+    expect((await withKey(last, key)).error.code).toBe('unauthorized');
+  });
+
+  it('makes credentials up with the embedded database, in a file for its owner alone', async () => {
+    const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
+    // Unset is what makes it embedded; which server it really is does not matter here.
+    const app = await start({ DATABASE_URL: '', DATA_DIR: dataDir });
+    const path = join(dataDir, 'bootstrap-credentials.json');
+    try {
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      const { username, password, api_key } = JSON.parse(readFileSync(path, 'utf8')) as Record<
+        string,
+        string
+      >;
+      expect(username).toBe('admin');
+      expect(await login(app, password!)).toBe(200);
+      expect((await withKey(app, api_key!)).data.role).toBe('admin');
+      const before = readFileSync(path, 'utf8');
+      await start({ DATABASE_URL: '', DATA_DIR: dataDir });
+      expect(readFileSync(path, 'utf8')).toBe(before);
+    } finally {
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+
+  it.each([
+    ['BOOTSTRAP_ADMIN_API_KEY', 'its_short'],
+    ['BOOTSTRAP_ADMIN_PASSWORD', 'too short'],
+  ])('refuses %s in one line when it is no good', async (variable, value) => {
+    await expect(start({ [variable]: value })).rejects.toThrow(
+      new RegExp(`^${variable} must be [^\\n]+$`),
+    );
+  });
+});

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inSession, makeKey, makeUser } from '../support/principals.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const TOKEN = 'a-token-of-the-operators';
+const withToken = { headers: { authorization: `Bearer ${TOKEN}` } };
+/** Longer than a verified key is remembered. */
+const FORGOTTEN_MS = 1_000;
+
+describe('The metrics token', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp({ settings: { METRICS_TOKEN: TOKEN } });
+  });
+
+  afterAll(() => app.close());
+
+  it('opens metrics and detailed health, and nothing else', async () => {
+    expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);
+    expect((await app.request('GET', '/health/detailed', withToken)).status).toBe(200);
+    expect((await app.request('GET', '/api/health/detailed', withToken)).status).toBe(200);
+    expect((await app.request('GET', '/api/me', withToken)).status).toBe(401);
+    expect((await app.request('GET', '/api/users', withToken)).status).toBe(401);
+  });
+
+  it.each(['', `${TOKEN} `, TOKEN.slice(1), `${TOKEN}x`, TOKEN.toUpperCase()])(
+    'is not %j',
+    async (token) => {
+      const near = { headers: { authorization: `Bearer ${token}` } };
+      const expected = token.trim() === TOKEN ? 200 : 401;
+      expect((await app.request('GET', '/metrics', near)).status).toBe(expected);
+      expect((await app.request('GET', '/health/detailed', near)).status).toBe(expected);
+    },
+  );
+
+  it('is not needed for detailed health by a principal, and does not open metrics to one', async () => {
+    const { client } = await makeKey(app, 'viewer');
+    expect((await client.request('GET', '/health/detailed')).status).toBe(200);
+    expect((await client.request('GET', '/metrics')).status).toBe(401);
+    const session = await inSession(app, await makeUser(app, 'viewer'));
+    expect((await session.request('GET', '/health/detailed')).status).toBe(200);
+  });
+
+  it('leaves metrics open when it is not set, and detailed health closed', async () => {
+    const open = await startTestApp({ database: app.database });
+    try {
+      expect((await open.request('GET', '/metrics')).status).toBe(200);
+      expect((await open.request('GET', '/metrics', withToken)).status).toBe(200);
+      expect((await open.request('GET', '/health/detailed')).status).toBe(401);
+      expect((await open.request('GET', '/health/detailed', withToken)).status).toBe(401);
+    } finally {
+      await open.close();
+    }
+  });
+});
+
+describe.each(['cut', 'hang'] as const)('With a database that is gone (%s)', (way) => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+  let app: TestApp;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const before = await TcpProxy.before(database.url);
+    proxy = before.proxy;
+    app = await startTestApp({
+      database,
+      settings: {
+        DATABASE_URL: before.url,
+        METRICS_TOKEN: TOKEN,
+        DATABASE_STATEMENT_TIMEOUT_MS: '2000',
+        DATABASE_CONNECT_TIMEOUT_MS: '1000',
+      },
+    });
+  });
+
+  afterAll(async () => {
+    proxy.restore();
+    proxy.cut();
+    await app.close();
+    await proxy.close();
+    await database.drop();
+  });
+
+  it('closes what needs a role, keeps health and metrics, and recovers by itself', async () => {
+    const key = await makeKey(app, 'admin');
+    const user = await makeUser(app, 'viewer');
+    const session = await inSession(app, user);
+    expect((await key.client.request('GET', '/api/users')).status).toBe(200);
+    proxy.hang();
+    if (way === 'cut') proxy.cut();
+    await sleep(FORGOTTEN_MS);
+
+    for (const client of [key.client, session]) {
+      const from = performance.now();
+      const answer = await client.request('GET', '/api/me');
+      expect([answer.status, answer.body.error.code]).toEqual([503, 'service_unavailable']);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      expect(performance.now() - from).toBeLessThan(6_000);
+    }
+    const login = await app.request('POST', '/login', {
+      body: { username: user.name, password: user.password },
+    });
+    expect(login.status).toBe(503);
+    // No credentials need no database to be refused, and operators see what is wrong.
+    expect((await app.request('GET', '/api/me')).status).toBe(401);
+    const health = await app.request('GET', '/health/detailed', withToken);
+    expect([health.status, health.body.components.database.status]).toEqual([503, 'unhealthy']);
+    expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);
+    expect((await app.request('GET', '/live')).status).toBe(200);
+    expect((await app.request('GET', '/login')).status).toBe(200);
+
+    proxy.restore();
+    proxy.cut();
+    const deadline = Date.now() + 8_000;
+    let status = 0;
+    while (status !== 200 && Date.now() < deadline) {
+      status = (await key.client.request('GET', '/api/me')).status;
+      await sleep(100);
+    }
+    expect(status).toBe(200);
+  });
+});

@@ -47,13 +47,19 @@ export function timelineOfChange(
   subject?: TimelineSubject,
 ): TimelineNews[] {
   const about = { incidentId: after.id, actor, ...(subject && { subject }) };
-  const differences = differencesOf(before, after);
   const triaged = after.triagedAt !== before.triagedAt;
   const resolved = after.status === 'resolved' && before.status !== 'resolved';
+  // What an entry of its own tells is not told again.
+  const told = resolved || (triaged && after.status === 'triaged');
+  const differences = differencesOf(before, {
+    ...after,
+    ...(told && { status: before.status }),
+    ...(resolved && { resolution: before.resolution }),
+  });
   return [
     ...(triaged ? [{ ...about, event: 'triaged', summary: verdictInWords(after) }] : []),
     ...(resolved ? [{ ...about, event: 'resolved', summary: 'Resolved.' }] : []),
-    ...(differences.length > 0 && !(triaged && resolved)
+    ...(differences.length > 0
       ? [{ ...about, event: 'updated', summary: `Changed ${differences.join(', ')}.` }]
       : []),
   ];
@@ -65,7 +71,11 @@ function verdictInWords({ verdict }: Incident): string {
   return `Triaged as ${classification}${category ? ` (${category})` : ''}.`;
 }
 
-function differencesOf(before: Incident, after: Incident): string[] {
+type Compared = Pick<Incident, 'severity' | 'status' | 'incidentType' | 'recommendedActions'> & {
+  readonly resolution?: string | undefined;
+};
+
+function differencesOf(before: Compared, after: Compared): string[] {
   const moved = (name: string, from: string, to: string) =>
     from === to ? [] : [`${name} from ${from} to ${to}`];
   return [

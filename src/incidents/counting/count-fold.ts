@@ -61,9 +61,8 @@ export class CountFold implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.transactions.run(async (tx) => {
       if (await this.repository.beginFold(tx)) await this.repository.fold(tx);
     });
-    // A snapshot later, so that no reader needs what goes.
     this.folds += 1;
-    if (this.folds % FOLDS_PER_PURGE === 0) await this.repository.purge();
+    if (this.folds % FOLDS_PER_PURGE === 0) while (!(await this.repository.purge()));
   }
 
   private report(error: unknown): void {

@@ -11,6 +11,15 @@ const SEGMENT_ROWS = 256;
 const LARGEST_SEGMENT = 2 * SEGMENT_ROWS;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
+/** After a bulk import, or to count anew, far more is read than any request may: it takes what it takes. */
+const PATIENCE_MS = 3_600_000;
+type PatientStatement = Statement & { readonly query_timeout: number };
+const patient = (name: string, text: string): PatientStatement => ({
+  name,
+  text,
+  query_timeout: PATIENCE_MS,
+});
+
 const TRY_LOCK: Statement = {
   name: 'incidents_fold_lock',
   text: `select pg_try_advisory_xact_lock(${FOLD_LOCK}) as locked`,
@@ -32,9 +41,9 @@ const CELLS = `
   grouping sets ((source), (source, incident_type, severity, status), cube (incident_type, severity, status))`;
 const CELL = `coalesce(source, ''), coalesce(incident_type, ''), coalesce(severity::text, ''), coalesce(status::text, '')`;
 
-const FOLD: Statement = {
-  name: 'incidents_fold',
-  text: `
+const FOLD = patient(
+  'incidents_fold',
+  `
     with ${FRESH_DELTAS},
     counted as (
       insert into incident_counts as c (source, incident_type, severity, status, n)
@@ -49,12 +58,12 @@ const FOLD: Statement = {
         group by place.first_id having sum(fresh.n) <> 0) as change
      where s.first_id = change.first_id
     returning s.first_id, s.n > ${LARGEST_SEGMENT} as too_large`,
-};
+);
 
 /** Cuts a segment that has grown into pieces; everything is counted in the snapshot of the fold. */
-const CUT: Statement = {
-  name: 'incidents_segment_cut',
-  text: `
+const CUT = patient(
+  'incidents_segment_cut',
+  `
     with rows as (
       select id, (row_number() over (order by id) - 1) / ${SEGMENT_ROWS} as piece from incidents
        where deleted_at is null and id >= $1
@@ -64,11 +73,23 @@ const CUT: Statement = {
     insert into incident_segments as s (first_id, n)
     select case when piece = 0 then $1 else min(id::text)::uuid end, count(*) from rows group by piece
     on conflict on constraint pk_incident_segments do update set n = excluded.n`,
-};
+);
 
+const RECOUNT = patient(
+  'incidents_recount',
+  `insert into incident_counts (source, incident_type, severity, status, n)
+   select ${CELL}, count(*) from incidents where deleted_at is null
+    group by ${CELLS} having count(*) > 0`,
+);
+
+const PURGED_AT_ONCE = 20_000;
 const PURGE: Statement = {
   name: 'incidents_fold_purge',
-  text: `delete from incident_count_deltas where xid < (select pg_snapshot_xmin(folded) from incident_count_state)`,
+  text: `
+    delete from incident_count_deltas where ctid = any (array(
+      select ctid from incident_count_deltas
+       where xid < (select pg_snapshot_xmin(folded) from incident_count_state) limit ${PURGED_AT_ONCE}))
+    returning 1 as purged`,
 };
 
 @Injectable()
@@ -83,6 +104,7 @@ export class CountsRepository {
   /** The fold reads and writes in one snapshot; one that overtook it makes it fail, and Transactions runs it again. */
   async beginFold(tx: Tx): Promise<boolean> {
     await tx.query('set transaction isolation level repeatable read');
+    await tx.query(`set local statement_timeout = ${PATIENCE_MS}`);
     const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, TRY_LOCK);
     return row?.locked === true;
   }
@@ -97,21 +119,17 @@ export class CountsRepository {
     }
   }
 
-  async purge(): Promise<void> {
-    await this.statements.rows(PURGE);
+  /** Removes deltas that every reader finds folded; false when some may be left. */
+  async purge(): Promise<boolean> {
+    return (await this.statements.rows(PURGE)).length < PURGED_AT_ONCE;
   }
 
   /** Counts anew from the incidents themselves. */
   async recount(tx: Tx): Promise<void> {
-    await tx.query('delete from incident_count_deltas');
-    await tx.query('delete from incident_counts');
-    await tx.query('delete from incident_segments');
-    await tx.query('delete from incident_count_state');
-    await tx.query(
-      `insert into incident_counts (source, incident_type, severity, status, n)
-       select ${CELL}, count(*) from incidents where deleted_at is null
-        group by ${CELLS} having count(*) > 0`,
-    );
+    for (const table of ['count_deltas', 'counts', 'segments', 'count_state']) {
+      await tx.query(`delete from incident_${table}`);
+    }
+    await this.statements.rowsIn(tx, RECOUNT);
     await tx.query(`insert into incident_count_state (folded) values (pg_current_snapshot())`);
     await tx.query(`insert into incident_segments (first_id, n) values ($1, 0)`, [FIRST_ID]);
     await this.statements.rowsIn(tx, CUT, [FIRST_ID]);

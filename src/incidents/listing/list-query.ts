@@ -4,6 +4,7 @@ import { groupedPage, isGrouped } from './grouped-page.sql.js';
 import type { IncidentListRequest, Sort } from './incident-list.js';
 import { conditionsOf, type FilterSql, filterSql, Parameters } from './list-parameters.js';
 import { boundFor, type Direction, orderedIds } from './ordered-ids.sql.js';
+import { triagedPage } from './triaged-page.sql.js';
 import { fromSegmentEdge, REST_OF_OFFSET, segmentEdge } from './segments.sql.js';
 
 export interface ListQuery {
@@ -72,6 +73,16 @@ function pageOf(
         };
       }
     }
+  } else if (sort.field === 'triaged_at') {
+    const order = {
+      first: `triaged_at ${direction}, id ${direction}`,
+      rest: `id ${direction}`,
+      both: orderOf(sort),
+    };
+    return {
+      ...triagedPage(conditionsOf(filter), order, offset + per_page, window),
+      prepared: false,
+    };
   } else if (isGrouped(sort.field) && filter.created.length === 0) {
     const grouped = groupedPage({ field: sort.field, filter, direction, bound, skip, take });
     if (grouped) return { ...grouped, prepared };

@@ -1,0 +1,72 @@
+import { randomInt } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { newId } from '../../src/common/ids.js';
+import { Statements } from '../../src/database/statements.js';
+import { Transactions } from '../../src/database/transactions.js';
+import { CountFold } from '../../src/incidents/counting/count-fold.js';
+import { CountsRepository } from '../../src/incidents/counting/counts.repository.js';
+import type { IncidentStatus, Severity } from '../../src/incidents/incident.js';
+
+export const TYPES = ['phishing', 'malware', 'bec', 'other'];
+export const SOURCES = ['edr', 'gateway', 'siem'];
+export const STATUSES: readonly IncidentStatus[] = ['open', 'triaged', 'resolved'];
+export const RANKS: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
+
+export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
+
+export function foldOf(dataSource: DataSource): CountFold {
+  const repository = new CountsRepository(new Statements(dataSource));
+  return new CountFold(repository, new Transactions(dataSource));
+}
+
+export interface Made {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** Puts incidents straight into the table, some of them at the same millisecond. */
+export async function insertIncidents(
+  dataSource: DataSource,
+  count: number,
+  start = Date.now() - count,
+): Promise<Made[]> {
+  const made = Array.from({ length: count }, (_, index) => {
+    const at = start + Math.floor(index / 3);
+    return { id: newId(at), at };
+  });
+  const time = (ms: number) => new Date(ms).toISOString();
+  await dataSource.query(
+    `insert into incidents (id, incident_type, severity, status, source, raw_data, created_by, created_at, updated_at, triaged_at)
+     select id, incident_type, severity, status, source, '{}', 'test', created_at,
+       created_at + random() * interval '1 hour',
+       case when random() < 0.5 then created_at end
+     from unnest($1::uuid[], $2::text[], $3::incident_severity[], $4::incident_status[], $5::text[], $6::timestamptz[])
+       as added (id, incident_type, severity, status, source, created_at)`,
+    [
+      made.map(({ id }) => id),
+      made.map(() => pick(TYPES)),
+      made.map(() => pick(RANKS)),
+      made.map(() => pick(STATUSES)),
+      made.map(() => pick(SOURCES)),
+      made.map(({ at }) => time(at)),
+    ],
+  );
+  return made;
+}
+
+/** One random change as the service makes them: a creation, an update or a deletion. */
+export async function changeAtRandom(
+  dataSource: DataSource,
+  ids: readonly string[],
+): Promise<void> {
+  const kind = randomInt(10);
+  if (kind < 4) await insertIncidents(dataSource, 1 + randomInt(5), Date.now());
+  else if (kind < 9) {
+    await dataSource.query(
+      `update incidents set status = $2, severity = $3, version = version + 1 where id = $1 and deleted_at is null`,
+      [pick(ids), pick(STATUSES), pick(RANKS)],
+    );
+  } else {
+    await dataSource.query(`update incidents set deleted_at = now() where id = $1`, [pick(ids)]);
+  }
+}

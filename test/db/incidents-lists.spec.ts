@@ -1,0 +1,197 @@
+import { randomInt } from 'node:crypto';
+import type { Client, PoolClient } from 'pg';
+import type { DataSource } from 'typeorm';
+import { poolOf } from '../../src/database/data-source.js';
+import {
+  type IncidentFilter,
+  type IncidentListRequest,
+  SORT_FIELDS,
+} from '../../src/incidents/listing/incident-list.js';
+import { listQuery } from '../../src/incidents/listing/list-query.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import {
+  changeAtRandom,
+  foldOf,
+  insertIncidents,
+  type Made,
+  pick,
+  RANKS,
+  SOURCES,
+  STATUSES,
+  TYPES,
+} from './incidents-harness.js';
+
+interface Found {
+  readonly total: number;
+  readonly ids: readonly string[];
+}
+
+/** What the list must say, the slow way. */
+async function expected(client: PoolClient | Client, request: IncidentListRequest): Promise<Found> {
+  const { filter, sort, page, per_page } = request;
+  const direction = sort.descending ? 'desc' : 'asc';
+  const column = { incident_number: 'number' }[sort.field as 'incident_number'] ?? sort.field;
+  const where = `deleted_at is null
+    and ($1::text[] is null or status::text = any($1)) and ($2::text[] is null or severity::text = any($2))
+    and ($3::text[] is null or incident_type = any($3)) and ($4::text is null or source = $4)
+    and ($5::timestamptz is null or created_at > $5) and ($6::timestamptz is null or created_at < $6)`;
+  const values = [
+    filter.statuses,
+    filter.severities,
+    filter.types,
+    filter.source,
+    filter.createdAfter,
+    filter.createdBefore,
+  ];
+  const rows = await client.query<{ id: string }>(
+    `select id from incidents where ${where}
+      order by ${column} ${direction} nulls last, id ${direction} offset ${(page - 1) * per_page} limit ${per_page}`,
+    values,
+  );
+  const count = await client.query<{ n: number }>(
+    `select count(*)::int as n from incidents where ${where}`,
+    values,
+  );
+  return { total: count.rows[0]!.n, ids: rows.rows.map(({ id }) => id) };
+}
+
+async function listed(client: PoolClient | Client, request: IncidentListRequest): Promise<Found> {
+  const { statement, values } = listQuery(request);
+  const { rows } = await client.query<{ total: string; id: string | null }>({
+    ...statement,
+    values: [...values],
+  });
+  return {
+    total: Number(rows[0]!.total),
+    ids: rows.flatMap(({ id }) => (id === null ? [] : [id])),
+  };
+}
+
+const some = <T>(items: readonly T[]): T[] => items.filter(() => randomInt(2) === 0);
+const maybe = (): boolean => randomInt(3) === 0;
+
+function anyRequest(made: readonly Made[]): IncidentListRequest {
+  const after = pick(made).at;
+  const fine = pick(['', '001', '999']);
+  const time = (ms: number) => new Date(ms).toISOString().replace('Z', `${fine}Z`);
+  const filter: IncidentFilter = {
+    ...(maybe() && { statuses: some(STATUSES) }),
+    ...(maybe() && { severities: some(RANKS) }),
+    ...(maybe() && { types: some([...TYPES, 'unseen']) }),
+    ...(maybe() && { source: pick([...SOURCES, 'unseen']) }),
+    ...(randomInt(6) === 0 && { createdAfter: time(after) }),
+    ...(randomInt(6) === 0 && { createdBefore: time(pick(made).at) }),
+  };
+  return {
+    filter: Object.fromEntries(
+      Object.entries(filter).filter(([, value]) => !(Array.isArray(value) && value.length === 0)),
+    ),
+    sort: { field: pick([...SORT_FIELDS, 'created_at', 'created_at']), descending: maybe() },
+    page: pick([1, 1, 2, 3, 10, 30, 60, 150, 1000]),
+    per_page: pick([20, 20, 1, 7, 50, 100]),
+  };
+}
+
+describe('the list of incidents', () => {
+  let database: OpenTestDatabase;
+  let dataSource: DataSource;
+  let made: Made[];
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    ({ dataSource } = database);
+    made = await insertIncidents(dataSource, 3_000);
+    await dataSource.query(`update incidents set deleted_at = now() where id = any($1::uuid[])`, [
+      made.filter(() => randomInt(20) === 0).map(({ id }) => id),
+    ]);
+  });
+  afterAll(() => database?.close());
+
+  it('should be what a plain query gives, whatever is asked, folded or not', async () => {
+    const fold = foldOf(dataSource);
+    const client = await poolOf(dataSource).connect();
+    try {
+      for (let round = 0; round < 400; round += 1) {
+        if (round === 100 || round === 250) await fold.foldPending();
+        if (round > 50 && round % 10 === 0) {
+          await changeAtRandom(
+            dataSource,
+            made.map(({ id }) => id),
+          );
+        }
+        const request = anyRequest(made);
+        expect({ request, ...(await listed(client, request)) }).toEqual({
+          request,
+          ...(await expected(client, request)),
+        });
+      }
+    } finally {
+      client.release();
+    }
+    await fold.foldPending();
+    const [segments] = await dataSource.query<{ n: number; largest: number }[]>(
+      `select count(*)::int as n, max(n)::int as largest from incident_segments`,
+    );
+    expect(segments!.n).toBeGreaterThan(5);
+    expect(segments!.largest).toBeLessThanOrEqual(512);
+  });
+
+  it('should be right in every snapshot while others write and fold', async () => {
+    const fold = foldOf(dataSource);
+    const ids = made.map(({ id }) => id);
+    let writing = true;
+    const writers = Array.from({ length: 3 }, async () => {
+      while (writing) await changeAtRandom(dataSource, ids);
+    });
+    const folders = [fold, foldOf(dataSource)].map(async (one) => {
+      while (writing) await one.foldPending();
+    });
+    const client = await poolOf(dataSource).connect();
+    const totals = new Set<number>();
+    try {
+      for (let round = 0; round < 150; round += 1) {
+        const request = anyRequest(made);
+        await client.query('begin isolation level repeatable read');
+        const [is, shouldBe] = [await listed(client, request), await expected(client, request)];
+        const unfiltered = { ...request, filter: {} };
+        totals.add((await listed(client, unfiltered)).total);
+        await client.query('commit');
+        expect({ request, ...is }).toEqual({ request, ...shouldBe });
+      }
+    } finally {
+      writing = false;
+      client.release();
+      await Promise.all([...writers, ...folders]);
+    }
+    expect(totals.size).toBeGreaterThan(20);
+    expect(await fold.differences()).toEqual([]);
+    await fold.foldPending();
+    expect(await fold.differences()).toEqual([]);
+  });
+
+  it('should notice wrong counts and count anew', async () => {
+    const fold = foldOf(dataSource);
+    await fold.foldPending();
+    await dataSource.query(
+      `update incident_counts set n = n + 1 where source = 'edr' and incident_type = ''`,
+    );
+    await dataSource.query(
+      `update incident_segments set n = n - 1 where first_id = (select max(first_id::text)::uuid from incident_segments)`,
+    );
+    expect(await fold.differences()).toHaveLength(2);
+    await fold.recount();
+    expect(await fold.differences()).toEqual([]);
+  });
+
+  it('should count anew by itself in another cluster, whose transactions have lower numbers', async () => {
+    const fold = foldOf(dataSource);
+    await dataSource.query(`update incident_count_state set folded = '100000000:200000000:'`);
+    await insertIncidents(dataSource, 5);
+    await fold.foldPending();
+    expect(await fold.differences()).toEqual([]);
+    const [{ folded }] = await dataSource.query<[{ folded: boolean }]>(
+      `select folded::text = '100000000:200000000:' as folded from incident_count_state`,
+    );
+    expect(folded).toBe(false);
+  });
+});

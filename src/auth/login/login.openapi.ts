@@ -1,4 +1,5 @@
-import { ApiBody, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { LoginRequestDto } from './login.dto.js';
 
 export const ApiNextQuery = () =>
@@ -10,7 +11,10 @@ export const ApiNextQuery = () =>
   });
 
 export const ApiFormOrJson = () =>
-  ApiBody({ required: true, schema: { $ref: getSchemaPath(LoginRequestDto) } });
+  applyDecorators(
+    ApiExtraModels(LoginRequestDto),
+    ApiBody({ required: true, schema: { $ref: getSchemaPath(LoginRequestDto) } }),
+  );
 
 /** A form's browser goes on elsewhere; there is nothing to read here. */
 export const ApiSeeOther = (description: string) =>

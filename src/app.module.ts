@@ -14,9 +14,11 @@ import { ErrorFilter } from './common/http/error.filter.js';
 import { HeaderGuard } from './common/http/header.guard.js';
 import { InputInterceptor } from './common/http/input.interceptor.js';
 import { loggerParams } from './common/logging/logger-options.js';
+import { NetModule } from './common/net/net.module.js';
 import { createValidationPipe } from './common/validation/validation.pipe.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Settings } from './config/settings.js';
+import { ConnectorsModule } from './connectors/connectors.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -48,6 +50,7 @@ export class AppModule {
         DatabaseModule.with(dataSource),
         LoggerModule.forRoot(loggerParams(logger)),
         CommonModule,
+        NetModule,
         MetricsModule,
         JobsModule,
         SecretsModule,
@@ -57,6 +60,7 @@ export class AppModule {
         AuthModule,
         IncidentsModule,
         KillSwitchModule,
+        ConnectorsModule,
         HealthModule,
         DocsModule,
         ...alongside,

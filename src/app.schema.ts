@@ -4,6 +4,7 @@ import { Audit1795000200000 } from './database/migrations/1795000200000-audit.js
 import { Idempotency1795000300000 } from './database/migrations/1795000300000-idempotency.js';
 import { Auth1795000400000 } from './database/migrations/1795000400000-auth.js';
 import { KillSwitch1795000600000 } from './database/migrations/1795000600000-kill-switch.js';
+import { Connectors1795000700000 } from './database/migrations/1795000700000-connectors.js';
 
 /** Every table of the service, and the migrations that make them, oldest first. */
 export const schema: Schema = {
@@ -14,5 +15,6 @@ export const schema: Schema = {
     Idempotency1795000300000,
     Auth1795000400000,
     KillSwitch1795000600000,
+    Connectors1795000700000,
   ],
 };

@@ -2,10 +2,11 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ComponentHealth, HealthComponents } from '../common/health-components.js';
 import { Metrics } from '../metrics/metrics.js';
+import { ScrapedGauges } from '../metrics/scraped-gauges.js';
 import { KillSwitchService } from './kill-switch.service.js';
 
 /** Whoever looks gets an answer while the database hangs, too. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 800;
 
 /** Shows operators how the switch stands. */
 @Injectable()
@@ -14,14 +15,13 @@ export class KillSwitchSignals implements OnModuleInit {
     private readonly killSwitch: KillSwitchService,
     private readonly components: HealthComponents,
     private readonly metrics: Metrics,
+    private readonly gauges: ScrapedGauges,
   ) {}
 
   onModuleInit(): void {
     this.components.register('kill_switch', () => this.health());
-    const gauge = this.metrics.killSwitchActive;
-    Object.assign(gauge, {
-      collect: async () => gauge.set((await this.look()).active ? 1 : 0),
-    });
+    const read = async (): Promise<number> => ((await this.look()).active ? 1 : 0);
+    this.gauges.register(this.metrics.killSwitchActive, read);
   }
 
   private async health(): Promise<ComponentHealth> {

@@ -1,0 +1,130 @@
+import { ACTION_TYPES, type ActionTypeName } from '../../../common/action-types.js';
+import type { ConfigSchema } from '../../config/config-schema.js';
+
+export interface HttpAction {
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: Record<string, unknown> | string;
+  readonly success_statuses?: readonly number[];
+  readonly idempotent?: boolean;
+}
+
+export interface HttpConfig {
+  readonly base_url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly actions: Readonly<Partial<Record<ActionTypeName, HttpAction>>>;
+}
+
+export const DEFAULT_METHOD = 'POST';
+
+export const HTTP_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    base_url: {
+      type: 'string',
+      format: 'uri',
+      minLength: 8,
+      maxLength: 2_000,
+      description: 'Where every path begins.',
+    },
+    headers: {
+      type: 'object',
+      propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" },
+      additionalProperties: { type: 'string', maxLength: 8_000 },
+      maxProperties: 30,
+      writeOnly: true,
+      description: 'Sent with every request. Templates.',
+    },
+    secrets: {
+      type: 'object',
+      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$' },
+      additionalProperties: { type: 'string', minLength: 1, maxLength: 8_000 },
+      maxProperties: 30,
+      writeOnly: true,
+      description: 'What templates name as secrets.<name>.',
+    },
+    actions: {
+      type: 'object',
+      propertyNames: { enum: ACTION_TYPES },
+      additionalProperties: {
+        type: 'object',
+        properties: {
+          method: {
+            type: 'string',
+            enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+            maxLength: 6,
+            default: DEFAULT_METHOD,
+          },
+          path: {
+            type: 'string',
+            pattern: '^/(?!/)',
+            maxLength: 2_000,
+            description: 'Template; values are escaped as one path segment, or a query value.',
+          },
+          body: {
+            type: ['object', 'string'],
+            description:
+              'Template: an object, or JSON as text, or a form as text beside a content-type header that says so.',
+          },
+          success_statuses: {
+            type: 'array',
+            items: { type: 'integer', minimum: 200, maximum: 599 },
+            maxItems: 20,
+            uniqueItems: true,
+            description: 'Without it: every 2xx.',
+          },
+          idempotent: {
+            type: 'boolean',
+            description:
+              'Sent twice it takes effect once, so that it may be repeated when its outcome is unknown. By default only GET.',
+          },
+        },
+        required: ['path'],
+        additionalProperties: false,
+      },
+      minProperties: 1,
+      maxProperties: ACTION_TYPES.length,
+      description: 'The action types that the connector provides, and the request of each.',
+    },
+  },
+  required: ['base_url', 'actions'],
+  additionalProperties: false,
+};
+
+/** What Node, the target or the framing of the message decides. */
+const RESERVED_HEADERS = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'expect',
+  'upgrade',
+  'te',
+  'trailer',
+  'accept-encoding',
+]);
+
+export function isReservedHeader(name: string): boolean {
+  const lower = name.toLowerCase();
+  return RESERVED_HEADERS.has(lower) || lower.startsWith('proxy-');
+}
+
+/** Header names mean the same in any case. */
+export function headerNamed(
+  headers: Readonly<Record<string, string>> | undefined,
+  name: string,
+): string | undefined {
+  const entry = Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name);
+  return entry?.[1];
+}
+
+export function takesForm(config: HttpConfig): boolean {
+  const type = headerNamed(config.headers, 'content-type') ?? '';
+  return /^application\/x-www-form-urlencoded\b/i.test(type);
+}
+
+export function isIdempotent({ method = DEFAULT_METHOD, idempotent }: HttpAction): boolean {
+  return idempotent ?? method === 'GET';
+}

@@ -1,0 +1,71 @@
+import type { VendorRequest } from '../../calls/vendor-calls.js';
+import type { ActionCall } from '../../connector.port.js';
+import {
+  DEFAULT_METHOD,
+  headerNamed,
+  type HttpAction,
+  type HttpConfig,
+  takesForm,
+} from './http-config.js';
+import { renderForm, renderHeader, renderJson, renderPath } from './rendering.js';
+import { parseTemplate, referencesIn, type Scope } from './template.js';
+
+/** The request of an action. Throws CannotRender when the parameters do not fit. */
+export function requestFor(
+  config: HttpConfig,
+  action: HttpAction,
+  { actionId, parameters }: Pick<ActionCall, 'actionId' | 'parameters'>,
+): VendorRequest {
+  const scope: Scope = { parameters, secrets: config.secrets ?? {}, action: { id: actionId } };
+  const body = bodyOf(config, action, scope);
+  return {
+    method: action.method ?? DEFAULT_METHOD,
+    url: addressOf(config, renderPath(action.path, scope)),
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined &&
+        headerNamed(config.headers, 'content-type') === undefined && {
+          'content-type': 'application/json',
+        }),
+      // Vendors that know it have the effect once, however often they are asked.
+      ...(headerNamed(config.headers, 'idempotency-key') === undefined && {
+        'idempotency-key': actionId,
+      }),
+      ...renderedHeaders(config, scope),
+    },
+    ...(body !== undefined && { body }),
+  };
+}
+
+/** Asks whether the service is there, with the headers that do not depend on an action. */
+export function testRequest(config: HttpConfig): VendorRequest {
+  const scope: Scope = { parameters: {}, secrets: config.secrets ?? {}, action: {} };
+  const constant = Object.entries(config.headers ?? {}).filter(([, value]) =>
+    referencesIn(parseTemplate(value)).every(({ root }) => root === 'secrets'),
+  );
+  return {
+    method: 'GET',
+    url: new URL(config.base_url),
+    headers: renderedHeaders({ ...config, headers: Object.fromEntries(constant) }, scope),
+  };
+}
+
+function addressOf({ base_url }: HttpConfig, path: string): URL {
+  const base = new URL(base_url);
+  const address = new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}`);
+  // The rules of paths and of their templates make sure of it; a mistake there must not reach another host.
+  if (address.origin !== base.origin) throw new Error('A rendered path leads to another host.');
+  return address;
+}
+
+function bodyOf(config: HttpConfig, { body }: HttpAction, scope: Scope): string | undefined {
+  if (body === undefined) return undefined;
+  if (typeof body !== 'string') return renderJson(body, scope);
+  return takesForm(config) ? renderForm(body, scope) : renderJson(JSON.parse(body), scope);
+}
+
+function renderedHeaders({ headers = {} }: HttpConfig, scope: Scope): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, renderHeader(value, scope)]),
+  );
+}

@@ -1,0 +1,98 @@
+import type { ActionTypeName } from '../../../common/action-types.js';
+import { OutcomeUnknownError } from '../../../common/net/net.errors.js';
+import type { OutboundAnswer } from '../../../common/net/outbound-request.js';
+import type { VendorCalls, VendorRequest } from '../../calls/vendor-calls.js';
+import { secretTexts } from '../../config/config-parts.js';
+import {
+  type ActionCall,
+  Connector,
+  type ConnectorIdentity,
+  type Gate,
+  type Outcome,
+  type TestResult,
+} from '../../connector.port.js';
+import { timedTest } from '../../health/timed-test.js';
+import { type HttpAction, type HttpConfig, isIdempotent } from './http-config.js';
+import { requestFor, testRequest } from './http-request.js';
+import { CannotRender } from './rendering.js';
+import { VendorText } from './vendor-text.js';
+
+const TEST_TIMEOUT_MS = 5_000;
+
+/** Answers that say nothing about whether the request took effect. */
+const UNCLEAR = (status: number): boolean => status === 408 || status >= 500;
+
+export class HttpConnector extends Connector {
+  private readonly text: VendorText;
+
+  constructor(
+    identity: ConnectorIdentity,
+    private readonly config: HttpConfig,
+    private readonly calls: VendorCalls,
+  ) {
+    super(identity);
+    this.text = new VendorText([...secretTexts(config.secrets ?? {}), ...credentialsIn(config)]);
+  }
+
+  provides(type: ActionTypeName): boolean {
+    return this.actionFor(type) !== undefined;
+  }
+
+  idempotent(type: ActionTypeName): boolean {
+    const action = this.actionFor(type);
+    return action !== undefined && isIdempotent(action);
+  }
+
+  async execute(call: ActionCall, gate: Gate): Promise<Outcome> {
+    const action = this.actionFor(call.type);
+    if (!action) return { kind: 'refused', message: `${call.type} is not configured.` };
+    let request: VendorRequest;
+    try {
+      request = requestFor(this.config, action, call);
+    } catch (error) {
+      if (error instanceof CannotRender) return { kind: 'refused', message: error.message };
+      throw error;
+    }
+    const idempotent = isIdempotent(action);
+    return this.read(action, await this.calls.gated(gate, request, { idempotent }));
+  }
+
+  test(): Promise<TestResult> {
+    return timedTest(async () => {
+      const request = { ...testRequest(this.config), timeoutMs: TEST_TIMEOUT_MS };
+      const { status } = await this.calls.ungated(request);
+      const success = status < 500 && status !== 401 && status !== 403;
+      return { success, message: `The service answers with status ${status}.` };
+    });
+  }
+
+  private read({ success_statuses }: HttpAction, answer: OutboundAnswer): Outcome {
+    const { status } = answer;
+    const said = this.text.excerpt(answer);
+    const message = `The service answered with status ${status}${said && `: ${said}`}`;
+    if (success_statuses?.includes(status) ?? (status >= 200 && status < 300)) {
+      const answered = this.text.data(answer);
+      const data = { status, ...(answered !== undefined && { answer: answered }) };
+      return { kind: 'done', message: `The service answered with status ${status}.`, data };
+    }
+    if (UNCLEAR(status)) throw new OutcomeUnknownError(message, 'broken');
+    if (status >= 300 && status < 400) {
+      return { kind: 'refused', message: `${message}; redirects are not followed.` };
+    }
+    return { kind: 'refused', message };
+  }
+
+  private actionFor(type: ActionTypeName): HttpAction | undefined {
+    const { actions } = this.config;
+    return Object.hasOwn(actions, type) ? actions[type] : undefined;
+  }
+}
+
+const NO_CREDENTIALS = new Set(['accept', 'content-type', 'user-agent']);
+
+/** A header such as `Bearer <token>` holds the secret as one of its words. */
+function credentialsIn({ headers = {} }: HttpConfig): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => !NO_CREDENTIALS.has(name.toLowerCase()))
+    .flatMap(([, value]) => [value, ...value.split(/\s+/)]);
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OutcomeUnknownError, UnreachableError } from '../../common/net/net.errors.js';
+import type { OutboundHttp } from '../../common/net/outbound-http.js';
+import type { OutboundAnswer, OutboundRequest } from '../../common/net/outbound-request.js';
+import type { Gate } from '../connector.port.js';
+import { CircuitBreaker } from './circuit-breaker.js';
+import { ATTEMPTS, backoff, isPassing, mayRepeat, retryAfter } from './retry-rules.js';
+
+export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
+
+export interface CallOptions {
+  /** Sent twice it takes effect once. */
+  readonly idempotent: boolean;
+}
+
+/** For one attempt; all attempts and waits together stay well below the lease of an action. */
+const TIMEOUT_MS = 10_000;
+const NO_RETRY_AFTER_MS = 20_000;
+
+/** The calls of one connector: each with a timeout, together behind a breaker, repeated where that is safe. */
+export class VendorCalls {
+  private readonly breaker = new CircuitBreaker();
+
+  constructor(
+    private readonly http: OutboundHttp,
+    private readonly wait: (ms: number, signal?: AbortSignal) => Promise<void> = pause,
+  ) {}
+
+  /** A request with an effect, or a look-up: each attempt passes the gate anew. */
+  async gated(gate: Gate, request: VendorRequest, options: CallOptions): Promise<OutboundAnswer> {
+    const start = performance.now();
+    /** Once something was sent, a later attempt that sends nothing does not make the outcome known. */
+    let unknown: OutcomeUnknownError | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      const last = attempt === ATTEMPTS || performance.now() - start > NO_RETRY_AFTER_MS;
+      let pauseMs = backoff(attempt, Math.random());
+      try {
+        const answer = await this.attempt(gate, request);
+        if (last || !options.idempotent || !isPassing(answer.status)) return answer;
+        const asked = retryAfter(answer.header('retry-after'), new Date());
+        if (asked === 'too long') return answer;
+        pauseMs = Math.max(pauseMs, asked ?? 0);
+      } catch (error) {
+        if (error instanceof OutcomeUnknownError) unknown = error;
+        if (last || !mayRepeat(error, options.idempotent)) {
+          throw error instanceof UnreachableError ? (unknown ?? error) : error;
+        }
+      }
+      await this.wait(pauseMs);
+    }
+  }
+
+  /** A request without effect that the kill switch does not stop: a status poll or a test. */
+  ungated(request: VendorRequest): Promise<OutboundAnswer> {
+    return this.http.request({ timeoutMs: TIMEOUT_MS, ...request });
+  }
+
+  private async attempt(gate: Gate, request: VendorRequest): Promise<OutboundAnswer> {
+    this.breaker.enter();
+    try {
+      const answer = await gate.send((departure) =>
+        this.http.request({
+          timeoutMs: TIMEOUT_MS,
+          ...request,
+          signal: departure.signal,
+          beforeLeaving: () => departure.leave(),
+        }),
+      );
+      if (answer.status >= 500) this.breaker.failed();
+      else this.breaker.succeeded();
+      return answer;
+    } catch (error) {
+      if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
+        this.breaker.failed();
+      } else {
+        this.breaker.leftUntried();
+      }
+      throw error;
+    }
+  }
+}
+
+async function pause(ms: number): Promise<void> {
+  await sleep(ms);
+}

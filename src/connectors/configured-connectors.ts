@@ -1,0 +1,95 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { ActionTypeName } from '../common/action-types.js';
+import { isUuid } from '../common/ids.js';
+import { SealedConfig } from './config/sealed-config.js';
+import type { SealedConnector } from './connector.js';
+import type { Connector } from './connector.port.js';
+import { ConnectorRegistry } from './connector-registry.js';
+import type { ConnectorType } from './connector-type.port.js';
+import { ConnectorTypes } from './connector-types.js';
+import { ConnectorsRepository } from './connectors.repository.js';
+import { UnusableConnector } from './unusable-connector.js';
+
+interface Made {
+  readonly version: number;
+  readonly connector: Connector;
+}
+
+interface Usable {
+  readonly row: SealedConnector;
+  readonly type: ConnectorType;
+}
+
+/**
+ * Reads the connectors anew for each question, so that every replica knows a change at once; what is made of them is
+ * kept while they stay the same, because it remembers who does not answer.
+ */
+@Injectable()
+export class ConfiguredConnectors extends ConnectorRegistry {
+  private readonly logger = new Logger(ConfiguredConnectors.name);
+  private readonly made = new Map<string, Made>();
+
+  constructor(
+    private readonly rows: ConnectorsRepository,
+    private readonly types: ConnectorTypes,
+    private readonly configs: SealedConfig,
+  ) {
+    super();
+  }
+
+  async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
+    const serving = await this.serving();
+    const found = serving.find((one) => one.type.provides(one.row.config).includes(type));
+    return found && this.connectorOf(found.row);
+  }
+
+  async find(id: string): Promise<Connector | undefined> {
+    const row = isUuid(id) ? await this.rows.findById(id) : undefined;
+    return row && this.connectorOf(row);
+  }
+
+  async availableTypes(): Promise<ReadonlySet<ActionTypeName>> {
+    const serving = await this.serving();
+    return new Set(serving.flatMap(({ type, row }) => type.provides(row.config)));
+  }
+
+  connectorOf(row: SealedConnector): Connector {
+    const known = this.made.get(row.id);
+    if (known?.version === row.version) return known.connector;
+    const connector = this.make(row);
+    this.made.set(row.id, { version: row.version, connector });
+    return connector;
+  }
+
+  private async serving(): Promise<Usable[]> {
+    const rows = await this.rows.all();
+    this.forgetAllBut(rows);
+    const enabled = rows
+      .filter((row) => row.enabled)
+      .flatMap((row): Usable[] => {
+        const type = this.types.find(row.type);
+        return type ? [{ row, type }] : [];
+      });
+    const lasting = enabled.filter(({ type }) => !type.standIn);
+    return lasting.length > 0 ? lasting : enabled;
+  }
+
+  /** One whose secrets cannot be read must not be passed over in silence: its actions fail and say why. */
+  private make(row: SealedConnector): Connector {
+    const { id, name, type: typeName } = row;
+    const type = this.types.find(typeName);
+    const identity = { id, name, type: typeName };
+    try {
+      if (!type) throw new Error(`There is no connector type ${typeName}.`);
+      return type.create(identity, this.configs.open(id, row));
+    } catch (err) {
+      this.logger.error({ err, connector: name }, 'A connector cannot be used');
+      return new UnusableConnector(identity, type?.provides(row.config) ?? []);
+    }
+  }
+
+  private forgetAllBut(rows: readonly SealedConnector[]): void {
+    const ids = new Set(rows.map(({ id }) => id));
+    for (const id of this.made.keys()) if (!ids.has(id)) this.made.delete(id);
+  }
+}

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { HttpType } from './adapters/http/http.type.js';
+import { SandboxType } from './adapters/sandbox/sandbox.type.js';
+import type { ConnectorType } from './connector-type.port.js';
+
+/** The kinds of connectors that there are. */
+@Injectable()
+export class ConnectorTypes {
+  readonly all: readonly ConnectorType[];
+
+  constructor(http: HttpType, sandbox: SandboxType) {
+    this.all = [http, sandbox];
+  }
+
+  find(name: string): ConnectorType | undefined {
+    return this.all.find((type) => type.name === name);
+  }
+
+  get names(): readonly string[] {
+    return this.all.map(({ name }) => name);
+  }
+}

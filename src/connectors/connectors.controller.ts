@@ -1,0 +1,82 @@
+import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import { DeletedDto } from '../common/deleted.dto.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../common/access.js';
+import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
+import { ListAnswer } from '../common/paging/page.js';
+import { AnswerOnce } from '../idempotency/answer-once.js';
+import type { Once } from '../idempotency/once.js';
+import {
+  ConnectorDto,
+  ConnectorQueryDto,
+  CreateConnectorDto,
+  UpdateConnectorDto,
+} from './connectors.dto.js';
+import { ConnectorsService } from './connectors.service.js';
+
+@ApiTags('Connectors')
+@Controller('api/connectors')
+export class ConnectorsController {
+  constructor(private readonly connectors: ConnectorsService) {}
+
+  @Get()
+  @Requires('viewer')
+  @Operation('listConnectors', 'List the connectors')
+  @ApiAnswer({ status: 200, description: 'The connectors.', type: ConnectorDto, list: true })
+  async list(@Query() query: ConnectorQueryDto): Promise<ListAnswer<ConnectorDto>> {
+    return ListAnswer.of(await this.connectors.list(query, query.sort), query, ConnectorDto.from);
+  }
+
+  @Post()
+  @Requires('admin')
+  @Operation('createConnector', 'Set up a connector')
+  @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
+  @ApiErrors('conflict')
+  async create(
+    @Body() body: CreateConnectorDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+  ): Promise<ConnectorDto> {
+    const keep = once.keeping(ConnectorDto.from);
+    return ConnectorDto.from(await this.connectors.create(caller, body, keep));
+  }
+
+  @Get(':id')
+  @Requires('viewer')
+  @Operation('getConnector', 'Read a connector')
+  @ApiAnswer({ status: 200, description: 'The connector.', type: ConnectorDto })
+  async get(@Param('id') id: string): Promise<ConnectorDto> {
+    return ConnectorDto.from(await this.connectors.get(id));
+  }
+
+  @Put(':id')
+  @Requires('admin')
+  @Operation('updateConnector', 'Change a connector')
+  @ApiAnswer({ status: 200, description: 'The connector as it is now.', type: ConnectorDto })
+  @ApiErrors('conflict')
+  async update(
+    @Param('id') id: string,
+    @Body() body: UpdateConnectorDto,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<ConnectorDto> {
+    return ConnectorDto.from(await this.connectors.update(caller, id, body));
+  }
+
+  @Delete(':id')
+  @Requires('admin')
+  @Operation('deleteConnector', 'Delete a connector')
+  @ApiAnswer({
+    status: 200,
+    description: 'The connector and its secrets are gone.',
+    type: DeletedDto,
+  })
+  async delete(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedDto> {
+    await this.connectors.delete(caller, id);
+    return { id, deleted: true };
+  }
+}

@@ -1,0 +1,13 @@
+import { AppError, NotFoundError } from '../common/errors/app-error.js';
+
+export class ConnectorNotFoundError extends NotFoundError {
+  constructor() {
+    super('Connector');
+  }
+}
+
+export class ConnectorNameTakenError extends AppError {
+  constructor(name: string) {
+    super('conflict', `There is a connector named ${name} already.`);
+  }
+}

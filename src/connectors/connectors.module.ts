@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import { HttpType } from './adapters/http/http.type.js';
+import { SandboxType } from './adapters/sandbox/sandbox.type.js';
+import { SealedConfig } from './config/sealed-config.js';
+import { ConfiguredConnectors } from './configured-connectors.js';
+import { ConnectorRegistry } from './connector-registry.js';
+import { ConnectorTypes } from './connector-types.js';
+import { ConnectorsController } from './connectors.controller.js';
+import { ConnectorsRepository } from './connectors.repository.js';
+import { ConnectorsService } from './connectors.service.js';
+import { ConnectorChecks } from './health/connector-checks.js';
+import { ConnectorHealthController } from './health/connector-health.controller.js';
+import { ConnectorSignals } from './health/connector-signals.js';
+import { SandboxSeed } from './sandbox-seed.js';
+
+@Module({
+  controllers: [ConnectorHealthController, ConnectorsController],
+  providers: [
+    HttpType,
+    SandboxType,
+    ConnectorTypes,
+    SealedConfig,
+    ConnectorsRepository,
+    ConnectorsService,
+    ConfiguredConnectors,
+    { provide: ConnectorRegistry, useExisting: ConfiguredConnectors },
+    ConnectorChecks,
+    ConnectorSignals,
+    SandboxSeed,
+  ],
+  exports: [ConnectorRegistry],
+})
+export class ConnectorsModule {}

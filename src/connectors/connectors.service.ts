@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../audit/audit-log.js';
+import type { Caller } from '../common/caller.js';
+import { ValidationError } from '../common/errors/app-error.js';
+import { isUuid, newId } from '../common/ids.js';
+import type { Page, PageRequest } from '../common/paging/page.js';
+import { mapConstraints } from '../database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../database/transactions.js';
+import { changeConfig } from './config/config-parts.js';
+import type { Config } from './config/config-schema.js';
+import { SealedConfig } from './config/sealed-config.js';
+import type { ConnectorRecord, SealedConnector } from './connector.js';
+import { ConnectorTypes } from './connector-types.js';
+import { ConnectorNameTakenError, ConnectorNotFoundError } from './connectors.errors.js';
+import { ConnectorsRepository, type ConnectorSort } from './connectors.repository.js';
+
+export interface NewConnector {
+  readonly name: string;
+  readonly type: string;
+  readonly config: Config;
+  readonly enabled?: boolean;
+  readonly priority?: number;
+}
+
+export type ConnectorChange = Partial<Omit<NewConnector, 'type'>>;
+
+export const DEFAULT_PRIORITY = 100;
+
+@Injectable()
+export class ConnectorsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly connectors: ConnectorsRepository,
+    private readonly types: ConnectorTypes,
+    private readonly configs: SealedConfig,
+    private readonly audit: AuditLog,
+  ) {}
+
+  list(request: PageRequest, sort: ConnectorSort): Promise<Page<ConnectorRecord>> {
+    return this.connectors.list(request, sort);
+  }
+
+  all(): Promise<ConnectorRecord[]> {
+    return this.connectors.all();
+  }
+
+  async get(id: string): Promise<SealedConnector> {
+    const found = isUuid(id) ? await this.connectors.findById(id) : undefined;
+    if (!found) throw new ConnectorNotFoundError();
+    return found;
+  }
+
+  async create(
+    caller: Caller,
+    wanted: NewConnector,
+    keep: Participant<ConnectorRecord>,
+  ): Promise<ConnectorRecord> {
+    const { name, enabled = true, priority = DEFAULT_PRIORITY } = wanted;
+    const type = this.typeNamed(wanted.type);
+    const id = newId();
+    const stored = this.configs.seal(type, id, wanted.config);
+    return await this.unlessTaken(name, () =>
+      this.transactions.run<ConnectorRecord>(
+        async (tx) => {
+          const content = { name, enabled, priority, ...stored };
+          const made = await this.connectors.insert(tx, id, type.name, content);
+          await this.record(tx, caller, 'connector.created', made, { enabled, priority });
+          return made;
+        },
+        caller,
+        keep,
+      ),
+    );
+  }
+
+  async update(caller: Caller, id: string, change: ConnectorChange): Promise<ConnectorRecord> {
+    if (Object.values(change).every((value) => value === undefined)) {
+      const message = 'name, enabled, priority or config must be given.';
+      throw ValidationError.of('name', 'required', message);
+    }
+    if (!isUuid(id)) throw new ConnectorNotFoundError();
+    return await this.unlessTaken(change.name ?? '', () =>
+      this.transactions.run<ConnectorRecord>(async (tx) => {
+        const before = await this.lock(tx, id);
+        const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
+        const stored = change.config ? this.changed(before, change.config) : before;
+        const after = await this.connectors.update(tx, id, {
+          name,
+          enabled,
+          priority,
+          config: stored.config,
+          sealed: stored.sealed,
+          secretNames: stored.secretNames,
+        });
+        await this.record(tx, caller, 'connector.updated', after, {
+          enabled,
+          priority,
+          ...(before.name !== name && { name_before: before.name }),
+          ...(change.config && { config_fields: Object.keys(change.config) }),
+        });
+        return after;
+      }, caller),
+    );
+  }
+
+  async delete(caller: Caller, id: string): Promise<void> {
+    if (!isUuid(id)) throw new ConnectorNotFoundError();
+    await this.transactions.run(async (tx) => {
+      const gone = await this.lock(tx, id);
+      await this.connectors.markDeleted(tx, id);
+      await this.record(tx, caller, 'connector.deleted', gone, {});
+    }, caller);
+  }
+
+  private changed(before: SealedConnector, change: Config) {
+    const type = this.typeNamed(before.type);
+    const whole = this.configs.open(before.id, before);
+    return this.configs.seal(type, before.id, changeConfig(type.schema, whole, change));
+  }
+
+  private async lock(tx: Tx, id: string): Promise<SealedConnector> {
+    const found = await this.connectors.lockById(tx, id);
+    if (!found) throw new ConnectorNotFoundError();
+    return found;
+  }
+
+  private typeNamed(name: string) {
+    const type = this.types.find(name);
+    if (type) return type;
+    const message = `type must be one of ${this.types.names.join(', ')}.`;
+    throw ValidationError.of('type', 'is_in', message);
+  }
+
+  private unlessTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
+    return mapConstraints({ uq_connectors_name: () => new ConnectorNameTakenError(name) }, work);
+  }
+
+  /** Names of fields, never values: a configuration may hold secrets. */
+  private async record(
+    tx: Tx,
+    caller: Caller,
+    action: `connector.${string}`,
+    { id, name, type }: ConnectorRecord,
+    details: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const subject = { type: 'connector', id };
+    const entry = { actor: caller.name, action, subject, details: { name, type, ...details } };
+    await this.audit.record(tx, entry);
+  }
+}

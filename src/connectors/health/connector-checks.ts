@@ -1,0 +1,89 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { AuditLog } from '../../audit/audit-log.js';
+import type { Caller } from '../../common/caller.js';
+import { type Participant, Transactions, type Tx } from '../../database/transactions.js';
+import { DomainEvents } from '../../jobs/events/domain-events.js';
+import { Jobs } from '../../jobs/jobs.js';
+import { ConfiguredConnectors } from '../configured-connectors.js';
+import { type CheckResult, CONNECTOR_UNHEALTHY, type SealedConnector } from '../connector.js';
+import type { TestResult } from '../connector.port.js';
+import { ConnectorsRepository } from '../connectors.repository.js';
+import { ConnectorsService } from '../connectors.service.js';
+
+const PERIOD_SECONDS = 60;
+const AT_ONCE = 4;
+/** An answer that takes longer counts as one that will soon not come. */
+const SLOW_MS = 3_000;
+
+/** Finds out whether the connectors answer: regularly, on one replica at a time, and when someone asks. */
+@Injectable()
+export class ConnectorChecks implements OnModuleInit {
+  private readonly logger = new Logger(ConnectorChecks.name);
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly connectors: ConnectorsRepository,
+    private readonly service: ConnectorsService,
+    private readonly configured: ConfiguredConnectors,
+    private readonly events: DomainEvents,
+    private readonly audit: AuditLog,
+    private readonly jobs: Jobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.every('check-connectors', PERIOD_SECONDS, () => this.checkAll());
+  }
+
+  async checkAll(): Promise<void> {
+    const waiting = (await this.connectors.all()).filter(({ enabled }) => enabled);
+    const worker = async (): Promise<void> => {
+      for (let row = waiting.shift(); row; row = waiting.shift()) await this.check(row);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  }
+
+  /** What someone asked for: the result is remembered like that of a regular check. */
+  async test(caller: Caller, id: string, keep: Participant<TestResult>): Promise<TestResult> {
+    const row = await this.service.get(id);
+    const result = await this.configured.connectorOf(row).test();
+    return await this.transactions.run<TestResult>(
+      async (tx) => {
+        await this.remember(tx, row, resultOf(result));
+        const details = { name: row.name, success: result.success };
+        const subject = { type: 'connector', id };
+        const action = 'connector.tested';
+        await this.audit.record(tx, { actor: caller.name, action, subject, details });
+        return result;
+      },
+      caller,
+      keep,
+    );
+  }
+
+  private async check(row: SealedConnector): Promise<void> {
+    try {
+      const result = resultOf(await this.configured.connectorOf(row).test());
+      await this.transactions.run((tx) => this.remember(tx, row, result));
+    } catch (err) {
+      // One that breaks its check must not keep the others from theirs.
+      this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
+    }
+  }
+
+  private async remember(tx: Tx, row: SealedConnector, result: CheckResult): Promise<void> {
+    const recorded = await this.connectors.recordCheck(tx, row, result);
+    const turned = recorded && recorded.before !== 'unhealthy' && result.status === 'unhealthy';
+    if (!turned || !row.enabled) return;
+    const { id, name, type } = row;
+    await this.events.record(tx, {
+      type: CONNECTOR_UNHEALTHY,
+      subject: { type: 'connector', id },
+      payload: { name, type, message: result.message },
+    });
+  }
+}
+
+function resultOf({ success, message, latencyMs }: TestResult): CheckResult {
+  if (!success) return { status: 'unhealthy', message, latencyMs };
+  return { status: latencyMs > SLOW_MS ? 'degraded' : 'healthy', message, latencyMs };
+}

@@ -1,0 +1,75 @@
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../../auth/current-principal.js';
+import type { Principal } from '../../auth/principal.js';
+import { Requires } from '../../common/access.js';
+import { ApiAnswer, Operation } from '../../common/openapi/answers.js';
+import { AnswerOnce } from '../../idempotency/answer-once.js';
+import type { Once } from '../../idempotency/once.js';
+import { ConnectorTypes } from '../connector-types.js';
+import { ConnectorsService } from '../connectors.service.js';
+import { ConnectorChecks } from './connector-checks.js';
+import { ConnectorHealthDto, ConnectorTestDto, ConnectorTypeDto } from './connector-health.dto.js';
+
+/** All of it at once: there are as many as someone has set up. */
+const whole = (item: typeof ConnectorHealthDto | typeof ConnectorTypeDto) => ({
+  type: 'object' as const,
+  required: ['data'],
+  properties: { data: { type: 'array' as const, items: { $ref: getSchemaPath(item) } } },
+  additionalProperties: false,
+});
+
+/** Comes before the controller of one connector, whose `:id` would take these words for ids. */
+@ApiTags('Connectors')
+@ApiExtraModels(ConnectorHealthDto, ConnectorTypeDto)
+@Controller('api/connectors')
+export class ConnectorHealthController {
+  constructor(
+    private readonly types: ConnectorTypes,
+    private readonly connectors: ConnectorsService,
+    private readonly checks: ConnectorChecks,
+  ) {}
+
+  @Get('types')
+  @Requires('viewer')
+  @Operation('listConnectorTypes', 'List the types of connectors')
+  @ApiAnswer({
+    status: 200,
+    description: 'Every type, with the schema of its configuration and what it provides.',
+    schema: whole(ConnectorTypeDto),
+  })
+  listTypes(): ConnectorTypeDto[] {
+    return this.types.all.map(ConnectorTypeDto.from);
+  }
+
+  @Get('health')
+  @Requires('viewer')
+  @Operation('getConnectorHealth', 'Read how the connectors are')
+  @ApiAnswer({
+    status: 200,
+    description: 'Every connector, as its last check found it.',
+    schema: whole(ConnectorHealthDto),
+  })
+  async health(): Promise<ConnectorHealthDto[]> {
+    return (await this.connectors.all()).map(ConnectorHealthDto.from);
+  }
+
+  /** The kill switch does not stop it: it has no effect. */
+  @Post(':id/test')
+  @HttpCode(200)
+  @Requires('admin')
+  @Operation('testConnector', 'Find out whether a connector answers')
+  @ApiAnswer({
+    status: 200,
+    description: 'What came of it: `success` says whether it answers.',
+    type: ConnectorTestDto,
+  })
+  async test(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+  ): Promise<ConnectorTestDto> {
+    const keep = once.keeping(ConnectorTestDto.from);
+    return ConnectorTestDto.from(await this.checks.test(caller, id, keep));
+  }
+}

@@ -1,0 +1,56 @@
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ComponentHealth, HealthComponents } from '../../common/health-components.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { statusOf } from '../connector.js';
+import { ConnectorsRepository } from '../connectors.repository.js';
+
+/** A scrape does not wait for a database that hangs. */
+const PATIENCE_MS = 800;
+
+/** Shows operators how the connectors are, from what the last checks of any replica found. */
+@Injectable()
+export class ConnectorSignals implements OnModuleInit, OnModuleDestroy {
+  private readonly collector = { collect: () => this.collect() };
+
+  constructor(
+    private readonly connectors: ConnectorsRepository,
+    private readonly components: HealthComponents,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    this.components.register('connectors', () => this.health());
+    Object.assign(this.metrics.connectorUp, this.collector);
+  }
+
+  onModuleDestroy(): void {
+    const gauge: Partial<typeof this.collector> = this.metrics.connectorUp as object;
+    if (gauge.collect === this.collector.collect) delete gauge.collect;
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const enabled = (await this.connectors.all()).filter((one) => one.enabled);
+    if (enabled.length === 0) {
+      return { status: 'disabled', message: 'No connector is enabled.', total: 0 };
+    }
+    const total = enabled.length;
+    const down = enabled.filter((one) => statusOf(one) === 'unhealthy').map(({ name }) => name);
+    if (down.length === 0) return { status: 'healthy', total };
+    const message = `${down.length} of ${total} connectors ${down.length === 1 ? 'does' : 'do'} not answer.`;
+    return { status: 'degraded', message, total, unhealthy: down };
+  }
+
+  /** What is not known is not shown; a database that is away must not take the other metrics with it. */
+  private async collect(): Promise<void> {
+    const rows = await Promise.race([
+      this.connectors.all().catch(() => []),
+      sleep(PATIENCE_MS, [], { ref: false }),
+    ]);
+    this.metrics.connectorUp.reset();
+    for (const { name, enabled, health } of rows) {
+      if (!enabled || !health) continue;
+      this.metrics.connectorUp.set({ connector: name }, health === 'unhealthy' ? 0 : 1);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { AuditLog } from '../audit/audit-log.js';
+import { newId } from '../common/ids.js';
+import { Settings } from '../config/settings.js';
+import { Transactions } from '../database/transactions.js';
+import { ConnectorsRepository } from './connectors.repository.js';
+import { DEFAULT_PRIORITY } from './connectors.service.js';
+
+/** With the embedded database everything can be tried at once. Where a database was set up, connectors are, too. */
+@Injectable()
+export class SandboxSeed implements OnApplicationBootstrap {
+  constructor(
+    private readonly settings: Settings,
+    private readonly transactions: Transactions,
+    private readonly connectors: ConnectorsRepository,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.settings.databaseUrl === undefined) await this.seed();
+  }
+
+  async seed(): Promise<void> {
+    const id = newId();
+    const content = {
+      name: 'sandbox',
+      enabled: true,
+      priority: DEFAULT_PRIORITY,
+      config: {},
+      sealed: undefined,
+      secretNames: [],
+    };
+    await this.transactions.run(async (tx) => {
+      if (!(await this.connectors.insertFirst(tx, id, 'sandbox', content))) return;
+      const details = { name: 'sandbox', type: 'sandbox' };
+      const subject = { type: 'connector', id };
+      await this.audit.record(tx, {
+        actor: 'system',
+        action: 'connector.created',
+        subject,
+        details,
+      });
+    });
+  }
+}

@@ -1,0 +1,275 @@
+import { DataSource } from 'typeorm';
+import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
+import type { Gate } from '../../src/connectors/connector.port.js';
+import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
+import { SandboxSeed } from '../../src/connectors/sandbox-seed.js';
+import { DomainEvents } from '../../src/jobs/events/domain-events.js';
+import type { ApiClient } from '../support/api-client.js';
+import { FakeVendor } from '../support/fake-vendor.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const OPEN_GATE: Gate = {
+  send: (request) =>
+    request({ signal: new AbortController().signal, leave: () => Promise.resolve() }),
+};
+
+const TOKEN = 'token-that-nobody-sees';
+
+describe('/api/connectors', () => {
+  let app: TestApp;
+  let admin: ApiClient;
+  let viewer: ApiClient;
+  let vendor: FakeVendor;
+  let names = 0;
+
+  const http = (more: object = {}, config: object = {}) => ({
+    name: `firewall ${(names += 1)}`,
+    type: 'http',
+    config: {
+      base_url: vendor.url,
+      headers: { authorization: 'Bearer {{ secrets.token }}' },
+      secrets: { token: TOKEN },
+      actions: {
+        block_ip: { path: '/blocks/{{ parameters.ip }}', body: { ip: '{{ parameters.ip }}' } },
+      },
+      ...config,
+    },
+    ...more,
+  });
+  const create = (body: object) => admin.request('POST', '/api/connectors', { body });
+  const provider = (type: 'block_ip' | 'isolate_host') =>
+    app.nest.get(ConnectorRegistry).providerOf(type);
+  const block = async () =>
+    (await provider('block_ip'))!.execute(
+      { actionId: 'act-1', attempt: 1, type: 'block_ip', parameters: { ip: '203.0.113.9' } },
+      OPEN_GATE,
+    );
+
+  beforeAll(async () => {
+    vendor = await FakeVendor.start();
+    app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
+    [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
+  });
+
+  afterEach(async () => {
+    vendor.forget();
+    const { body } = await admin.request('GET', '/api/connectors?per_page=100');
+    for (const { id } of body.data) await admin.request('DELETE', `/api/connectors/${id}`);
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await vendor.stop();
+  });
+
+  it('makes, shows, lists, changes and deletes a connector', async () => {
+    const body = http();
+    const made = await create(body);
+    expect(made.status).toBe(201);
+    const { id } = made.body.data;
+    expect(made.body.data).toMatchObject({
+      name: body.name,
+      type: 'http',
+      enabled: true,
+      priority: 100,
+      status: 'degraded',
+      secrets_set: ['headers.authorization', 'secrets.token'],
+      config: { base_url: vendor.url },
+    });
+    expect((await viewer.request('GET', `/api/connectors/${id}`)).body).toEqual(made.body);
+    const list = await viewer.request('GET', '/api/connectors');
+    expect(list.body).toEqual({
+      data: [made.body.data],
+      meta: { page: 1, per_page: 20, total: 1 },
+    });
+
+    const changed = await admin.request('PUT', `/api/connectors/${id}`, {
+      body: { enabled: false, priority: 5 },
+    });
+    expect(changed.body.data).toMatchObject({ enabled: false, priority: 5, status: 'disabled' });
+    expect(changed.body.data.config).toEqual(made.body.data.config);
+
+    expect((await admin.request('DELETE', `/api/connectors/${id}`)).body.data).toEqual({
+      id,
+      deleted: true,
+    });
+    expect((await viewer.request('GET', `/api/connectors/${id}`)).status).toBe(404);
+    expect((await create({ ...http(), name: body.name })).status).toBe(201);
+  });
+
+  it('keeps secrets to itself: in answers, in the audit trail, in the database', async () => {
+    const { id } = (await create(http())).body.data;
+    await admin.request('PUT', `/api/connectors/${id}`, {
+      body: { config: { secrets: { token: `${TOKEN}-2` } } },
+    });
+    await admin.request('POST', `/api/connectors/${id}/test`);
+    const seen = await Promise.all(
+      [
+        '/api/connectors',
+        `/api/connectors/${id}`,
+        '/api/connectors/health',
+        '/api/audit?per_page=100',
+      ].map(async (path) => (await admin.request('GET', path)).text),
+    );
+    const dataSource = app.nest.get(DataSource);
+    seen.push(JSON.stringify(await dataSource.query('select * from connectors')));
+    expect(seen.filter((text) => text.includes(TOKEN))).toEqual([]);
+    await block();
+    expect(vendor.requests.at(-1)!.headers.authorization).toBe(`Bearer ${TOKEN}-2`);
+  });
+
+  it('changes what is given and keeps the rest, secrets too', async () => {
+    const { id } = (await create(http())).body.data;
+    const put = (config: object) =>
+      admin.request('PUT', `/api/connectors/${id}`, { body: { config } });
+    const more = await put({ secrets: { other: 'another secret' } });
+    expect(more.body.data.secrets_set).toEqual([
+      'headers.authorization',
+      'secrets.other',
+      'secrets.token',
+    ]);
+    const path = { actions: { block_ip: { path: '/v2/{{ parameters.ip }}' } } };
+    expect((await put(path)).body.data.config).toEqual({ base_url: vendor.url, ...path });
+    await block();
+    expect(vendor.requests.at(-1)).toMatchObject({
+      path: '/v2/203.0.113.9',
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    // The header still names it.
+    expect((await put({ secrets: { token: null } })).status).toBe(422);
+    const without = await put({ headers: { authorization: null }, secrets: { token: null } });
+    expect(without.body.data.secrets_set).toEqual(['secrets.other']);
+  });
+
+  it('refuses a name that is taken, and lets one of many at once have it', async () => {
+    const body = http();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create(body)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
+    const { id } = (await create(http())).body.data;
+    const { name } = body;
+    const renamed = await admin.request('PUT', `/api/connectors/${id}`, { body: { name } });
+    expect(renamed.body.error.code).toBe('conflict');
+  });
+
+  it.each([
+    ['type', { type: 'crowbar' }, {}],
+    ['config.base_url', {}, { base_url: 'ftp://vendor.example' }],
+    ['config.base_url', {}, { base_url: 7 }],
+    ['config.base_url', {}, { base_url: 'https://u:p@vendor.example' }],
+    ['config.base_uri', {}, { base_uri: 'https://vendor.example' }],
+    ['config.actions', {}, { actions: {} }],
+    ['config.actions.explode', {}, { actions: { explode: { path: '/' } } }],
+    ['config.actions.block_ip.path', {}, { actions: { block_ip: {} } }],
+    ['config.actions.block_ip.verb', {}, { actions: { block_ip: { path: '/', verb: 'GET' } } }],
+    ['config.actions.block_ip.method', {}, { actions: { block_ip: { path: '/', method: 'get' } } }],
+    ['config.headers.host', {}, { headers: { host: 'elsewhere' } }],
+    ['config.headers.x y', {}, { headers: { 'x y': '' } }],
+    ['config.headers.x', {}, { headers: { x: 'a\r\nb' } }],
+  ])('names the wrong field: %s', async (field, more, config) => {
+    const { status, body } = await create(http(more, config));
+    expect(status).toBe(422);
+    expect(body.error.details.errors.map((one: { field: string }) => one.field)).toContain(field);
+  });
+
+  it('is written and tested by admins, and read by viewers', async () => {
+    const { id } = (await create(http())).body.data;
+    const manager = await as(app, 'manager');
+    const attempts = [
+      ['POST', '/api/connectors', http()],
+      ['PUT', `/api/connectors/${id}`, { enabled: false }],
+      ['DELETE', `/api/connectors/${id}`, undefined],
+      ['POST', `/api/connectors/${id}/test`, undefined],
+    ] as const;
+    for (const [method, path, body] of attempts) {
+      expect((await manager.request(method, path, { body })).status).toBe(403);
+    }
+  });
+
+  it('lists the types with their schemas', async () => {
+    const { body } = await viewer.request('GET', '/api/connectors/types');
+    expect(body.meta).toBeUndefined();
+    expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['http', 'sandbox']);
+    expect(body.data[0].config_schema.properties.secrets.writeOnly).toBe(true);
+    expect(body.data[1].actions).toHaveLength(23);
+  });
+
+  it('tests a connector, with 200 either way, and remembers what came of it', async () => {
+    const { id } = (await create(http())).body.data;
+    const test = () => admin.request('POST', `/api/connectors/${id}/test`);
+    expect((await test()).body.data).toMatchObject({ success: true });
+    expect((await viewer.request('GET', `/api/connectors/${id}`)).body.data).toMatchObject({
+      status: 'healthy',
+      last_checked_at: expect.any(String),
+    });
+    vendor.behave('error-500');
+    expect(await test()).toMatchObject({ status: 200, body: { data: { success: false } } });
+    const { body } = await viewer.request('GET', '/api/connectors/health');
+    expect(body.data).toMatchObject([{ id, type: 'http', status: 'unhealthy' }]);
+    expect((await admin.request('POST', '/api/connectors/nothing/test')).status).toBe(404);
+  });
+
+  it('says once that a connector has become unhealthy', async () => {
+    await create(http());
+    const checks = app.nest.get(ConnectorChecks);
+    const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
+    await checks.checkAll();
+    vendor.behave('error-500');
+    await checks.checkAll();
+    await checks.checkAll();
+    expect(record).toHaveBeenCalledTimes(1);
+    expect(record.mock.calls[0]![1]).toMatchObject({ type: 'connector.unhealthy' });
+    record.mockRestore();
+    const metrics = await app.request('GET', '/metrics');
+    expect(metrics.text).toContain(`connector_up{connector="firewall ${names}"} 0`);
+  });
+
+  it('cannot be pointed at cloud metadata', async () => {
+    const { id } = (await create(http({}, { base_url: 'http://169.254.169.254' }))).body.data;
+    const { body } = await admin.request('POST', `/api/connectors/${id}/test`);
+    expect(body.data).toMatchObject({ success: false });
+  });
+
+  describe('the registry', () => {
+    it('takes the lowest priority, then the first name', async () => {
+      await create(http({ name: 'b', priority: 7 }));
+      await create(http({ name: 'a', priority: 7 }));
+      await create(http({ name: 'c', priority: 9 }));
+      expect((await provider('block_ip'))!.identity.name).toBe('a');
+      const { id } = (await provider('block_ip'))!.identity;
+      await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
+      expect((await provider('block_ip'))!.identity.name).toBe('b');
+      expect(await provider('isolate_host')).toBeUndefined();
+    });
+
+    it('lets the sandbox serve only while there is nothing else', async () => {
+      await create({ name: 'sandbox', type: 'sandbox', config: { fail: ['block_ip'] } });
+      expect(await block()).toMatchObject({ kind: 'refused', simulated: true });
+      expect((await provider('isolate_host'))!.identity.type).toBe('sandbox');
+      await create(http());
+      expect((await provider('block_ip'))!.identity.type).toBe('http');
+      expect(await provider('isolate_host')).toBeUndefined();
+      expect([...(await app.nest.get(ConnectorRegistry).availableTypes())]).toEqual(['block_ip']);
+    });
+
+    it('keeps a connector while it stays the same, and knows a change at once', async () => {
+      const { id } = (await create(http())).body.data;
+      const before = await provider('block_ip');
+      expect(await provider('block_ip')).toBe(before);
+      await admin.request('PUT', `/api/connectors/${id}`, { body: { priority: 3 } });
+      expect(await provider('block_ip')).not.toBe(before);
+    });
+  });
+
+  it('gets a sandbox on the very first start, and never again', async () => {
+    const dataSource = app.nest.get(DataSource);
+    await dataSource.query('delete from connectors');
+    const seed = app.nest.get(SandboxSeed);
+    await seed.seed();
+    const [{ id }] = (await viewer.request('GET', '/api/connectors')).body.data;
+    await admin.request('DELETE', `/api/connectors/${id}`);
+    await seed.seed();
+    expect((await viewer.request('GET', '/api/connectors')).body.meta.total).toBe(0);
+  });
+});

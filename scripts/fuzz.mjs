@@ -9,6 +9,7 @@ import { startService } from './lib/service.mjs';
  */
 const REQUIREMENTS = 'scripts/fuzz-requirements.txt';
 const VENV = 'node_modules/.cache/fuzz-venv';
+const PYTHON = join(VENV, 'bin', 'python');
 const EXAMPLES = process.env.FUZZ_EXAMPLES ?? '12';
 const SEED = process.env.FUZZ_SEED ?? '20261121';
 
@@ -26,7 +27,7 @@ function install() {
   mkdirSync('node_modules/.cache', { recursive: true });
   const failed =
     run('python3', ['-m', 'venv', '--clear', VENV]) ||
-    run(join(VENV, 'bin', 'pip'), ['install', '--quiet', '-r', REQUIREMENTS]);
+    run(PYTHON, ['-m', 'pip', 'install', '--quiet', '-r', REQUIREMENTS]);
   if (failed) throw new Error('Schemathesis could not be installed.');
   writeFileSync(marker, wanted);
 }
@@ -38,7 +39,9 @@ const service = await startService({
   RATE_LIMIT_TRIAGE: '0',
 });
 try {
-  process.exitCode = run(join(VENV, 'bin', 'st'), [
+  process.exitCode = run(PYTHON, [
+    '-m',
+    'schemathesis.cli',
     '--config-file',
     'openapi/schemathesis.toml',
     'run',

@@ -90,10 +90,10 @@ describe('while the database is out', () => {
     for (let look = 0; look < 200 && !isWhole(); look += 1) await sleep(10);
     expect(isWhole()).toBe(true);
     expect(pool.totalCount).toBeLessThanOrEqual(POOL);
-    const open = await server.query(
-      `select pid from pg_stat_activity where state like 'idle in transaction%'`,
-    );
-    expect(open).toEqual([]);
+    const inTransaction = () =>
+      server.query(`select pid from pg_stat_activity where state like 'idle in transaction%'`);
+    for (let look = 0; look < 200 && (await inTransaction()).length > 0; look += 1) await sleep(10);
+    expect(await inTransaction()).toEqual([]);
   }
 
   afterEach(() => expectRecovery());
@@ -202,19 +202,17 @@ describe('while the database is out', () => {
       }
     };
     try {
-      // Others of the service's connections come back too: until there is no place left for this one.
-      for (
-        let round = 0;
-        round < 20 && poolOf(app.nest.get(DataSource)).totalCount > 0;
-        round += 1
-      ) {
+      // Other connections of the service come back too, so that it takes some rounds until this one finds no place.
+      let status = 200;
+      for (let round = 0; round < 50 && status === 200; round += 1) {
         await occupy();
         await others[0]!.query(
           `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'incident-triage-service'`,
         );
         await sleep(20);
+        await occupy();
+        ({ status } = await app.request('GET', '/test-only/db/statement'));
       }
-      await occupy();
       await expectUnavailable(app.request('GET', '/test-only/db/statement'));
       expect((await app.request('GET', '/live')).status).toBe(200);
     } finally {

@@ -49,11 +49,11 @@ export class PrivateServer {
 
   /** Every process of the server stands still, as on a machine that hangs: connections stay open. */
   pause(): void {
-    for (const pid of this.processes()) process.kill(pid, 'SIGSTOP');
+    for (const pid of this.processes()) signal(pid, 'SIGSTOP');
   }
 
   resume(): void {
-    for (const pid of this.processes()) process.kill(pid, 'SIGCONT');
+    for (const pid of this.processes()) signal(pid, 'SIGCONT');
   }
 
   /** The server's supervisor starts another one. */
@@ -92,6 +92,15 @@ export class PrivateServer {
       .map(Number)
       .filter((candidate) => parentOf(candidate) === pid);
     return [pid, ...children];
+  }
+}
+
+/** A backend whose client has gone may end before its turn comes. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -1,0 +1,63 @@
+import type { HttpConfig } from './http-config.js';
+import { httpConfigProblems } from './http-config-rules.js';
+
+function problems(action: object, more: Partial<HttpConfig> = {}) {
+  const config = {
+    base_url: 'https://vendor.example',
+    secrets: { token: 's' },
+    actions: { block_ip: { path: '/', ...action } },
+    ...more,
+  } as HttpConfig;
+  return httpConfigProblems(config, 'config').map(({ field, message }) => [field, message]);
+}
+
+describe('httpConfigProblems', () => {
+  it('finds nothing wrong with what works', () => {
+    const path = '/a/{{ parameters.x }}?y={{secrets.token}}&z=%20';
+    expect(problems({ path, body: { a: [{ b: '{{ action.id }}' }] } })).toEqual([]);
+    expect(problems({ body: '{"a": "{{ parameters.x }}"}' })).toEqual([]);
+  });
+
+  it.each([
+    ['/a/{{ parameters.x', 'has a {{ that no }} follows at character 4.'],
+    ['/{{ x }}', 'something else than'],
+    ['/{{ parameters.x.y }}', 'something else than'],
+    ['/{{ parameters["x"] }}', 'something else than'],
+    ['/{{ parameters.x | upper }}', 'something else than'],
+    ['/{{ 1 + 1 }}', 'something else than'],
+    ['/{{ process.env }}', 'something else than'],
+    ['/{{}}', 'something else than'],
+    ['/{{{{ parameters.x }}}}', 'something else than'],
+    ['/{{ action.type }}', 'there is only action.id'],
+    ['/a{{ secrets.other }}', 'names secrets.other, which is not set, at character 3'],
+    ['/a/../b', 'must be a plain path'],
+    ['/a/%2e%2E/b', 'must be a plain path'],
+    ['/a\\b', 'must be a plain path'],
+    ['/a#b', 'must be a plain path'],
+    ['/a b', 'must be a plain path'],
+  ])('refuses the path %s', (path, message) => {
+    const found = problems({ path });
+    expect(found[0]![0]).toBe('config.actions.block_ip.path');
+    expect(found.map(([, text]) => text).join(' ')).toContain(message);
+  });
+
+  it.each([
+    [{ a: { b: ['{{ nothing }}'] } }, 'config.actions.block_ip.body.a.b.0'],
+    [{ '{{ parameters.x }}': 1 }, 'config.actions.block_ip.body'],
+    ['{"n": {{ parameters.n }}}', 'config.actions.block_ip.body'],
+    ['a={{ parameters.a }}', 'config.actions.block_ip.body'],
+  ])('refuses the body %j', (body, field) => {
+    expect(problems({ body })[0]![0]).toBe(field);
+  });
+
+  it('takes text for a form and nothing else', () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+    expect(problems({ body: 'a={{ parameters.a }}' }, { headers })).toEqual([]);
+    expect(problems({ body: { a: 1 } }, { headers })).toHaveLength(1);
+  });
+
+  it.each(['Host', 'content-length', 'Transfer-Encoding', 'proxy-authorization'])(
+    'leaves the header %s to the service',
+    (name) => expect(problems({}, { headers: { [name]: 'x' } })).toHaveLength(1),
+  );
+});

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { BEHAVIOURS, FakeVendor } from '../../../../test/support/fake-vendor.js';
+import { OutcomeUnknownError, UnreachableError } from '../../../common/net/net.errors.js';
+import { OutboundHttp } from '../../../common/net/outbound-http.js';
+import { Resolver, Targets } from '../../../common/net/targets.js';
+import type { Settings } from '../../../config/settings.js';
+import { VendorCalls } from '../../calls/vendor-calls.js';
+import type { Gate, Outcome } from '../../connector.port.js';
+import type { HttpAction } from './http-config.js';
+import { HttpConnector } from './http.connector.js';
+
+const outbound = new OutboundHttp(
+  new Targets(new Resolver(), { allowedPrivateTargets: ['127.0.0.0/8'] } as unknown as Settings),
+);
+
+/** Short, because some of these vendors never answer. */
+const hasty = {
+  request: (request) => outbound.request({ ...request, timeoutMs: 300, maxAnswerBytes: 100_000 }),
+} as OutboundHttp;
+
+class CountingGate implements Gate {
+  asked = 0;
+  refuseFrom = Infinity;
+
+  send<T>(request: Parameters<Gate['send']>[0]): Promise<T> {
+    const leave = async (): Promise<void> => {
+      this.asked += 1;
+      if (this.asked >= this.refuseFrom) throw new Error('the switch is on');
+    };
+    return request({ signal: new AbortController().signal, leave }) as Promise<T>;
+  }
+}
+
+const KEY = 'act-1';
+
+describe('HttpConnector', () => {
+  let vendor: FakeVendor;
+  let gate: CountingGate;
+  const waits: number[] = [];
+
+  const connect = (action: Partial<HttpAction>, url = vendor.url) =>
+    new HttpConnector(
+      { id: '1', name: 'vendor', type: 'http' },
+      {
+        base_url: url,
+        headers: { authorization: 'Bearer very-secret-token' },
+        actions: { block_ip: { path: '/block', ...action } },
+      },
+      new VendorCalls(hasty, async (ms) => void waits.push(ms)),
+    );
+  const execute = (action: Partial<HttpAction>, url?: string): Promise<Outcome> =>
+    connect(action, url).execute(
+      { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {} },
+      gate,
+    );
+
+  beforeAll(async () => {
+    vendor = await FakeVendor.start();
+  });
+
+  beforeEach(() => {
+    vendor.forget();
+    gate = new CountingGate();
+    waits.length = 0;
+  });
+
+  afterAll(() => vendor.stop());
+
+  it.each(BEHAVIOURS)('has an effect at most once when it is not idempotent: %s', async (one) => {
+    vendor.behave(one);
+    const outcome = await execute({}).catch((error: unknown) => error);
+    expect(vendor.effectsOf(KEY)).toBeLessThanOrEqual(1);
+    expect(gate.asked).toBe(1);
+    // What was had may be told as done or as unknown, but never as refused or as not sent.
+    if (vendor.effectsOf(KEY) === 1 && !(outcome instanceof OutcomeUnknownError)) {
+      expect(outcome).toMatchObject({ kind: 'done' });
+    }
+  });
+
+  it.each(['apply-then-drop', 'apply-then-500', 'hang', 'truncated'] as const)(
+    'does not know the outcome of: %s',
+    async (behaviour) => {
+      vendor.behave(behaviour);
+      await expect(execute({})).rejects.toThrow(OutcomeUnknownError);
+    },
+  );
+
+  it('repeats what is idempotent, through the gate each time', async () => {
+    vendor.behave('apply-then-drop', 'unavailable', 'apply');
+    expect(await execute({ idempotent: true })).toMatchObject({ kind: 'done' });
+    expect(gate.asked).toBe(3);
+    // The vendor asked for a second.
+    expect(waits[1]).toBe(1_000);
+  });
+
+  it('gives up after some attempts, without making the unknown known', async () => {
+    vendor.behave('apply-then-drop');
+    await expect(execute({ idempotent: true })).rejects.toThrow(OutcomeUnknownError);
+    expect(gate.asked).toBe(3);
+  });
+
+  it('does not wait for as long as some vendors want', async () => {
+    vendor.retryAfter = '3600';
+    vendor.behave('rate-limit');
+    expect(await execute({ idempotent: true })).toMatchObject({ kind: 'refused' });
+    expect(gate.asked).toBe(1);
+    vendor.retryAfter = '1';
+  });
+
+  it('repeats no more once the gate is shut', async () => {
+    vendor.behave('apply-then-drop');
+    gate.refuseFrom = 2;
+    await expect(execute({ idempotent: true })).rejects.toThrow('the switch is on');
+    expect(vendor.requests).toHaveLength(1);
+  });
+
+  it('tries again where nothing was sent, idempotent or not, and then says that nothing was', async () => {
+    const gone = await FakeVendor.start();
+    await gone.stop().catch(() => undefined);
+    await expect(execute({}, 'http://127.0.0.1:9')).rejects.toThrow(UnreachableError);
+    expect(waits).toHaveLength(2);
+    expect(gate.asked).toBe(0);
+  });
+
+  it('spares a vendor that keeps failing', async () => {
+    const connector = connect({ idempotent: true }, 'http://127.0.0.1:9');
+    const call = { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {} } as const;
+    for (let turn = 0; turn < 2; turn += 1) await connector.execute(call, gate).catch(() => 0);
+    await expect(connector.execute(call, gate)).rejects.toThrow('no further one is made');
+  });
+
+  it('takes a redirect for a refusal, and goes nowhere', async () => {
+    vendor.location = `${vendor.url}/elsewhere`;
+    vendor.behave('redirect');
+    expect(await execute({})).toMatchObject({ kind: 'refused' });
+    expect(vendor.requests).toHaveLength(1);
+  });
+
+  it('takes the statuses that the configuration names', async () => {
+    vendor.behave('refuse');
+    expect(await execute({ success_statuses: [422] })).toMatchObject({ kind: 'done' });
+    expect(await execute({})).toMatchObject({
+      kind: 'refused',
+      message: 'The service answered with status 422: {"error":"no such host"}',
+    });
+  });
+
+  it('says whether the service answers', async () => {
+    expect(await connect({}).test()).toMatchObject({ success: true });
+    vendor.behave('error-500', 'hang');
+    expect(await connect({}).test()).toMatchObject({ success: false });
+    expect(await connect({}).test()).toMatchObject({ success: false });
+  });
+
+  it('survives whatever a vendor answers, and repeats none of its secrets', async () => {
+    let answer = '';
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end(Buffer.from(answer, 'latin1')));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    server.unref();
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const body = fc.oneof(
+      fc.json(),
+      fc.string({ unit: 'binary' }),
+      fc.constant('{"echo":"Bearer very-secret-token","\\u0000":"\\ud800"}'),
+    );
+    const status = fc.constantFrom(
+      '200 OK',
+      '204 No',
+      '302 Go',
+      '404 No',
+      '500 No',
+      '999 Odd',
+      '-1 x',
+    );
+    const header = fc.constantFrom('application/json', 'text/plain', 'text/html', '\x01', 'a; b=');
+    await fc.assert(
+      fc.asyncProperty(body, status, header, async (text, line, type) => {
+        answer = `HTTP/1.1 ${line}\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n${text}`;
+        const outcome = await execute({}, url).catch((error: unknown) => error);
+        const { message } = outcome as { message: unknown };
+        const shown = JSON.stringify([outcome, message]);
+        // A NUL as JSON writes it, and not the six characters that look like one.
+        const storable = !/(?<!\\)\\u0000/.test(shown);
+        return typeof message === 'string' && storable && !shown.includes('very-secret-token');
+      }),
+      { numRuns: 150 },
+    );
+    await new Promise((resolve) => server.close(resolve));
+  });
+});

@@ -1,0 +1,62 @@
+import { OutcomeUnknownError, UnreachableError } from '../../common/net/net.errors.js';
+import { CircuitBreaker } from './circuit-breaker.js';
+import { backoff, mayRepeat, retryAfter } from './retry-rules.js';
+
+describe('CircuitBreaker', () => {
+  it('opens after five failures in a row, and lets one try after a while', () => {
+    let now = 0;
+    const breaker = new CircuitBreaker(() => now);
+    for (let turn = 0; turn < 4; turn += 1) breaker.failed();
+    breaker.succeeded();
+    for (let turn = 0; turn < 5; turn += 1) {
+      breaker.enter();
+      breaker.failed();
+    }
+    expect(() => breaker.enter()).toThrow(UnreachableError);
+    now = 30_000;
+    breaker.enter();
+    expect(() => breaker.enter()).toThrow(UnreachableError);
+    breaker.failed();
+    expect(() => breaker.enter()).toThrow(UnreachableError);
+    now = 60_000;
+    breaker.enter();
+    breaker.leftUntried();
+    breaker.enter();
+    breaker.succeeded();
+    breaker.enter();
+    breaker.enter();
+  });
+});
+
+describe('mayRepeat', () => {
+  it('allows what sent nothing, and what cannot happen twice', () => {
+    const unknown = new OutcomeUnknownError('?', 'broken');
+    expect(mayRepeat(new UnreachableError('x'), false)).toBe(true);
+    expect(mayRepeat(new UnreachableError('x', { passing: false }), true)).toBe(false);
+    expect(mayRepeat(unknown, true)).toBe(true);
+    expect(mayRepeat(unknown, false)).toBe(false);
+    expect(mayRepeat(new Error('from the gate'), true)).toBe(false);
+  });
+});
+
+describe('retryAfter', () => {
+  const now = new Date('2026-11-02T09:30:00Z');
+
+  it.each([
+    [undefined, undefined],
+    ['2', 2_000],
+    ['0', 0],
+    ['Mon, 02 Nov 2026 09:30:03 GMT', 3_000],
+    ['Mon, 02 Nov 2026 09:29:00 GMT', 0],
+    ['6', 'too long'],
+    ['999999999', 'too long'],
+    ['soon', undefined],
+  ])('reads %j as %j', (header, expected) => expect(retryAfter(header, now)).toBe(expected));
+});
+
+describe('backoff', () => {
+  it('doubles, with some chance', () => {
+    expect([1, 2, 3].map((attempt) => backoff(attempt, 0.5))).toEqual([200, 400, 800]);
+    expect(backoff(1, 0)).toBe(100);
+  });
+});

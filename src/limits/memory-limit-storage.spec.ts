@@ -84,12 +84,13 @@ describe('MemoryLimitStorage', () => {
       if (i % 100 === 0) limits.take('busy', MINUTE, 1e6, 'read');
       clock.now += 0.1;
     }
-    const keys = (limits as unknown as { windows: Map<string, Map<string, unknown>> }).windows;
-    expect(keys.get('read')!.size).toBeLessThanOrEqual(20_000);
+    expect(limits.size('read')).toBeLessThanOrEqual(20_000);
     expect(limits.look('busy', MINUTE, 1e6, 'read').totalHits).toBe(600);
-    clock.now += MINUTE;
-    for (let i = 0; i < 20_000; i += 1) take('one');
-    expect(keys.get('read')!.size).toBe(1);
+    for (let i = 0; i < 2; i += 1) {
+      clock.now += MINUTE;
+      take('one');
+    }
+    expect(limits.size('read')).toBe(1);
   });
 
   it('costs the same for a million hits as for ten', () => {

@@ -1,12 +1,10 @@
 import { type LimitRecord, LimitStorage } from './limit-storage.js';
+import { RecentWindows } from './recent-windows.js';
 import { SlidingWindow } from './sliding-window.js';
 
-/** Per name: about 10 MB at the very most, reached only by this many keys that are all active within a minute. */
-const MOST_KEYS = 20_000;
-
-/** Counts in this process. Keys stand in the order of their last hit, so the stale ones are always the first. */
+/** Counts in this process. */
 export class MemoryLimitStorage extends LimitStorage {
-  private readonly windows = new Map<string, Map<string, SlidingWindow>>();
+  private readonly names = new Map<string, RecentWindows>();
 
   /** Monotonic, so that setting the clock neither frees nor blocks anyone. */
   constructor(private readonly now: () => number = () => performance.now()) {
@@ -29,38 +27,27 @@ export class MemoryLimitStorage extends LimitStorage {
 
   take(key: string, ttl: number, limit: number, name: string): LimitRecord {
     const now = this.now();
-    const keys = this.keysOf(name);
-    forgetStale(keys, now);
-    const window = keys.get(key) ?? new SlidingWindow(ttl);
-    if (window.hitsAt(now) >= limit) return record(window, limit, now, true);
-    window.hit(now);
-    keys.delete(key);
-    keys.set(key, window);
-    return record(window, limit, now, false);
+    const window = this.windowsOf(name, ttl, now).touch(key, now);
+    const isBlocked = window.hitsAt(now) >= limit;
+    if (!isBlocked) window.hit(now);
+    return record(window, limit, now, isBlocked);
   }
 
   look(key: string, ttl: number, limit: number, name: string): LimitRecord {
     const now = this.now();
-    const window = this.keysOf(name).get(key) ?? new SlidingWindow(ttl);
+    const window = this.names.get(name)?.find(key) ?? new SlidingWindow(ttl);
     return record(window, limit, now, window.hitsAt(now) >= limit);
   }
 
-  private keysOf(name: string): Map<string, SlidingWindow> {
-    const known = this.windows.get(name);
-    if (known) return known;
-    const keys = new Map<string, SlidingWindow>();
-    this.windows.set(name, keys);
-    return keys;
+  /** How many keys are known under a name. */
+  size(name: string): number {
+    return this.names.get(name)?.size ?? 0;
   }
-}
 
-/** Two for each hit: the stale ones go faster than new ones come, and no sweep ever takes long. */
-function forgetStale(keys: Map<string, SlidingWindow>, now: number): void {
-  let looked = 0;
-  for (const [key, window] of keys) {
-    if (window.emptyAt() > now && keys.size < MOST_KEYS) return;
-    keys.delete(key);
-    if (++looked === 2) return;
+  private windowsOf(name: string, ttl: number, now: number): RecentWindows {
+    let windows = this.names.get(name);
+    if (!windows) this.names.set(name, (windows = new RecentWindows(ttl, now)));
+    return windows;
   }
 }
 
@@ -74,6 +61,6 @@ function record(
     totalHits: window.hitsAt(now),
     timeToExpire: Math.max(0, window.emptyAt() - now) / 1000,
     isBlocked,
-    timeToBlockExpire: Math.max(0, window.freeAt(limit) - now) / 1000,
+    timeToBlockExpire: isBlocked ? Math.max(0, window.freeAt(limit) - now) / 1000 : 0,
   };
 }

@@ -1,0 +1,99 @@
+import 'reflect-metadata';
+import {
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Get,
+  Injectable,
+  Module,
+  type Type,
+} from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
+import pino from 'pino';
+import { Requires } from '../../src/common/access.js';
+import { EnvelopeInterceptor } from '../../src/common/http/envelope.interceptor.js';
+import { HeaderGuard } from '../../src/common/http/header.guard.js';
+import { installSecurityHeaders } from '../../src/common/http/security-headers.js';
+import { installRequestLog } from '../../src/common/logging/request-log.js';
+import { ConfigModule } from '../../src/config/config.module.js';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { Transactions } from '../../src/database/transactions.js';
+import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
+import { OnceInterceptor } from '../../src/idempotency/once.interceptor.js';
+import { LimitsModule } from '../../src/limits/limits.module.js';
+import { RateLimitGuard } from '../../src/limits/rate-limit.guard.js';
+import { installHttpMetrics } from '../../src/metrics/http-metrics.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import { SecretBox } from '../../src/secrets/secret-box.js';
+
+export const LAYERS = ['limits', 'metrics', 'log', 'headers', 'idempotency'] as const;
+export type Layer = (typeof LAYERS)[number];
+
+@Controller('things')
+@Requires('viewer')
+class ThingsController {
+  @Get()
+  read(): object {
+    return { id: 1 };
+  }
+}
+
+@Injectable()
+class NamedCaller implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    request.caller = { name: String(request.headers['x-caller']) };
+    return true;
+  }
+}
+
+/** No layer reaches it for a request without Idempotency-Key. */
+const unused = (provide: Type) => ({ provide, useValue: {} });
+
+function moduleOf(has: (layer: Layer) => boolean): Type {
+  const guards: Type[] = [NamedCaller];
+  if (has('limits')) guards.push(RateLimitGuard as Type);
+  if (has('idempotency')) guards.push(HeaderGuard);
+  @Module({
+    imports: [
+      ConfigModule.with(loadSettings({ RATE_LIMIT_READ: '1000000000' })),
+      ...(has('limits') ? [LimitsModule] : []),
+    ],
+    controllers: [ThingsController],
+    providers: [
+      ...guards.map((useClass) => ({ provide: APP_GUARD, useClass })),
+      ...[IdempotencyRepository, Transactions, SecretBox].map((one) => unused(one as Type)),
+      ...(has('idempotency') ? [{ provide: APP_INTERCEPTOR, useClass: OnceInterceptor }] : []),
+      { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+    ],
+  })
+  class BenchModule {}
+  return BenchModule;
+}
+
+async function main(layers: readonly string[]): Promise<void> {
+  const has = (layer: Layer): boolean => layers.includes(layer);
+  const adapter = new FastifyAdapter();
+  const app = await NestFactory.create<NestFastifyApplication>(moduleOf(has), adapter, {
+    logger: false,
+  });
+  const instance = adapter.getInstance();
+  if (has('headers')) installSecurityHeaders(instance);
+  if (has('metrics')) installHttpMetrics(instance, new Metrics());
+  if (has('log')) {
+    const destination = pino.destination('/dev/null');
+    installRequestLog(instance, pino({ base: undefined }, destination));
+  }
+  await app.listen(0, '127.0.0.1');
+  let last = process.cpuUsage();
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage(last);
+    last = process.cpuUsage();
+    process.send?.(user + system);
+  });
+  process.send?.(await app.getUrl());
+}
+
+if (process.send) void main(process.argv.slice(2));

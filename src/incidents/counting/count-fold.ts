@@ -46,10 +46,12 @@ export class CountFold implements OnApplicationBootstrap, BeforeApplicationShutd
     else if (pending) await this.fold();
   }
 
-  /** Counts anew, after a restore into another cluster or when an operator asks. */
-  async recount(): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      if (await this.repository.beginFold(tx)) await this.repository.recount(tx);
+  /** Counts anew, after a restore into another cluster or when an operator asks; false when a fold is in the way. */
+  async recount(): Promise<boolean> {
+    return await this.transactions.run<boolean>(async (tx) => {
+      const locked = await this.repository.beginFold(tx);
+      if (locked) await this.repository.recount(tx);
+      return locked;
     });
   }
 

@@ -5,9 +5,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import { schema } from '../app.schema.js';
 import { AdminAccount } from '../auth/bootstrap/admin-account.js';
 import { isGoodPassword } from '../auth/passwords/password-rules.js';
-import { SessionsRepository } from '../auth/sessions/sessions.repository.js';
 import { isUsername } from '../auth/users/username.js';
-import { UsersRepository } from '../auth/users/users.repository.js';
 import { Clock } from '../common/clock.js';
 import { loadSettings } from '../config/load-settings.js';
 import { openDatabase } from '../database/open-database.js';
@@ -48,8 +46,7 @@ async function ensureAdmin(username: string, password: string) {
     const statements = new Statements(database.dataSource);
     const account = new AdminAccount(
       new Transactions(database.dataSource),
-      new UsersRepository(statements),
-      new SessionsRepository(statements),
+      statements,
       new AuditLog(statements, keys, new Clock()),
     );
     return await account.ensure(username, password);

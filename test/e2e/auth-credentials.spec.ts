@@ -106,9 +106,9 @@ describe('Credentials', () => {
   });
 
   it('leave no trace in the database but a count of the refusals', async () => {
-    const rows = (await app.nest
+    const rows = await app.nest
       .get(DataSource)
-      .query(`select * from audit_log where action = 'auth.key_refused'`)) as object[];
+      .query<object[]>(`select * from audit_log where action = 'auth.key_refused'`);
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({ actor: 'address:127.0.0.1' });
   });

@@ -21,11 +21,12 @@ describe('Login', () => {
 
   const right = () => ({ username: user.name, password: user.password });
   const actions = async () =>
-    (await app.nest
+    await app.nest
       .get(DataSource)
-      .query(`select actor, action, details from audit_log where subject_id = $1 order by id`, [
-        user.name,
-      ])) as { actor: string; action: string; details: { reason?: string } }[];
+      .query<{ actor: string; action: string; details: { reason?: string } }[]>(
+        `select actor, action, details from audit_log where subject_id = $1 order by id`,
+        [user.name],
+      );
 
   it('shows a form that works without script, by keyboard and for a screen reader', async () => {
     const { status, headers, text } = await app.request('GET', '/login?next=/docs%23x&other=1');
@@ -146,12 +147,12 @@ describe('Login', () => {
   });
 
   it('records a failed login under the address, and never what was typed for an unknown user', async () => {
-    const rows = (await app.nest
-      .get(DataSource)
-      .query(`select * from audit_log where action = 'auth.login_failed'`)) as {
-      actor: string;
-      subject_id: string;
-    }[];
+    const rows = await app.nest.get(DataSource).query<
+      {
+        actor: string;
+        subject_id: string;
+      }[]
+    >(`select * from audit_log where action = 'auth.login_failed'`);
     expect(rows.length).toBeGreaterThan(2);
     expect(new Set(rows.map(({ actor }) => actor))).toEqual(new Set(['address:127.0.0.1']));
     expect(new Set(rows.map(({ subject_id }) => subject_id))).toEqual(

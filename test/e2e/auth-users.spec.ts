@@ -50,9 +50,9 @@ describe('Users', () => {
     expect((await create({ username: 'j.doe', password: PASSWORD, role: 'viewer' })).status).toBe(
       409,
     );
-    const [row] = (await app.nest
+    const [row] = await app.nest
       .get(DataSource)
-      .query('select * from users where id = $1', [id])) as { password_hash: string | null }[];
+      .query<{ password_hash: string | null }[]>('select * from users where id = $1', [id]);
     expect(row!.password_hash).toBeNull();
   });
 

@@ -1,20 +1,26 @@
 import type { AuditLog } from '../../audit/audit-log.js';
 import { newId } from '../../common/ids.js';
+import type { Statements } from '../../database/statements.js';
 import type { Transactions } from '../../database/transactions.js';
 import { hashPassword } from '../passwords/password-hash.js';
-import type { SessionsRepository } from '../sessions/sessions.repository.js';
-import type { UsersRepository } from '../users/users.repository.js';
+import { SessionsRepository } from '../sessions/sessions.repository.js';
+import { UsersRepository } from '../users/users.repository.js';
 
 export type AdminOutcome = 'created' | 'reset';
 
 /** For an operator at the machine, who has no way in through the service: makes an admin, or gives one access again. */
 export class AdminAccount {
+  private readonly users: UsersRepository;
+  private readonly sessions: SessionsRepository;
+
   constructor(
     private readonly transactions: Transactions,
-    private readonly users: UsersRepository,
-    private readonly sessions: SessionsRepository,
+    statements: Statements,
     private readonly audit: AuditLog,
-  ) {}
+  ) {
+    this.users = new UsersRepository(statements);
+    this.sessions = new SessionsRepository(statements);
+  }
 
   /** Undefined when the name belonged to a user who was deleted: names are never used again. */
   async ensure(username: string, password: string): Promise<AdminOutcome | undefined> {

@@ -6,7 +6,7 @@ import { ListAnswer } from '../../common/paging/page.js';
 import { AnswerOnce } from '../../idempotency/answer-once.js';
 import type { Once } from '../../idempotency/once.js';
 import { CurrentPrincipal } from '../current-principal.js';
-import { DeletedDto } from '../deleted.dto.js';
+import { DeletedDto } from '../../common/deleted.dto.js';
 import type { Principal } from '../principal.js';
 import { ApiKeyDto, ApiKeyQueryDto, CreateApiKeyDto, CreatedApiKeyDto } from './api-keys.dto.js';
 import { ApiKeysService } from './api-keys.service.js';

@@ -6,7 +6,7 @@ import { ListAnswer } from '../../common/paging/page.js';
 import { AnswerOnce } from '../../idempotency/answer-once.js';
 import type { Once } from '../../idempotency/once.js';
 import { CurrentPrincipal } from '../current-principal.js';
-import { DeletedDto } from '../deleted.dto.js';
+import { DeletedDto } from '../../common/deleted.dto.js';
 import type { Principal } from '../principal.js';
 import { CreateUserDto, UpdateUserDto, UserDto, UserQueryDto } from './users.dto.js';
 import { UsersService } from './users.service.js';

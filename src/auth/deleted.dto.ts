@@ -1,1 +1,0 @@
-export { DeletedDto } from '../common/deleted.dto.js';

@@ -14,6 +14,7 @@ import {
   REPLAYED_HEADER,
   REQUEST_ID_HEADER,
 } from './error-schemas.js';
+import { describeRequestBodies } from './request-bodies.js';
 import { sorted } from './sorted.js';
 
 type Operation = OperationObject & {
@@ -64,6 +65,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       if (operation) complete(operation, method, path, seen);
     }
   }
+  describeRequestBodies(document);
   addEnvelopes(document);
   addExamples(document);
   return sorted(document);

@@ -132,7 +132,8 @@ export class GivenVerdictDto {
   readonly indicators?: IndicatorDto[];
 
   @ApiProperty({
-    type: [String],
+    type: 'array',
+    items: { type: 'string', pattern: '^T[0-9]{4}(\\.[0-9]{3})?$' },
     maxItems: MOST_ITEMS,
     required: false,
     description: 'MITRE ATT&CK techniques.',

@@ -62,6 +62,7 @@ export class RedisCounter {
       keyPrefix: 'its:limit:',
       commandTimeout: PATIENCE_MS,
       connectTimeout: LONGEST_RETRY_MS,
+      disconnectTimeout: PATIENCE_MS,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,

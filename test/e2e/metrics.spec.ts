@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { createTestDatabase } from '../support/test-database.js';
 
 /** Name, type and labels, as operators' dashboards and alerts rely on them. */
 const NAMES: readonly (readonly [string, string])[] = [
@@ -146,5 +147,22 @@ describe('Metrics', () => {
     expect(await valueOf('db_pool_connections_active')).toBeGreaterThanOrEqual(0);
     expect(await valueOf('jobs_waiting')).toBeGreaterThanOrEqual(0);
     expect(await valueOf('kill_switch_active')).toBe(0);
+  });
+
+  it('are there without a database, but for what only the database knows', async () => {
+    const database = await createTestDatabase();
+    const lonely = await startTestApp({ database });
+    try {
+      await database.drop();
+      const from = performance.now();
+      const answer = await lonely.request('GET', '/metrics');
+      expect(answer.status).toBe(200);
+      expect(performance.now() - from).toBeLessThan(3_000);
+      const samples = samplesOf(answer.text);
+      expect(samples.some(({ name }) => name === 'http_requests_in_flight')).toBe(true);
+      expect(samples.filter(({ name }) => name === 'jobs_waiting')).toEqual([]);
+    } finally {
+      await lonely.close();
+    }
   });
 });

@@ -40,7 +40,7 @@ export async function startRedis(program: string): Promise<RedisServer> {
     await answers(url);
   };
   await start();
-  const admin = new Redis(url, { maxRetriesPerRequest: null });
+  const admin = new Redis(url, { maxRetriesPerRequest: null, disconnectTimeout: 100 });
   admin.on('error', () => undefined);
   const kill = async (): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;
@@ -62,7 +62,11 @@ export async function startRedis(program: string): Promise<RedisServer> {
 }
 
 async function answers(url: string): Promise<void> {
-  const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  const client = new Redis(url, {
+    retryStrategy: () => 20,
+    maxRetriesPerRequest: null,
+    disconnectTimeout: 100,
+  });
   client.on('error', () => undefined);
   try {
     await Promise.race([

@@ -26,18 +26,18 @@ const PATIENCE_MS = 60_000;
 /** The compiled service in a process of its own, to be stopped and killed. Its answers are held against the contract. */
 export class ServiceProcess {
   private static readonly running = new Set<ServiceProcess>();
+  private static readonly ownDataDirs = new Set<string>();
   readonly lines: string[] = [];
   readonly dataDir: string;
   private readonly child: ChildProcess;
-  private readonly ownDataDir: boolean;
   private watched: ApiClient | undefined;
   private signalledAt = performance.now();
   readonly exited: Promise<ExitOf>;
 
   /** Spawns it; `listening` waits until it answers. */
   constructor(options: ServiceProcessOptions = {}) {
-    this.ownDataDir = options.dataDir === undefined;
     this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'its-service-'));
+    if (options.dataDir === undefined) ServiceProcess.ownDataDirs.add(this.dataDir);
     this.child = spawn(process.execPath, [compiledService()], {
       cwd: this.dataDir,
       env: {
@@ -72,6 +72,11 @@ export class ServiceProcess {
   /** For afterEach: no process and no folder outlives a suite. */
   static async endAll(): Promise<void> {
     await Promise.all([...ServiceProcess.running].map((service) => service.kill()));
+    for (const dataDir of ServiceProcess.ownDataDirs) {
+      // The database of a killed service may still be on its way out of the folder.
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    }
+    ServiceProcess.ownDataDirs.clear();
   }
 
   get pid(): number {
@@ -121,8 +126,6 @@ export class ServiceProcess {
   /** As a crash does. The embedded database ends by itself soon after. */
   async kill(): Promise<ExitOf> {
     this.signal('SIGKILL');
-    const exit = await this.exited;
-    if (this.ownDataDir) rmSync(this.dataDir, { recursive: true, force: true, maxRetries: 5 });
-    return exit;
+    return this.exited;
   }
 }

@@ -3,6 +3,8 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
+import { ActionsModule } from './actions/actions.module.js';
+import { ApprovalsModule } from './approvals/approvals.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/guards/authentication.guard.js';
@@ -61,6 +63,8 @@ export class AppModule {
         IncidentsModule,
         KillSwitchModule,
         ConnectorsModule,
+        ActionsModule,
+        ApprovalsModule,
         HealthModule,
         DocsModule,
         ...alongside,

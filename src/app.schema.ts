@@ -6,6 +6,7 @@ import { Auth1795000400000 } from './database/migrations/1795000400000-auth.js';
 import { Incidents1795000500000 } from './database/migrations/1795000500000-incidents.js';
 import { KillSwitch1795000600000 } from './database/migrations/1795000600000-kill-switch.js';
 import { Connectors1795000700000 } from './database/migrations/1795000700000-connectors.js';
+import { Actions1795000800000 } from './database/migrations/1795000800000-actions.js';
 
 /** Every table of the service, and the migrations that make them, oldest first. */
 export const schema: Schema = {
@@ -18,5 +19,6 @@ export const schema: Schema = {
     Incidents1795000500000,
     KillSwitch1795000600000,
     Connectors1795000700000,
+    Actions1795000800000,
   ],
 };

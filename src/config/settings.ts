@@ -1,5 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
+import {
+  type ApprovalLevelsSetting,
+  approvalLevels,
+  type ProtectedTargetsSetting,
+  protectedTargets,
+} from './policy-settings.js';
 import { readSecretKey } from './secret-key.js';
 import { flag, integer, list, oneOf, optionalText, Setting, text } from './setting.js';
 
@@ -8,6 +14,7 @@ const DATABASE = 'Database';
 const SECRETS = 'Secrets';
 const ACCESS = 'Access';
 const LIMITS = 'Limits';
+const ACTIONS = 'Actions';
 const OUTBOUND = 'Outbound';
 
 const MINUTE = 60_000;
@@ -168,6 +175,58 @@ export class Settings {
     list(readCidr),
   )
   readonly allowedPrivateTargets: readonly string[];
+
+  @Setting(
+    ACTIONS,
+    'Which approval action types need here, instead of their default, as JSON: {"isolate_host": "manager", "block_ip": "none"}. Levels: none, analyst, senior, manager.',
+    approvalLevels,
+  )
+  readonly approvalLevels: ApprovalLevelsSetting;
+
+  @Setting(
+    ACTIONS,
+    'On critical incidents what needs an analyst needs a senior, and what needs a senior a manager.',
+    flag(false),
+  )
+  readonly approvalRaiseOnCritical: boolean;
+
+  @Setting(
+    ACTIONS,
+    'Targets whose actions need a manager, as JSON with * for anything: {"hosts": ["dc-*"], "users": ["admin*"], "senders": [], "domains": ["example.com"], "ips": ["10.0.*"]}. A sender is protected by its domain too.',
+    protectedTargets,
+  )
+  readonly protectedTargets: ProtectedTargetsSetting;
+
+  @Setting(ACTIONS, 'Nobody approves what they requested themselves.', flag(false))
+  readonly approvalFourEyes: boolean;
+
+  @Setting(
+    ACTIONS,
+    'How long an action waits for approval before it is rejected, in minutes; 0 for no limit.',
+    integer(1_440, 0, 525_600),
+  )
+  readonly approvalTtlMinutes: number;
+
+  @Setting(
+    ACTIONS,
+    'How long a request waits for its action to end; a slower one goes on and the answer is 202, in milliseconds.',
+    integer(10_000, 0, 10 * MINUTE),
+  )
+  readonly actionWaitMs: number;
+
+  @Setting(
+    ACTIONS,
+    'How long after its last sign of life a replica is taken for dead and its actions are settled by another, in milliseconds.',
+    integer(60_000, 500, 60 * MINUTE),
+  )
+  readonly actionLeaseMs: number;
+
+  @Setting(
+    ACTIONS,
+    'How long a vendor may take for what it accepted before the outcome counts as unknown, in milliseconds.',
+    integer(15 * MINUTE, 500, 24 * 60 * MINUTE),
+  )
+  readonly actionDeadlineMs: number;
 }
 
 export function readCidr(part: string): string {

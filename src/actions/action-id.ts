@@ -1,0 +1,18 @@
+import { NotFoundError } from '../common/errors/app-error.js';
+import { isUuid } from '../common/ids.js';
+
+const PREFIX = 'act-';
+
+export const ACTION_ID_PATTERN = '^act-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+export const ACTION_ID_EXAMPLE = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+
+export function shownActionId(id: string): string {
+  return `${PREFIX}${id}`;
+}
+
+/** A malformed id is the id of nothing. */
+export function actionIdOf(shown: string): string {
+  const id = shown.startsWith(PREFIX) ? shown.slice(PREFIX.length) : '';
+  if (!isUuid(id)) throw new NotFoundError('Action');
+  return id.toLowerCase();
+}

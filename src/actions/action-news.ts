@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../audit/audit-log.js';
+import { Transactions, type Tx } from '../database/transactions.js';
+import { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
+import { DomainEvents } from '../jobs/events/domain-events.js';
+import { Metrics } from '../metrics/metrics.js';
+import { type Action, hasEnded } from './action.js';
+import { shownActionId } from './action-id.js';
+
+/** The domain events of this module, by their names. */
+export const ACTION_EVENTS = {
+  pendingApproval: 'action.pending_approval',
+  completed: 'action.completed',
+  failed: 'action.failed',
+  rejected: 'action.rejected',
+} as const;
+
+/** What the events of this module carry. */
+export interface ActionNewsPayload {
+  readonly action_type: string;
+  readonly requested_by: string;
+  readonly incident_id?: string;
+  readonly approval_level?: string;
+  readonly rollback_of?: string;
+  readonly message?: string;
+}
+
+export type Happening = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
+
+const LONGEST_MESSAGE = 1_000;
+
+/** Writes down what happened to an action, in the transaction in which it does: audit, timeline, events, metrics. */
+@Injectable()
+export class ActionNews {
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly timeline: IncidentTimeline,
+    private readonly events: DomainEvents,
+    private readonly metrics: Metrics,
+    private readonly transactions: Transactions,
+  ) {}
+
+  async record(tx: Tx, what: Happening, actor: string, actions: readonly Action[]): Promise<void> {
+    if (actions.length === 0) return;
+    await this.audit.recordAll(
+      tx,
+      actions.map((action) => ({
+        actor,
+        action: `action.${what}` as const,
+        subject: { type: 'action', id: shownActionId(action.id) },
+        details: auditDetails(what, action),
+      })),
+    );
+    await this.timeline.add(
+      tx,
+      ...actions.flatMap((action) => {
+        if (action.incidentId === undefined) return [];
+        const { incidentId, id } = action;
+        const subject = { type: 'action', id: shownActionId(id) };
+        const summary = inWords(what, action);
+        return [{ incidentId, event: `action_${what}`, actor, summary, subject }];
+      }),
+    );
+    await this.events.record(tx, ...actions.flatMap((action) => eventsOf(what, action)));
+    if (what === 'completed' || what === 'failed') {
+      this.transactions.onCommit(tx, () => {
+        for (const { type, status } of actions) {
+          this.metrics.actionsExecuted.inc({ action_type: type, status });
+        }
+      });
+    }
+  }
+}
+
+function eventsOf(what: Happening, action: Action) {
+  const type = eventTypeOf(what, action);
+  if (!type) return [];
+  const message = messageOf(what, action);
+  const payload: ActionNewsPayload = {
+    action_type: action.type,
+    requested_by: action.requestedBy,
+    ...(action.incidentId && { incident_id: action.incidentId }),
+    ...(action.approvalLevel && { approval_level: action.approvalLevel }),
+    ...(action.rollbackOf && { rollback_of: shownActionId(action.rollbackOf) }),
+    ...(message !== undefined && { message }),
+  };
+  return [{ type, subject: { type: 'action', id: shownActionId(action.id) }, payload }];
+}
+
+function eventTypeOf(what: Happening, { status }: Action): string | undefined {
+  if (what === 'requested') {
+    return status === 'pending_approval' ? ACTION_EVENTS.pendingApproval : undefined;
+  }
+  return what === 'approved' ? undefined : ACTION_EVENTS[what];
+}
+
+function auditDetails(what: Happening, action: Action): Record<string, unknown> {
+  const { type, incidentId, parameters, approvalLevel, rollbackOf, reason, result } = action;
+  const about = { action_type: type, ...(incidentId && { incident_id: incidentId }) };
+  switch (what) {
+    case 'requested':
+      return {
+        ...about,
+        parameters,
+        status: action.status,
+        ...(approvalLevel && { approval_level: approvalLevel }),
+        ...(rollbackOf && { rollback_of: shownActionId(rollbackOf) }),
+        ...(reason !== undefined && { reason }),
+      };
+    case 'approved':
+      return {
+        ...about,
+        parameters,
+        approval_level: approvalLevel,
+        ...(action.comment !== undefined && { comment: action.comment }),
+      };
+    case 'rejected':
+      return { ...about, reason: action.rejectionReason };
+    case 'completed':
+    case 'failed':
+      return { ...about, result, ...(action.connectorId && { connector: action.connectorId }) };
+  }
+}
+
+function inWords(what: Happening, action: Action): string {
+  const { type, status, approvalLevel } = action;
+  const message = messageOf(what, action);
+  switch (what) {
+    case 'requested':
+      if (action.rollbackOf) return `Requested ${type} to roll back an action.`;
+      return status === 'pending_approval'
+        ? `Requested ${type}, which waits for approval at level ${approvalLevel}.`
+        : `Requested ${type}.`;
+    case 'approved':
+      return `Approved ${type}.`;
+    case 'rejected':
+      return `Rejected ${type}: ${message}`;
+    case 'completed':
+      return `Completed ${type}: ${message}`;
+    case 'failed':
+      return `Could not complete ${type}: ${message}`;
+  }
+}
+
+function messageOf(what: Happening, action: Action): string | undefined {
+  const text = what === 'rejected' ? action.rejectionReason : action.result?.message;
+  return hasEnded(action) ? text?.slice(0, LONGEST_MESSAGE) : undefined;
+}

@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import type { ApprovalLevel, Principal } from '../auth/principal.js';
+import type { ActionTypeName } from '../common/action-types.js';
+import { Clock } from '../common/clock.js';
+import { NotFoundError, ValidationError } from '../common/errors/app-error.js';
+import { newId } from '../common/ids.js';
+import { Settings } from '../config/settings.js';
+import { ConnectorRegistry } from '../connectors/connector-registry.js';
+import { type Participant, Transactions, type Tx } from '../database/transactions.js';
+import type { Incident } from '../incidents/incident.js';
+import { IncidentsService } from '../incidents/incidents.service.js';
+import { KillSwitch } from '../kill-switch/kill-switch.js';
+import type { Action, Parameters } from './action.js';
+import { actionType } from './action-catalogue.js';
+import { ActionNews } from './action-news.js';
+import { requiredLevel, type SitePolicy } from './action-policy.js';
+import { ActionWriteRepository } from './action-write.repository.js';
+import { ActionRuns } from './execution/action-runs.js';
+import { NO_CONNECTOR } from './execution/outcome-rules.js';
+import { parameterErrors } from './parameter-rules.js';
+
+export interface WantedAction {
+  readonly type: ActionTypeName;
+  readonly parameters: Parameters;
+  readonly incidentId?: string;
+}
+
+export interface AcceptableAction extends Omit<WantedAction, 'incidentId'> {
+  /** Locked by the transaction that accepts the action. */
+  readonly incident?: Pick<Incident, 'id' | 'severity'>;
+  readonly requestedBy: string;
+  /** A level that a playbook step asks for: it can raise, never lower. */
+  readonly askedLevel?: ApprovalLevel;
+  /** Whether a connector provides the type, asked before the transaction. */
+  readonly available: boolean;
+}
+
+/** Accepts actions: nothing runs here. */
+@Injectable()
+export class ActionRequests {
+  private readonly policy: SitePolicy;
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly incidents: IncidentsService,
+    private readonly killSwitch: KillSwitch,
+    private readonly registry: ConnectorRegistry,
+    private readonly writes: ActionWriteRepository,
+    private readonly news: ActionNews,
+    private readonly runs: ActionRuns,
+    private readonly clock: Clock,
+    settings: Settings,
+  ) {
+    this.policy = {
+      levels: settings.approvalLevels,
+      raiseOnCritical: settings.approvalRaiseOnCritical,
+      protectedTargets: settings.protectedTargets,
+    };
+  }
+
+  /** The level that the action would have to be approved at. */
+  levelFor(
+    type: ActionTypeName,
+    parameters: Parameters,
+    incidentSeverity?: string,
+    askedLevel?: ApprovalLevel,
+  ): ApprovalLevel {
+    return requiredLevel(this.policy, {
+      type,
+      parameters,
+      ...(incidentSeverity !== undefined && { incidentSeverity }),
+      ...(askedLevel && { askedLevel }),
+    });
+  }
+
+  async isAvailable(type: ActionTypeName): Promise<boolean> {
+    return (await this.registry.providerOf(type)) !== undefined;
+  }
+
+  requireValid(type: ActionTypeName, parameters: Parameters): void {
+    const errors = parameterErrors(actionType(type), parameters);
+    if (errors.length > 0) throw new ValidationError(errors);
+  }
+
+  async accept(
+    caller: Principal,
+    { type, parameters, incidentId }: WantedAction,
+    keep: Participant<Action>,
+  ): Promise<Action> {
+    this.requireValid(type, parameters);
+    // The 404 comes before the kill switch's 409; inside the transaction its lock has to come first.
+    if (incidentId !== undefined) await this.incidents.get(incidentId);
+    const available = await this.isAvailable(type);
+    return await this.transactions.run<Action>(
+      async (tx) => {
+        await this.killSwitch.claimPermit(tx);
+        const incident =
+          incidentId === undefined ? undefined : await this.lockIncident(tx, incidentId);
+        return await this.insert(tx, {
+          type,
+          parameters,
+          requestedBy: caller.name,
+          available,
+          ...(incident && { incident }),
+        });
+      },
+      caller,
+      keep,
+    );
+  }
+
+  /** For modules that accept actions in transactions of their own; whoever calls it then runs what is `pending`. */
+  async insert(tx: Tx, wanted: AcceptableAction): Promise<Action> {
+    const { type, parameters, incident, requestedBy, available } = wanted;
+    const level = this.levelFor(type, parameters, incident?.severity, wanted.askedLevel);
+    const requestedAt = this.clock.now();
+    const action = await this.writes.insert(tx, {
+      id: newId(requestedAt.getTime()),
+      type,
+      parameters,
+      status: available ? (level === 'none' ? 'pending' : 'pending_approval') : 'failed',
+      requestedBy,
+      requestedAt,
+      graceMs: this.runs.graceMs,
+      ...(incident && { incidentId: incident.id }),
+      ...(level !== 'none' && { approvalLevel: level }),
+      ...(!available && { result: NO_CONNECTOR }),
+    });
+    await this.news.record(tx, 'requested', requestedBy, [action]);
+    if (!available) await this.news.record(tx, 'failed', requestedBy, [action]);
+    return action;
+  }
+
+  private async lockIncident(tx: Tx, id: string): Promise<Incident> {
+    const incident = await this.incidents.lockForShare(tx, id);
+    if (!incident) throw new NotFoundError('Incident');
+    return incident;
+  }
+}

@@ -1,0 +1,88 @@
+import type { ActionTypeName } from '../common/action-types.js';
+import type {
+  Action,
+  ActionResult,
+  ActionStatus,
+  Parameters,
+  Phase,
+  RequiredLevel,
+} from './action.js';
+
+export interface ActionRow {
+  readonly id: string;
+  readonly incident_id: string | null;
+  readonly action_type: ActionTypeName;
+  readonly parameters: Parameters;
+  readonly status: ActionStatus;
+  readonly approval_level: RequiredLevel | null;
+  readonly requested_by: string;
+  readonly requested_at: Date;
+  readonly rollback_of: string | null;
+  readonly reason: string | null;
+  readonly rolled_back_by: string | null;
+  readonly approved_by: string | null;
+  readonly approved_at: Date | null;
+  readonly approval_comment: string | null;
+  readonly rejected_by: string | null;
+  readonly rejected_at: Date | null;
+  readonly rejection_reason: string | null;
+  readonly executed_by: string | null;
+  readonly executed_at: Date | null;
+  readonly result: ActionResult | null;
+  readonly phase: Phase | null;
+  readonly sent: boolean;
+  readonly fence: number;
+  readonly connector_id: string | null;
+  readonly handle: Record<string, unknown> | null;
+  readonly accepted_at: Date | null;
+}
+
+/** An action is linked to its rollback by the rollback alone, so that the two cannot differ. */
+export const ACTION_COLUMNS = `actions.id, actions.incident_id, actions.action_type, actions.parameters, actions.status,
+  actions.approval_level, actions.requested_by, actions.requested_at, actions.rollback_of, actions.reason,
+  actions.approved_by, actions.approved_at, actions.approval_comment, actions.rejected_by, actions.rejected_at,
+  actions.rejection_reason, actions.executed_by, actions.executed_at, actions.result, actions.phase, actions.sent,
+  actions.fence, actions.connector_id, actions.handle, actions.accepted_at,
+  (select back.id from actions back
+    where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by`;
+
+export function actionOf(row: ActionRow): Action {
+  return {
+    id: row.id,
+    type: row.action_type,
+    parameters: row.parameters,
+    status: row.status,
+    requestedBy: row.requested_by,
+    requestedAt: row.requested_at,
+    sent: row.sent,
+    fence: row.fence,
+    ...present({
+      incidentId: row.incident_id,
+      approvalLevel: row.approval_level,
+      rollbackOf: row.rollback_of,
+      reason: row.reason,
+      rolledBackBy: row.rolled_back_by,
+      approvedBy: row.approved_by,
+      approvedAt: row.approved_at,
+      comment: row.approval_comment,
+      rejectedBy: row.rejected_by,
+      rejectedAt: row.rejected_at,
+      rejectionReason: row.rejection_reason,
+      executedBy: row.executed_by,
+      executedAt: row.executed_at,
+      result: row.result,
+      phase: row.phase,
+      connectorId: row.connector_id,
+      handle: row.handle,
+      acceptedAt: row.accepted_at,
+    }),
+  };
+}
+
+type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+function present<T extends object>(fields: T): Present<T> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null),
+  ) as Present<T>;
+}

@@ -1,0 +1,78 @@
+import type { ActionTypeName } from '../common/action-types.js';
+
+export const ACTION_STATUSES = [
+  'pending',
+  'pending_approval',
+  'completed',
+  'failed',
+  'rejected',
+] as const;
+export type ActionStatus = (typeof ACTION_STATUSES)[number];
+
+/** What an action may have to be approved at. */
+export const REQUIRED_LEVELS = ['analyst', 'senior', 'manager'] as const;
+export type RequiredLevel = (typeof REQUIRED_LEVELS)[number];
+
+/** Why an action failed, for programs. */
+export const FAILURE_CODES = [
+  'refused',
+  'unreachable',
+  'timeout',
+  'no_connector',
+  'outcome_unknown',
+  'interrupted',
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+export interface ActionResult {
+  readonly success: boolean;
+  readonly message: string;
+  readonly code?: FailureCode;
+  /** Nothing happened outside: a sandbox answered. */
+  readonly simulated?: true;
+  /** What a look-up found, or what the vendor said. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** `claimed`: a call may be on its way. `accepted`: the vendor is doing it. */
+export type Phase = 'claimed' | 'accepted';
+
+export type Parameters = Readonly<Record<string, unknown>>;
+
+export interface Action {
+  /** A UUID; outside it is shown as `act-<uuid>`. */
+  readonly id: string;
+  readonly incidentId?: string;
+  readonly type: ActionTypeName;
+  readonly parameters: Parameters;
+  readonly status: ActionStatus;
+  readonly approvalLevel?: RequiredLevel;
+  readonly requestedBy: string;
+  readonly requestedAt: Date;
+  /** Of a rollback: what it rolls back, and why. */
+  readonly rollbackOf?: string;
+  readonly reason?: string;
+  readonly rolledBackBy?: string;
+  readonly approvedBy?: string;
+  readonly approvedAt?: Date;
+  readonly comment?: string;
+  readonly rejectedBy?: string;
+  readonly rejectedAt?: Date;
+  readonly rejectionReason?: string;
+  readonly executedBy?: string;
+  readonly executedAt?: Date;
+  readonly result?: ActionResult;
+  readonly phase?: Phase;
+  /** Bytes of a call may have left, in this attempt or an earlier one. */
+  readonly sent: boolean;
+  readonly fence: number;
+  readonly connectorId?: string;
+  readonly handle?: Readonly<Record<string, unknown>>;
+  readonly acceptedAt?: Date;
+}
+
+export const SYSTEM = 'system';
+
+export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
+  return status === 'completed' || status === 'failed' || status === 'rejected';
+}

@@ -1,0 +1,139 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../common/access.js';
+import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
+import { ListAnswer } from '../common/paging/page.js';
+import { AnswerOnce } from '../idempotency/answer-once.js';
+import type { Once } from '../idempotency/once.js';
+import { actionIdOf } from './action-id.js';
+import { ActionsService } from './actions.service.js';
+import { ActionDto, ActionSummaryDto } from './dto/action.dto.js';
+import { ActionQueryDto } from './dto/action-query.dto.js';
+import { ActionTypeDto } from './dto/action-type.dto.js';
+import {
+  ExecuteActionDto,
+  ExecutedActionDto,
+  statusOfExecution,
+} from './dto/execute-action.dto.js';
+import { RollBackActionDto, RolledBackActionDto } from './dto/rollback.dto.js';
+import { ActionRuns } from './execution/action-runs.js';
+import { RollbackService } from './rollback.service.js';
+
+@ApiTags('Actions')
+@Controller('api/actions')
+@Requires('viewer')
+export class ActionsController {
+  constructor(
+    private readonly actions: ActionsService,
+    private readonly rollbacks: RollbackService,
+    private readonly runs: ActionRuns,
+  ) {}
+
+  @Get()
+  @Operation('listActions', 'List actions')
+  @ApiAnswer({
+    status: 200,
+    description: 'The actions that match, with their exact number.',
+    type: ActionSummaryDto,
+    list: true,
+  })
+  async list(@Query() query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {
+    const page = await this.actions.list(ActionQueryDto.toRequest(query));
+    return ListAnswer.of(page, query, ActionSummaryDto.from);
+  }
+
+  @Get('types')
+  @Operation('listActionTypes', 'List the types of actions')
+  @ApiAnswer({
+    status: 200,
+    description: 'All there are.',
+    schema: {
+      type: 'object',
+      required: ['data'],
+      properties: {
+        data: { type: 'array', items: { $ref: '#/components/schemas/ActionTypeDto' } },
+      },
+      additionalProperties: false,
+    },
+  })
+  @ApiExtraModels(ActionTypeDto)
+  async types(): Promise<ActionTypeDto[]> {
+    return (await this.actions.types()).map(ActionTypeDto.from);
+  }
+
+  @Post('execute')
+  @HttpCode(200)
+  @Requires('analyst')
+  @Operation('executeAction', 'Execute an action without an incident')
+  @ApiAnswer({
+    status: 200,
+    description: 'It has ended: completed, or failed.',
+    type: ExecutedActionDto,
+  })
+  @ApiAnswer({
+    status: 202,
+    description: 'It waits for approval, or takes longer than a request does.',
+    type: ExecutedActionDto,
+  })
+  @ApiErrors('kill_switch_active')
+  async execute(
+    @Body() body: ExecuteActionDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ExecutedActionDto> {
+    const keep = once.keeping(ExecutedActionDto.from, {
+      status: statusOfExecution,
+      provisionalForMs: this.runs.answeredWithinMs,
+    });
+    const action = await this.actions.execute(caller, ExecuteActionDto.toWanted(body), keep);
+    void reply.status(statusOfExecution(action));
+    return ExecutedActionDto.from(action);
+  }
+
+  @Get(':id')
+  @Operation('getAction', 'Read an action')
+  @ApiAnswer({ status: 200, description: 'All there is to it.', type: ActionDto })
+  async get(@Param('id') id: string): Promise<ActionDto> {
+    return ActionDto.fromWhole(await this.actions.getWithIncident(actionIdOf(id)));
+  }
+
+  @Post(':id/rollback')
+  @HttpCode(200)
+  @Requires('analyst')
+  @Operation('rollBackAction', 'Undo an action with its inverse')
+  @ApiAnswer({
+    status: 200,
+    description: 'The rollback has ended: completed, or failed.',
+    type: RolledBackActionDto,
+  })
+  @ApiAnswer({
+    status: 202,
+    description: 'The rollback takes longer than a request does.',
+    type: RolledBackActionDto,
+  })
+  @ApiErrors(
+    'insufficient_approval_level',
+    'rollback_not_supported',
+    'invalid_state',
+    'kill_switch_active',
+  )
+  async rollBack(
+    @Param('id') id: string,
+    @Body() { reason }: RollBackActionDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RolledBackActionDto> {
+    const keep = once.keeping(RolledBackActionDto.from, {
+      status: statusOfExecution,
+      provisionalForMs: this.runs.answeredWithinMs,
+    });
+    const rollback = await this.rollbacks.rollBack(caller, actionIdOf(id), reason, keep);
+    void reply.status(statusOfExecution(rollback));
+    return RolledBackActionDto.from(rollback);
+  }
+}

@@ -1,0 +1,47 @@
+import { Module } from '@nestjs/common';
+import { ConnectorsModule } from '../connectors/connectors.module.js';
+import { IncidentsModule } from '../incidents/incidents.module.js';
+import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
+import { ActionNews } from './action-news.js';
+import { ActionReadRepository } from './action-read.repository.js';
+import { ActionRequests } from './action-requests.js';
+import { ActionWriteRepository } from './action-write.repository.js';
+import { ActionsController } from './actions.controller.js';
+import { ActionsService } from './actions.service.js';
+import { Decisions } from './decisions.js';
+import { ActionExecutor } from './execution/action-executor.js';
+import { ActionRecovery } from './execution/action-recovery.js';
+import { ActionRuns } from './execution/action-runs.js';
+import { ClaimRepository } from './execution/claim.repository.js';
+import { Claims } from './execution/claims.js';
+import { Failpoints } from './execution/failpoints.js';
+import { HeldActions } from './held-actions.js';
+import { IncidentActionsController } from './incident-actions.controller.js';
+import { ActionCounts } from './listing/action-counts.js';
+import { ActionListRepository } from './listing/action-list.repository.js';
+import { RollbackService } from './rollback.service.js';
+
+@Module({
+  imports: [IncidentsModule, KillSwitchModule, ConnectorsModule],
+  controllers: [ActionsController, IncidentActionsController],
+  providers: [
+    ActionCounts,
+    ActionExecutor,
+    ActionListRepository,
+    ActionNews,
+    ActionReadRepository,
+    ActionRecovery,
+    ActionRequests,
+    ActionRuns,
+    ActionsService,
+    ActionWriteRepository,
+    ClaimRepository,
+    Claims,
+    Decisions,
+    Failpoints,
+    HeldActions,
+    RollbackService,
+  ],
+  exports: [ActionRequests, ActionRuns, ActionsService, Decisions],
+})
+export class ActionsModule {}

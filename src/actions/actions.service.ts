@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../auth/principal.js';
+import { NotFoundError } from '../common/errors/app-error.js';
+import type { Page } from '../common/paging/page.js';
+import { ConnectorRegistry } from '../connectors/connector-registry.js';
+import type { Participant, Tx } from '../database/transactions.js';
+import type { IncidentSummary } from '../incidents/incident.js';
+import { IncidentsService } from '../incidents/incidents.service.js';
+import type { Action } from './action.js';
+import { type ActionType, actionTypes } from './action-catalogue.js';
+import { ActionReadRepository } from './action-read.repository.js';
+import { ActionRequests, type WantedAction } from './action-requests.js';
+import { ActionRuns } from './execution/action-runs.js';
+import type { ActionListRequest } from './listing/action-list.js';
+import { ActionListRepository } from './listing/action-list.repository.js';
+
+export interface ActionWithIncident {
+  readonly action: Action;
+  /** Absent for direct actions, and when it was deleted. */
+  readonly incident?: IncidentSummary;
+}
+
+export interface OfferedType {
+  readonly type: ActionType;
+  readonly available: boolean;
+}
+
+@Injectable()
+export class ActionsService {
+  constructor(
+    private readonly requests: ActionRequests,
+    private readonly runs: ActionRuns,
+    private readonly reads: ActionReadRepository,
+    private readonly lists: ActionListRepository,
+    private readonly incidents: IncidentsService,
+    private readonly registry: ConnectorRegistry,
+  ) {}
+
+  /** Accepts the action, and runs it unless it has to be approved. */
+  async execute(
+    caller: Principal,
+    wanted: WantedAction,
+    keep: Participant<Action>,
+  ): Promise<Action> {
+    const accepted = await this.requests.accept(caller, wanted, keep);
+    return await this.runs.runAndWait(accepted, keep);
+  }
+
+  async list(request: ActionListRequest): Promise<Page<Action>> {
+    return await this.lists.list(request);
+  }
+
+  async listOfIncident(incidentId: string, request: ActionListRequest): Promise<Page<Action>> {
+    const { id } = await this.incidents.get(incidentId);
+    return await this.lists.list({ ...request, filter: { ...request.filter, incidentId: id } });
+  }
+
+  async get(id: string): Promise<Action> {
+    const action = await this.reads.findById(id);
+    if (!action) throw new NotFoundError('Action');
+    return action;
+  }
+
+  async getWithIncident(id: string): Promise<ActionWithIncident> {
+    const action = await this.get(id);
+    const { incidentId } = action;
+    const [incident] = incidentId ? await this.incidents.findSummaries([incidentId]) : [];
+    return { action, ...(incident && { incident }) };
+  }
+
+  /** Keeps the action as it is until the transaction ends. */
+  async lockById(tx: Tx, id: string): Promise<Action | undefined> {
+    return await this.reads.lockById(tx, id);
+  }
+
+  async types(): Promise<OfferedType[]> {
+    const available = await this.registry.availableTypes();
+    return actionTypes().map((type) => ({ type, available: available.has(type.name) }));
+  }
+}

@@ -1,0 +1,22 @@
+import {
+  type ApprovalLevel,
+  approvalLevelOf,
+  levelReaches,
+  type Principal,
+} from '../auth/principal.js';
+import { AppError } from '../common/errors/app-error.js';
+
+export class InsufficientApprovalLevelError extends AppError {
+  constructor(required: ApprovalLevel, own: ApprovalLevel) {
+    super(
+      'insufficient_approval_level',
+      `This needs approval level ${required}; yours is ${own}.`,
+      { fields: { required_level: required, your_level: own } },
+    );
+  }
+}
+
+export function requireLevel(caller: Pick<Principal, 'role'>, required: ApprovalLevel): void {
+  const own = approvalLevelOf(caller.role);
+  if (!levelReaches(own, required)) throw new InsufficientApprovalLevelError(required, own);
+}

@@ -1,0 +1,53 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsNotEmpty, IsString, MaxLength } from 'class-validator';
+import { type Action, ACTION_STATUSES, type ActionStatus } from '../action.js';
+import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../action-id.js';
+import { ActionResultDto } from './action-result.js';
+
+const LONGEST_REASON = 2_000;
+
+export class RollBackActionDto {
+  @ApiProperty({
+    type: 'string',
+    minLength: 1,
+    maxLength: LONGEST_REASON,
+    example: 'It was a false alarm.',
+  })
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(LONGEST_REASON)
+  readonly reason: string;
+}
+
+export class RolledBackActionDto {
+  @ApiProperty({
+    type: 'string',
+    pattern: ACTION_ID_PATTERN,
+    description: 'The new action, of the inverse type.',
+    example: 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f',
+  })
+  readonly rollback_action_id: string;
+
+  @ApiProperty({ type: 'string', pattern: ACTION_ID_PATTERN, example: ACTION_ID_EXAMPLE })
+  readonly original_action_id: string;
+
+  @ApiProperty({
+    enum: ACTION_STATUSES,
+    enumName: 'ActionStatus',
+    description: 'Of the new action.',
+    example: 'completed',
+  })
+  readonly status: ActionStatus;
+
+  @ApiProperty({ type: ActionResultDto, required: false, description: 'Once it has ended.' })
+  readonly result?: ActionResultDto;
+
+  static from(this: void, { id, rollbackOf, status, result }: Action): RolledBackActionDto {
+    return {
+      rollback_action_id: shownActionId(id),
+      original_action_id: shownActionId(rollbackOf ?? ''),
+      status,
+      ...(result && { result: ActionResultDto.from(result) }),
+    };
+  }
+}

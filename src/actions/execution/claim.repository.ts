@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import { type Statement, Statements } from '../../database/statements.js';
+import type { Tx } from '../../database/transactions.js';
+import type { Action, ActionResult } from '../action.js';
+import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action-rows.js';
+
+/** Which run of an action: a later claim has a higher fence, and what an earlier one says does not count any more. */
+export interface Fenced {
+  readonly id: string;
+  readonly fence: number;
+}
+
+const RETURNING = `returning ${ACTION_COLUMNS}`;
+const LEASE = (parameter: string) =>
+  `lease_until = now() + ${parameter} * interval '1 millisecond'`;
+const OURS = `actions.id = $1 and actions.fence = $2 and actions.status = 'pending'`;
+
+const CLAIM: Statement = {
+  name: 'actions_claim',
+  text: `
+    update actions set phase = 'claimed', fence = actions.fence + 1, connector_id = $3, ${LEASE('$4')}
+     where ${OURS} and actions.phase is null ${RETURNING}`,
+};
+
+/** What a run left behind that did not renew its lease. */
+const TAKE_OVER: Statement = {
+  name: 'actions_take_over',
+  text: `
+    update actions set fence = actions.fence + 1, ${LEASE('$3')}
+     where ${OURS} and actions.phase is not null and actions.lease_until < now() ${RETURNING}`,
+};
+
+const SENDING: Statement = {
+  name: 'actions_sending',
+  text: `update actions set sent = true, ${LEASE('$3')} where ${OURS} and actions.phase = 'claimed' returning 1`,
+};
+
+const RENEW: Statement = {
+  name: 'actions_renew',
+  text: `update actions set ${LEASE('$3')} where ${OURS} and actions.phase is not null returning 1`,
+};
+
+const ACCEPTED: Statement = {
+  name: 'actions_accepted',
+  text: `
+    update actions set phase = 'accepted', handle = $4, accepted_at = coalesce(accepted_at, now()), ${LEASE('$3')}
+     where ${OURS} and actions.phase is not null ${RETURNING}`,
+};
+
+/** For whoever comes first to go on with it. */
+const RELEASE: Statement = {
+  name: 'actions_release',
+  text: `
+    update actions set phase = case when phase = 'accepted' then phase end, sent = $4, ${LEASE('$3')}
+     where ${OURS} and actions.phase is not null ${RETURNING}`,
+};
+
+const FINISH: Statement = {
+  name: 'actions_finish',
+  text: `
+    update actions set status = $3, result = $4, executed_at = $5, executed_by = $6, phase = null, lease_until = null
+     where ${OURS} ${RETURNING}`,
+};
+
+/** Every write of a run; each is conditional on the run's fence, and undefined or false when the run does not count. */
+@Injectable()
+export class ClaimRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async claim(
+    tx: Tx,
+    { id, fence }: Fenced,
+    { connectorId, leaseMs }: { connectorId: string; leaseMs: number },
+  ): Promise<Action | undefined> {
+    return await this.one(tx, CLAIM, [id, fence, connectorId, leaseMs]);
+  }
+
+  async takeOver({ id, fence }: Fenced, leaseMs: number): Promise<Action | undefined> {
+    const [row] = await this.statements.rows<ActionRow>(TAKE_OVER, [id, fence, leaseMs]);
+    return row && actionOf(row);
+  }
+
+  async noteSending({ id, fence }: Fenced, leaseMs: number): Promise<boolean> {
+    return (await this.statements.rows(SENDING, [id, fence, leaseMs])).length === 1;
+  }
+
+  async renew({ id, fence }: Fenced, leaseMs: number): Promise<boolean> {
+    return (await this.statements.rows(RENEW, [id, fence, leaseMs])).length === 1;
+  }
+
+  async renewIn(tx: Tx, { id, fence }: Fenced, leaseMs: number): Promise<boolean> {
+    return (await this.statements.rowsIn(tx, RENEW, [id, fence, leaseMs])).length === 1;
+  }
+
+  async accept(
+    { id, fence }: Fenced,
+    handle: Readonly<Record<string, unknown>>,
+    leaseMs: number,
+  ): Promise<Action | undefined> {
+    const values = [id, fence, leaseMs, JSON.stringify(handle)];
+    const [row] = await this.statements.rows<ActionRow>(ACCEPTED, values);
+    return row && actionOf(row);
+  }
+
+  async release(
+    { id, fence }: Fenced,
+    { sent, afterMs }: { sent: boolean; afterMs: number },
+  ): Promise<Action | undefined> {
+    const [row] = await this.statements.rows<ActionRow>(RELEASE, [id, fence, afterMs, sent]);
+    return row && actionOf(row);
+  }
+
+  async finish(
+    tx: Tx,
+    { id, fence }: Fenced,
+    { result, at, by }: { result: ActionResult; at: Date; by: string },
+  ): Promise<Action | undefined> {
+    const status = result.success ? 'completed' : 'failed';
+    const values = [id, fence, status, JSON.stringify(result), at.toISOString(), by];
+    return await this.one(tx, FINISH, values);
+  }
+
+  private async one(tx: Tx, statement: Statement, values: unknown[]): Promise<Action | undefined> {
+    const [row] = await this.statements.rowsIn<ActionRow>(tx, statement, values);
+    return row && actionOf(row);
+  }
+}

@@ -1,0 +1,159 @@
+import { Injectable } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Clock } from '../../common/clock.js';
+import { Settings } from '../../config/settings.js';
+import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../../database/transactions.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
+import { type Action, type ActionResult, SYSTEM } from '../action.js';
+import { ActionNews } from '../action-news.js';
+import { ActionReadRepository } from '../action-read.repository.js';
+import { ActionWriteRepository } from '../action-write.repository.js';
+import { ClaimRepository } from './claim.repository.js';
+import { ClaimLostError } from './execution.errors.js';
+import { FAILPOINT, Failpoints } from './failpoints.js';
+import { resultOfLoss } from './outcome-rules.js';
+
+const DATABASE_PAUSE_MS = 500;
+const PERSON = /^(?!playbook:|webhook:|system$)/;
+
+export interface Claimed {
+  readonly action: Action;
+  readonly permit: Permit;
+}
+
+/** The transactions of a run: one claims, one finishes, and what a run notes in between. */
+@Injectable()
+export class Claims {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly killSwitch: KillSwitch,
+    private readonly incidents: IncidentsService,
+    private readonly claims: ClaimRepository,
+    private readonly reads: ActionReadRepository,
+    private readonly writes: ActionWriteRepository,
+    private readonly news: ActionNews,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+    private readonly failpoints: Failpoints,
+  ) {}
+
+  /** Undefined when another run has it, or it has ended. Throws `kill_switch_active`. */
+  async claim(action: Action, connectorId: string): Promise<Claimed | undefined> {
+    const leaseMs = this.settings.actionLeaseMs;
+    return await this.transactions.run<Claimed | undefined>(async (tx) => {
+      const permit = await this.killSwitch.claimPermit(tx);
+      if (action.incidentId && !(await this.incidents.lockForShare(tx, action.incidentId))) {
+        await this.endOrphan(tx, action);
+        return undefined;
+      }
+      const claimed = await this.claims.claim(tx, action, { connectorId, leaseMs });
+      return claimed && { action: claimed, permit };
+    });
+  }
+
+  /** For a run that goes on with what another one left. Throws `kill_switch_active`, or ClaimLostError. */
+  async renewPermit(action: Action): Promise<Permit> {
+    return await this.killSwitch.renewPermit((tx) => this.confirm(tx, action));
+  }
+
+  /** Makes sure, in a transaction that renews the permit, that the claim still holds. */
+  async confirm(tx: Tx, action: Action): Promise<void> {
+    if (!(await this.claims.renewIn(tx, action, this.settings.actionLeaseMs))) {
+      throw new ClaimLostError();
+    }
+  }
+
+  async takeOver(action: Action): Promise<Action | undefined> {
+    return await this.claims.takeOver(action, this.settings.actionLeaseMs);
+  }
+
+  async noteSending(action: Action): Promise<void> {
+    if (!(await this.claims.noteSending(action, this.settings.actionLeaseMs))) {
+      throw new ClaimLostError();
+    }
+    await this.failpoints.hit(FAILPOINT.sending);
+  }
+
+  async renew(action: Action): Promise<boolean> {
+    await this.failpoints.hit(FAILPOINT.renewing);
+    return await this.claims.renew(action, this.settings.actionLeaseMs);
+  }
+
+  /** The vendor is doing it. What it said is kept whatever it takes: without it nobody can ask how far it is. */
+  async accept(action: Action, handle: Readonly<Record<string, unknown>>): Promise<Action> {
+    const accepted = await this.persistently(() =>
+      this.claims.accept(action, handle, this.settings.actionLeaseMs),
+    );
+    if (!accepted) throw new ClaimLostError();
+    await this.failpoints.hit(FAILPOINT.vendorAccepted);
+    return accepted;
+  }
+
+  /** Lets another run begin it again. `sent` is what is certain of this run and those before it. */
+  async release(action: Action, sent: boolean, afterMs = 0): Promise<Action> {
+    const released = await this.persistently(() => this.claims.release(action, { sent, afterMs }));
+    if (!released) throw new ClaimLostError();
+    return released;
+  }
+
+  /** Also for an action that nobody claimed. What is known of an effect is written down as soon as the database is there. */
+  async finish(
+    action: Action,
+    result: ActionResult,
+    keep: Participant<Action> = {},
+  ): Promise<Action> {
+    const by = executedBy(action);
+    const finished = await this.persistently(() =>
+      this.transactions.run<Action>(async (tx) => {
+        const done = await this.claims.finish(tx, action, { result, at: this.clock.now(), by });
+        if (!done) throw new ClaimLostError();
+        await this.news.record(tx, result.success ? 'completed' : 'failed', by, [done]);
+        await this.failpoints.hit(FAILPOINT.finishing);
+        return done;
+      }, keep),
+    );
+    await this.failpoints.hit(FAILPOINT.finished);
+    return finished;
+  }
+
+  /** How it is by now, when this run cannot tell. */
+  async present(action: Action): Promise<Action> {
+    return (await this.reads.findById(action.id)) ?? action;
+  }
+
+  /** Its incident was deleted while it was claimed, and the claim came to nothing. */
+  private async endOrphan(tx: Tx, action: Action): Promise<void> {
+    const at = this.clock.now();
+    if (action.sent) {
+      const message = 'Its incident was deleted before it could be tried again.';
+      const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: true });
+      const done = await this.claims.finish(tx, action, { result, at, by: SYSTEM });
+      if (done) await this.news.record(tx, 'failed', SYSTEM, [done]);
+      return;
+    }
+    const reason = 'Its incident was deleted.';
+    const rejected = await this.writes.rejectUnclaimed(tx, action.id, { by: SYSTEM, at, reason });
+    if (rejected) await this.news.record(tx, 'rejected', SYSTEM, [rejected]);
+  }
+
+  /** A lease that lapses meanwhile does no harm: whoever takes over has a higher fence, and this write then fails. */
+  private async persistently<T>(write: () => Promise<T>): Promise<T> {
+    const giveUpAt = performance.now() + this.settings.actionDeadlineMs;
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isDatabaseUnavailable(error) || performance.now() > giveUpAt) throw error;
+        await sleep(DATABASE_PAUSE_MS, undefined, { ref: false });
+      }
+    }
+  }
+}
+
+/** Who brought it about: whoever approved it, the person who asked for it, or nobody in particular. */
+function executedBy({ approvedBy, requestedBy }: Action): string {
+  return approvedBy ?? (PERSON.test(requestedBy) ? requestedBy : SYSTEM);
+}

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../common/errors/app-error.js';
+import { OutcomeUnknownError, UnreachableError } from '../../common/net/net.errors.js';
+import type { Participant } from '../../database/transactions.js';
+import type { ActionCall, Connector, Outcome } from '../../connectors/connector.port.js';
+import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { PermitLapsed } from '../../kill-switch/permit.js';
+import type { Action } from '../action.js';
+import type { Claims } from './claims.js';
+import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
+import { FAILPOINT, type Failpoints } from './failpoints.js';
+import type { LeaseKeeper } from './lease-keeper.js';
+import { failed, type Loss, pollPauseMs, resultOf, resultOfLoss } from './outcome-rules.js';
+import type { RunGate } from './run-gate.js';
+
+export interface RunTools {
+  readonly claims: Claims;
+  readonly failpoints: Failpoints;
+  readonly deadlineMs: number;
+  /** Aborted when this replica stops: others go on with what the vendors are doing. */
+  readonly stopping: AbortSignal;
+  readonly warn: (error: unknown, action: Action) => void;
+}
+
+/** What one run has with its connector, from the claim to the end or to the hand-over. */
+export class ConnectorRun {
+  constructor(
+    private readonly tools: RunTools,
+    private readonly connector: Connector,
+    private readonly lease: LeaseKeeper,
+    private readonly keep: Participant<Action>,
+  ) {}
+
+  /** Makes the call that the action was claimed for. */
+  async call(action: Action, gate: RunGate): Promise<Action> {
+    let outcome: Outcome;
+    try {
+      outcome = await this.lease.unlessOver(this.connector.execute(callOf(action), gate));
+    } catch (error) {
+      return await this.afterError(action, gate, error);
+    }
+    await this.tools.failpoints.hit(FAILPOINT.answered);
+    return await this.conclude(action, outcome);
+  }
+
+  /** Nothing more is known of a call than that it may have been made: asks the vendor how things are. */
+  async settle(action: Action, loss: Loss): Promise<Action> {
+    const known = loss.sent ? await this.probe(action) : 'unknown';
+    if (known !== 'unknown') return await this.conclude(action, known);
+    return await this.tools.claims.finish(action, resultOfLoss(loss), this.keep);
+  }
+
+  /** Whether the vendor can tell how things are. */
+  async probe(action: Action): Promise<Outcome | 'unknown'> {
+    if (!this.connector.probe) return 'unknown';
+    try {
+      return await this.lease.unlessOver(this.connector.probe(callOf(action)));
+    } catch (error) {
+      if (error instanceof ClaimLostError) throw error;
+      this.tools.warn(error, action);
+      return 'unknown';
+    }
+  }
+
+  async conclude(action: Action, outcome: Outcome): Promise<Action> {
+    if (outcome.kind !== 'accepted') {
+      return await this.tools.claims.finish(action, resultOf(outcome), this.keep);
+    }
+    return await this.watch(await this.tools.claims.accept(action, outcome.handle));
+  }
+
+  /** Looks after what the vendor accepted until it ends, or for as long as it may take. */
+  async watch(action: Action): Promise<Action> {
+    const { claims, deadlineMs, stopping } = this.tools;
+    const acceptedAt = action.acceptedAt?.getTime() ?? Date.now();
+    let { handle = {} } = action;
+    for (let looks = 0; Date.now() < acceptedAt + deadlineMs; looks += 1) {
+      await sleep(pollPauseMs(looks), undefined, { signal: stopping }).catch(() => undefined);
+      if (stopping.aborted) return await claims.release(action, action.sent);
+      const outcome = await this.look(action, handle);
+      if (!outcome) continue;
+      if (outcome.kind !== 'accepted') {
+        return await claims.finish(action, resultOf(outcome), this.keep);
+      }
+      if (JSON.stringify(outcome.handle) !== JSON.stringify(handle)) {
+        ({ handle } = outcome);
+        await claims.accept(action, handle);
+      }
+    }
+    const message = `The vendor accepted it and had not finished after ${deadlineMs} ms.`;
+    return await claims.finish(action, failed('outcome_unknown', message), this.keep);
+  }
+
+  private async look(
+    action: Action,
+    handle: Readonly<Record<string, unknown>>,
+  ): Promise<Outcome | undefined> {
+    try {
+      return await this.lease.unlessOver(
+        this.connector.poll?.(handle, callOf(action)) ?? Promise.resolve(undefined),
+      );
+    } catch (error) {
+      if (error instanceof ClaimLostError) throw error;
+      // The vendor does not answer just now; what it accepted goes on.
+      this.tools.warn(error, action);
+      return undefined;
+    }
+  }
+
+  private async afterError(action: Action, gate: RunGate, error: unknown): Promise<Action> {
+    if (error instanceof ClaimLostError) throw error;
+    const sent = action.sent || gate.opened;
+    const idempotent = this.connector.idempotent(action.type);
+    if (mayGoOnLater(error, gate) && (!gate.opened || idempotent)) {
+      return await this.tools.claims.release(action, sent);
+    }
+    if (error instanceof UnreachableError && !action.sent) {
+      const loss = {
+        kind: 'unreachable',
+        message: error.message,
+        sent: false,
+        idempotent,
+      } as const;
+      return await this.tools.claims.finish(action, resultOfLoss(loss), this.keep);
+    }
+    const kind = lossKind(error);
+    if (kind === 'stopped') this.tools.warn(error, action);
+    const message = kind === 'stopped' ? 'The call ended in an error.' : (error as Error).message;
+    return await this.settle(action, { kind, message, sent, idempotent });
+  }
+}
+
+/** The gate let nothing out, for a reason that passes. */
+function mayGoOnLater(error: unknown, gate: RunGate): boolean {
+  if (error instanceof PermitLapsed) return true;
+  if (error instanceof AppError && error.code === 'kill_switch_active') return true;
+  return !gate.opened && isDatabaseUnavailable(error);
+}
+
+function lossKind(error: unknown): Loss['kind'] {
+  if (error instanceof CallDeadlineError) return 'timeout';
+  if (error instanceof OutcomeUnknownError) return error.reason;
+  return error instanceof UnreachableError ? 'unreachable' : 'stopped';
+}
+
+/** Attempts are counted by claims: a vendor that keeps a log sees which one it was. */
+function callOf({ id, fence, type, parameters }: Action): ActionCall {
+  return { actionId: `act-${id}`, attempt: fence, type, parameters };
+}

@@ -1,0 +1,78 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../common/access.js';
+import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
+import { ListAnswer } from '../common/paging/page.js';
+import { AnswerOnce } from '../idempotency/answer-once.js';
+import type { Once } from '../idempotency/once.js';
+import { ActionsService } from './actions.service.js';
+import { ActionSummaryDto } from './dto/action.dto.js';
+import { IncidentActionsQueryDto } from './dto/action-query.dto.js';
+import {
+  ExecuteActionDto,
+  ExecutedActionDto,
+  statusOfExecution,
+} from './dto/execute-action.dto.js';
+import { ActionRuns } from './execution/action-runs.js';
+
+@ApiTags('Actions')
+@Controller('api/incidents/:id/actions')
+@Requires('viewer')
+export class IncidentActionsController {
+  constructor(
+    private readonly actions: ActionsService,
+    private readonly runs: ActionRuns,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Requires('analyst')
+  @Operation('executeIncidentAction', 'Execute an action on an incident')
+  @ApiAnswer({
+    status: 200,
+    description: 'It has ended: completed, or failed.',
+    type: ExecutedActionDto,
+  })
+  @ApiAnswer({
+    status: 202,
+    description: 'It waits for approval, or takes longer than a request does.',
+    type: ExecutedActionDto,
+  })
+  @ApiErrors('kill_switch_active')
+  async execute(
+    @Param('id') incidentId: string,
+    @Body() body: ExecuteActionDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ExecutedActionDto> {
+    const keep = once.keeping(ExecutedActionDto.from, {
+      status: statusOfExecution,
+      provisionalForMs: this.runs.answeredWithinMs,
+    });
+    const wanted = { ...ExecuteActionDto.toWanted(body), incidentId };
+    const action = await this.actions.execute(caller, wanted, keep);
+    void reply.status(statusOfExecution(action));
+    return ExecutedActionDto.from(action);
+  }
+
+  @Get()
+  @Operation('listIncidentActions', 'List the actions on an incident')
+  @ApiAnswer({
+    status: 200,
+    description: 'Its actions that match, with their exact number.',
+    type: ActionSummaryDto,
+    list: true,
+  })
+  async list(
+    @Param('id') incidentId: string,
+    @Query() query: IncidentActionsQueryDto,
+  ): Promise<ListAnswer<ActionSummaryDto>> {
+    const request = IncidentActionsQueryDto.toListRequest(query);
+    const page = await this.actions.listOfIncident(incidentId, request);
+    return ListAnswer.of(page, query, ActionSummaryDto.from);
+  }
+}

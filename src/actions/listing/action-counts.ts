@@ -1,0 +1,53 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Transactions } from '../../database/transactions.js';
+import { BackgroundLoop } from '../../jobs/background-loop.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { ScrapedGauges } from '../../metrics/scraped-gauges.js';
+import { ActionListRepository } from './action-list.repository.js';
+
+const PAUSE_MS = 2_000;
+const BATCH = 10_000;
+
+/** Keeps totals cheap: sums up what the trigger appends. They are exact with or without it. */
+@Injectable()
+export class ActionCounts
+  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  private readonly log = new Logger(ActionCounts.name);
+  private readonly loop = new BackgroundLoop(
+    PAUSE_MS,
+    () => this.fold(),
+    (error) => this.log.warn(`Actions are not counted for now: ${(error as Error).message}`),
+  );
+
+  constructor(
+    private readonly repository: ActionListRepository,
+    private readonly transactions: Transactions,
+    private readonly metrics: Metrics,
+    private readonly gauges: ScrapedGauges,
+  ) {}
+
+  onModuleInit(): void {
+    this.gauges.register(this.metrics.approvalsPending, () =>
+      this.repository.countWaitingForApproval(),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  async fold(): Promise<void> {
+    while ((await this.transactions.run((tx) => this.repository.foldCounts(tx, BATCH))) === BATCH);
+  }
+}

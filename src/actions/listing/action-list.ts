@@ -1,0 +1,24 @@
+import type { ActionTypeName } from '../../common/action-types.js';
+import type { PageRequest } from '../../common/paging/page.js';
+import type { ActionStatus, RequiredLevel } from '../action.js';
+
+export const SORT_FIELDS = [
+  'requested_at',
+  'created_at',
+  'executed_at',
+  'status',
+  'action_type',
+] as const;
+export type SortField = (typeof SORT_FIELDS)[number];
+
+export interface ActionFilter {
+  readonly statuses?: readonly ActionStatus[];
+  readonly types?: readonly ActionTypeName[];
+  readonly levels?: readonly RequiredLevel[];
+  readonly incidentId?: string;
+}
+
+export interface ActionListRequest extends PageRequest {
+  readonly filter: ActionFilter;
+  readonly sort: { readonly field: SortField; readonly descending: boolean };
+}

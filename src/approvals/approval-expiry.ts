@@ -1,0 +1,32 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Decisions } from '../actions/decisions.js';
+import { Settings } from '../config/settings.js';
+import { Transactions } from '../database/transactions.js';
+import { Jobs } from '../jobs/jobs.js';
+
+const EVERY_SECONDS = 30;
+const BATCH = 100;
+
+/** Rejects what nobody decided on in time. */
+@Injectable()
+export class ApprovalExpiry implements OnModuleInit {
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly transactions: Transactions,
+    private readonly decisions: Decisions,
+    private readonly settings: Settings,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.every('approvals.expire', EVERY_SECONDS, (_, { signal }) => this.expire(signal));
+  }
+
+  async expire(signal?: AbortSignal): Promise<void> {
+    const ttl = this.settings.approvalTtlMinutes;
+    if (ttl === 0) return;
+    let rejected = BATCH;
+    while (rejected === BATCH && !signal?.aborted) {
+      rejected = await this.transactions.run((tx) => this.decisions.rejectExpired(tx, ttl, BATCH));
+    }
+  }
+}

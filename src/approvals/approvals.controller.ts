@@ -1,0 +1,83 @@
+import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { actionIdOf } from '../actions/action-id.js';
+import { ActionRuns } from '../actions/execution/action-runs.js';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../common/access.js';
+import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
+import { AnswerOnce } from '../idempotency/answer-once.js';
+import type { Once } from '../idempotency/once.js';
+import { RequiresItsLevel } from './approval-level.guard.js';
+import {
+  ApproveActionDto,
+  ApprovedActionDto,
+  RejectActionDto,
+  RejectedActionDto,
+} from './approvals.dto.js';
+import { ApprovalsService } from './approvals.service.js';
+
+/** 202 while the vendor takes longer than a request does. */
+const statusOfApproval = ({ status }: { readonly status: string }): number =>
+  status === 'pending' ? 202 : 200;
+
+@ApiTags('Approvals')
+@Controller('api/actions/:id')
+@Requires('viewer')
+export class ApprovalsController {
+  constructor(
+    private readonly approvals: ApprovalsService,
+    private readonly runs: ActionRuns,
+  ) {}
+
+  /** The action runs with exactly the parameters that it shows. */
+  @Post('approve')
+  @HttpCode(200)
+  @RequiresItsLevel(ApproveActionDto)
+  @Operation('approveAction', 'Approve an action, which runs it')
+  @ApiAnswer({
+    status: 200,
+    description: 'It is approved and has ended: completed, or failed.',
+    type: ApprovedActionDto,
+  })
+  @ApiAnswer({
+    status: 202,
+    description: 'It is approved and takes longer than a request does.',
+    type: ApprovedActionDto,
+  })
+  @ApiErrors('insufficient_approval_level', 'invalid_state', 'kill_switch_active')
+  async approve(
+    @Param('id') id: string,
+    @Body() { comment }: ApproveActionDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ApprovedActionDto> {
+    const keep = once.keeping(ApprovedActionDto.from, {
+      status: statusOfApproval,
+      provisionalForMs: this.runs.answeredWithinMs,
+    });
+    const action = await this.approvals.approve(caller, actionIdOf(id), comment, keep);
+    void reply.status(statusOfApproval(action));
+    return ApprovedActionDto.from(action);
+  }
+
+  @Post('reject')
+  @HttpCode(200)
+  @RequiresItsLevel(RejectActionDto)
+  @Operation('rejectAction', 'Reject an action')
+  @ApiAnswer({ status: 200, description: 'It will not run.', type: RejectedActionDto })
+  @ApiErrors('insufficient_approval_level', 'invalid_state')
+  async reject(
+    @Param('id') id: string,
+    @Body() { reason }: RejectActionDto,
+    @CurrentPrincipal() caller: Principal,
+    @AnswerOnce() once: Once,
+  ): Promise<RejectedActionDto> {
+    const keep = once.keeping(RejectedActionDto.from);
+    return RejectedActionDto.from(
+      await this.approvals.reject(caller, actionIdOf(id), reason, keep),
+    );
+  }
+}

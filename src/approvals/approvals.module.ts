@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { ActionsModule } from '../actions/actions.module.js';
+import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
+import { ApprovalExpiry } from './approval-expiry.js';
+import { ApprovalLevelGuard } from './approval-level.guard.js';
+import { ApprovalsController } from './approvals.controller.js';
+import { ApprovalsService } from './approvals.service.js';
+
+@Module({
+  imports: [ActionsModule, KillSwitchModule],
+  controllers: [ApprovalsController],
+  providers: [ApprovalExpiry, ApprovalLevelGuard, ApprovalsService],
+})
+export class ApprovalsModule {}

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
+import { SessionsRepository } from '../../src/auth/sessions/sessions.repository.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as, inSession, logIn, makeUser, type TestUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -124,6 +125,27 @@ describe('Sessions', () => {
     expect(await age('last_seen_at', '8 hours')).toBe(401);
     expect(await age('expires_at', '23 hours 59 minutes')).toBe(200);
     expect(await age('expires_at', '24 hours')).toBe(401);
+  });
+
+  it('are removed once they have ended, and no other', async () => {
+    const user = await makeUser(app, 'viewer');
+    const cookies = [];
+    for (let index = 0; index < 3; index += 1) cookies.push(await logIn(app, user));
+    const database = app.nest.get(DataSource);
+    const ids = await database.query<{ id: string }[]>(
+      'select id from sessions where user_id = $1 order by created_at',
+      [user.id],
+    );
+    await database.query(
+      `update sessions set last_seen_at = now() - interval '8 hours' where id = $1`,
+      [ids[0]!.id],
+    );
+    await database.query('update sessions set expires_at = now() where id = $1', [ids[1]!.id]);
+    await app.nest.get(SessionsRepository, { strict: false }).deleteExpired();
+    expect(await database.query('select id from sessions where user_id = $1', [user.id])).toEqual([
+      ids[2],
+    ]);
+    expect((await me(app, cookies[2]!)).status).toBe(200);
   });
 
   it('are renewed by use, at most once a minute', async () => {

@@ -24,6 +24,7 @@ const OPEN: Readonly<Record<string, Access>> = {
   'POST /logout': 'public',
   'GET /docs': 'public',
   'GET /docs/:asset': 'public',
+  'GET /favicon.ico': 'public',
   'GET /openapi.json': 'public',
   'GET /openapi.yaml': 'public',
   'POST /api/webhooks/:source': 'signature',

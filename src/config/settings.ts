@@ -164,6 +164,13 @@ export class Settings {
 
   @Setting(
     LIMITS,
+    'Verified webhook receipts per minute and source; 0 for no limit.',
+    integer(6_000, 0, 1_000_000_000),
+  )
+  readonly rateLimitWebhook: number;
+
+  @Setting(
+    LIMITS,
     'Redis that counts rate limits for all replicas, such as redis://host:6379. Unset: each replica counts for itself.',
     optionalText('', { pattern: /^rediss?:\/\//, hint: 'a redis:// or rediss:// address' }),
   )

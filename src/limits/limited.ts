@@ -13,6 +13,6 @@ export const LIMITED = Symbol('limited');
 
 /**
  * Which limit a handler counts against, instead of read or write by its method. `none` for what has a scheme of its
- * own. Where there is no principal the caller's address counts.
+ * own (see LimitCounter). Where there is no principal the caller's address counts.
  */
 export const Limited = (limit: Limited) => SetMetadata(LIMITED, limit);

@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { FailureLimits } from './failure-limits.js';
+import { LimitCounter } from './limit-counter.js';
 import { LimitStorage } from './limit-storage.js';
 import { LimitStorageModule } from './limit-storage.module.js';
 import { RequestLimits } from './request-limits.js';
@@ -16,7 +17,7 @@ import { RequestLimits } from './request-limits.js';
       useFactory: (storage: LimitStorage) => ({ storage, throttlers: [{ ttl: 60_000, limit: 0 }] }),
     }),
   ],
-  providers: [FailureLimits, RequestLimits],
-  exports: [FailureLimits, RequestLimits, ThrottlerModule],
+  providers: [FailureLimits, LimitCounter, RequestLimits],
+  exports: [FailureLimits, LimitCounter, RequestLimits, ThrottlerModule],
 })
 export class LimitsModule {}

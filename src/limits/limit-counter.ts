@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AppError } from '../common/errors/app-error.js';
+import { wholeSeconds } from './failure-limits.js';
+import { type LimitRecord, LimitStorage } from './limit-storage.js';
+import type { NamedLimit } from './limited.js';
+
+const MINUTE = 60_000;
+
+/** Charges a request to a limit. For guards: RateLimitGuard, and those that know better than it who is to be charged. */
+@Injectable()
+export class LimitCounter {
+  constructor(private readonly storage: LimitStorage) {}
+
+  /** Sets the three headers, and refuses what is over the limit. A limit of 0 is none. */
+  async charge({ name, perMinute }: NamedLimit, key: string, reply: FastifyReply): Promise<void> {
+    if (perMinute === 0) return;
+    const state = await this.storage.increment(key, MINUTE, perMinute, MINUTE, name);
+    void reply.headers(headersOf(perMinute, state));
+    if (state.isBlocked) throw refusal(perMinute, state);
+  }
+}
+
+function headersOf(perMinute: number, { totalHits, timeToExpire }: LimitRecord) {
+  return {
+    'x-ratelimit-limit': String(perMinute),
+    'x-ratelimit-remaining': String(Math.max(0, perMinute - totalHits)),
+    'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000 + timeToExpire)),
+  };
+}
+
+function refusal(perMinute: number, { timeToBlockExpire }: LimitRecord): AppError {
+  const seconds = wholeSeconds(timeToBlockExpire);
+  return new AppError(
+    'rate_limited',
+    `No more than ${perMinute} of these requests per minute are allowed; try again in ${seconds} s.`,
+    { headers: { 'retry-after': String(seconds) } },
+  );
+}

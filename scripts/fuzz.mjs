@@ -13,8 +13,11 @@ const PYTHON = join(VENV, 'bin', 'python');
 const EXAMPLES = process.env.FUZZ_EXAMPLES ?? '12';
 const SEED = process.env.FUZZ_SEED ?? '20261121';
 
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
+function run(command, args, env = {}) {
+  const { status, error } = spawnSync(command, args, {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
   if (error) throw error;
   return status ?? 1;
 }
@@ -32,6 +35,14 @@ function install() {
   writeFileSync(marker, wanted);
 }
 
+async function idOfKey({ url, key }) {
+  const answer = await fetch(`${url}/api/api-keys`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const { data } = await answer.json();
+  return data.find(({ prefix }) => key.includes(prefix)).id;
+}
+
 install();
 const service = await startService({
   RATE_LIMIT_READ: '0',
@@ -39,28 +50,21 @@ const service = await startService({
   RATE_LIMIT_TRIAGE: '0',
 });
 try {
-  process.exitCode = run(PYTHON, [
-    '-m',
-    'schemathesis.cli',
-    '--config-file',
-    'openapi/schemathesis.toml',
-    'run',
-    'openapi/openapi.json',
-    '--url',
-    service.url,
-    '--header',
-    `Authorization: Bearer ${service.key}`,
-    '--seed',
-    SEED,
-    '--max-examples',
-    EXAMPLES,
-    '--workers',
-    '1',
-    '--generation-database',
-    'none',
-    '--no-color',
-    ...process.argv.slice(2),
-  ]);
+  const options = [
+    ['--url', service.url],
+    ['--header', `Authorization: Bearer ${service.key}`],
+    ['--seed', SEED],
+    ['--max-examples', EXAMPLES],
+    ['--workers', '1'],
+    ['--generation-database', 'none'],
+    ['--no-color'],
+  ].flat();
+  const command = ['--config-file', 'openapi/schemathesis.toml', 'run', 'openapi/openapi.json'];
+  process.exitCode = run(
+    PYTHON,
+    ['-m', 'schemathesis.cli', ...command, ...options, ...process.argv.slice(2)],
+    { FUZZ_KEY_ID: await idOfKey(service) },
+  );
 } finally {
   await service.stop();
 }

@@ -8,11 +8,13 @@ export const ETAG_HEADER = {
   },
 };
 
+const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`;
+
 /** Documents If-Match; the operation also lists `precondition_failed` among its errors. */
 export const ApiIfMatch = (): MethodDecorator =>
   ApiHeader({
     name: 'If-Match',
     required: false,
     description: 'The ETag that the change is meant for; without it, whatever is there.',
-    schema: { type: 'string', example: '"3"' },
+    schema: { type: 'string', pattern: `^([*]|${TAG}(, *${TAG})*)$`, example: '"3"' },
   });

@@ -53,7 +53,7 @@ module.exports = {
       comment:
         'From another module import its module, service, types, enums and events, never its entity, repository or DTO.',
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^src/([^/]+)/', pathNot: '(\\.spec\\.ts$|^src/cli/)' },
       to: {
         path: '^src/[^/]+/.*\\.(entity|repository|dto|controller)\\.ts$',
         pathNot: ['^src/$1/', '^src/(common|database)/'],

@@ -1,4 +1,4 @@
-import type { Participant } from '../database/transactions.js';
+import type { Participant, Tx } from '../database/transactions.js';
 
 export type LimitClass = 'read' | 'write' | 'triage';
 
@@ -11,4 +11,6 @@ export interface Caller extends Participant {
   readonly name: string;
   /** Limits of its own, per minute, instead of the configured ones. */
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
+  /** Required, so that a copy that lost it does not compile: without it a revoked key would still write. */
+  begin(tx: Tx): Promise<void>;
 }

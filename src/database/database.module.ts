@@ -1,5 +1,6 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ReservedConnections } from './reserved-connections.js';
 import { Statements } from './statements.js';
 import { Transactions } from './transactions.js';
 
@@ -10,8 +11,13 @@ export class DatabaseModule {
   static with(dataSource: DataSource): DynamicModule {
     return {
       module: DatabaseModule,
-      providers: [{ provide: DataSource, useValue: dataSource }, Transactions, Statements],
-      exports: [DataSource, Transactions, Statements],
+      providers: [
+        { provide: DataSource, useValue: dataSource },
+        Transactions,
+        Statements,
+        ReservedConnections,
+      ],
+      exports: [DataSource, Transactions, Statements, ReservedConnections],
     };
   }
 }

@@ -39,7 +39,7 @@ export class DeadJobDto {
   @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:42:00.000Z' })
   readonly created_at: string;
 
-  static from(job: DeadJob): DeadJobDto {
+  static from(this: void, job: DeadJob): DeadJobDto {
     return {
       id: job.id,
       queue: job.queue,
@@ -58,7 +58,7 @@ export class RequeuedJobDto {
   @ApiProperty({ type: 'boolean', enum: [true], example: true })
   readonly requeued: true;
 
-  static from(id: string): RequeuedJobDto {
+  static from(this: void, id: string): RequeuedJobDto {
     return { id, requeued: true };
   }
 }

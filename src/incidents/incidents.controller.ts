@@ -10,7 +10,7 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiHeader, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
@@ -18,6 +18,7 @@ import { Requires } from '../common/access.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../common/etag.js';
 import { RawAnswer } from '../common/http/handler-options.js';
 import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
+import { ApiIfMatch, ETAG_HEADER } from '../common/openapi/etag.js';
 import { ListAnswer } from '../common/paging/page.js';
 import { PageQueryDto } from '../common/paging/page-query.dto.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
@@ -35,18 +36,6 @@ import { UpdateIncidentDto } from './dto/update-incident.dto.js';
 import { IncidentsService } from './incidents.service.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-
-const ETAG = {
-  ETag: { description: 'Its version, for If-Match.', schema: { type: 'string' as const } },
-};
-
-const AcceptsIfMatch = (): MethodDecorator =>
-  ApiHeader({
-    name: 'If-Match',
-    required: false,
-    description: 'The ETag that the change is meant for; without it, whatever is there.',
-    schema: { type: 'string', example: '"1"' },
-  });
 
 @ApiTags('Incidents')
 @Controller('api/incidents')
@@ -83,7 +72,12 @@ export class IncidentsController {
 
   @Get(':id')
   @Operation('getIncident', 'Read an incident')
-  @ApiAnswer({ status: 200, description: 'All there is to it.', type: IncidentDto, headers: ETAG })
+  @ApiAnswer({
+    status: 200,
+    description: 'All there is to it.',
+    type: IncidentDto,
+    headers: ETAG_HEADER,
+  })
   @RawAnswer()
   @Header('content-type', JSON_TYPE)
   async get(
@@ -98,8 +92,13 @@ export class IncidentsController {
   @Put(':id')
   @Requires('analyst')
   @Operation('updateIncident', 'Change an incident')
-  @AcceptsIfMatch()
-  @ApiAnswer({ status: 200, description: 'It after the change.', type: IncidentDto, headers: ETAG })
+  @ApiIfMatch()
+  @ApiAnswer({
+    status: 200,
+    description: 'It after the change.',
+    type: IncidentDto,
+    headers: ETAG_HEADER,
+  })
   @ApiErrors('precondition_failed')
   @RawAnswer()
   @Header('content-type', JSON_TYPE)
@@ -119,7 +118,7 @@ export class IncidentsController {
   @Delete(':id')
   @Requires('admin')
   @Operation('deleteIncident', 'Delete an incident')
-  @AcceptsIfMatch()
+  @ApiIfMatch()
   @ApiAnswer({
     status: 200,
     description:

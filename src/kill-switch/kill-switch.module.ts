@@ -6,7 +6,6 @@ import { KillSwitchRepository } from './kill-switch.repository.js';
 import { KillSwitchService } from './kill-switch.service.js';
 import { KillSwitchSignals } from './kill-switch-signals.js';
 import { KillSwitchStatus } from './kill-switch-status.js';
-import { ReservedConnections } from './reserved-connections.js';
 import { Settling } from './settling.js';
 import { SwitchLock } from './switch-lock.js';
 import { SwitchTurning } from './switch-turning.js';
@@ -20,7 +19,6 @@ import { SwitchTurning } from './switch-turning.js';
     { provide: KillSwitch, useExisting: KillSwitchService },
     KillSwitchSignals,
     KillSwitchStatus,
-    ReservedConnections,
     Settling,
     SwitchLock,
     SwitchTurning,

@@ -44,7 +44,10 @@ class ThingsController {
 class NamedCaller implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    request.caller = { name: String(request.headers['x-caller']) };
+    request.caller = {
+      name: String(request.headers['x-caller']),
+      begin: () => Promise.resolve(),
+    };
     return true;
   }
 }

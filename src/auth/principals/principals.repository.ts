@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Role } from '../../common/access.js';
+import { ReservedConnections } from '../../database/reserved-connections.js';
 import { type Statement, Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
 import { IDLE_HOURS } from '../sessions/session-lifetime.js';
@@ -60,17 +61,20 @@ interface SessionRow {
 /** What every request asks of the database, on the hot path. */
 @Injectable()
 export class PrincipalsRepository {
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly statements: Statements,
+    private readonly reserved: ReservedConnections,
+  ) {}
 
   /** The keys that hold, by their prefix. */
   async findKeys(prefixes: readonly string[]): Promise<Map<string, VerifiedKey>> {
-    const rows = await this.statements.rows<KeyRow>(KEYS, [prefixes]);
+    const rows = await this.reserved.rows<KeyRow>(KEYS, [prefixes]);
     return new Map(rows.map((row) => [row.prefix, keyOf(row)]));
   }
 
   /** The sessions that hold, by the hash of their token in hexadecimal. */
   async findSessions(hashes: readonly string[]): Promise<Map<string, VerifiedSession>> {
-    const rows = await this.statements.rows<SessionRow>(SESSIONS, [hashes]);
+    const rows = await this.reserved.rows<SessionRow>(SESSIONS, [hashes]);
     return new Map(rows.map((row) => [row.hash, sessionOf(row)]));
   }
 

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ACTION_NAMES } from '../action-names.js';
+import { ACTION_TYPES } from '../../common/action-types.js';
 import {
   type CreatedIncident,
   type Incident,
@@ -96,8 +96,8 @@ export class IncidentDto extends IncidentSummaryDto {
   readonly verdict?: VerdictDto;
 
   @ApiProperty({
-    enum: ACTION_NAMES,
-    enumName: 'ActionName',
+    enum: ACTION_TYPES,
+    enumName: 'ActionTypeName',
     isArray: true,
     example: ['quarantine_email', 'block_sender'],
   })

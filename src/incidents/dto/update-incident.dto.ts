@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { ValidationError } from '../../common/errors/app-error.js';
 import { NestedObject, Optional } from '../../common/validation/decorators.js';
-import { ACTION_NAMES, type ActionName } from '../action-names.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
 import type { IncidentChange } from '../incident-changes.js';
 import {
   INCIDENT_STATUSES,
@@ -69,8 +69,8 @@ export class UpdateIncidentDto {
   readonly verdict?: GivenVerdictDto;
 
   @ApiProperty({
-    enum: ACTION_NAMES,
-    enumName: 'ActionName',
+    enum: ACTION_TYPES,
+    enumName: 'ActionTypeName',
     isArray: true,
     maxItems: MOST_ACTIONS,
     required: false,
@@ -79,8 +79,8 @@ export class UpdateIncidentDto {
   @Optional()
   @IsArray()
   @ArrayMaxSize(MOST_ACTIONS)
-  @IsIn(ACTION_NAMES, { each: true })
-  readonly recommended_actions?: ActionName[];
+  @IsIn(ACTION_TYPES, { each: true })
+  readonly recommended_actions?: ActionTypeName[];
 
   static toChange(this: void, body: UpdateIncidentDto): IncidentChange {
     const { severity, status, resolution, incident_type, verdict, recommended_actions } = body;

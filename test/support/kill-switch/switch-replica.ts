@@ -13,13 +13,13 @@ import { AffectedWork } from '../../../src/kill-switch/affected-work.js';
 import { KillSwitchRepository } from '../../../src/kill-switch/kill-switch.repository.js';
 import { KillSwitchService } from '../../../src/kill-switch/kill-switch.service.js';
 import { PermitLapsed } from '../../../src/kill-switch/permit.js';
-import { ReservedConnections } from '../../../src/kill-switch/reserved-connections.js';
+import { ReservedConnections } from '../../../src/database/reserved-connections.js';
 import { Settling } from '../../../src/kill-switch/settling.js';
 import { SwitchLock } from '../../../src/kill-switch/switch-lock.js';
 import { SwitchTurning } from '../../../src/kill-switch/switch-turning.js';
 import type { HistoryRecord } from './history.js';
 
-const NOBODY = { name: 'test' };
+const NOBODY = { name: 'test', begin: () => Promise.resolve() };
 const SILENT_AUDIT = { record: async () => undefined } as unknown as AuditLog;
 const SILENT_EVENTS = { record: async () => undefined } as unknown as DomainEvents;
 

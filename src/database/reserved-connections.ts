@@ -3,16 +3,18 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import type { QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
-import { connectionOf, createDataSource } from '../database/data-source.js';
-import { type Participant, Transactions, type Tx } from '../database/transactions.js';
+import { connectionOf, createDataSource } from './data-source.js';
+import { type Statement, Statements } from './statements.js';
+import { type Participant, Transactions, type Tx } from './transactions.js';
 
-const CONNECTIONS = 2;
+const CONNECTIONS = 3;
 const NO_SCHEMA = { entities: [], migrations: [] };
 
 /**
- * Connections for turning the switch and nothing else: whoever needs it most must not queue behind the very work that
- * is to be stopped.
+ * Connections for what must never queue behind the work of others: turning the kill switch, and finding out who asks
+ * for it. Each holds one for a moment only.
  */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -25,6 +27,10 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     ...participants: readonly Participant<T>[]
   ): Promise<T> {
     return await new Transactions(await this.open()).run(work, ...participants);
+  }
+
+  async rows<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
+    return await new Statements(await this.open()).rows<R>(statement, values);
   }
 
   /** In advance, while the server still has a place for one more. */

@@ -2,6 +2,8 @@ import { ValidateBy } from 'class-validator';
 
 const MOST_VALUES = 20;
 
+const most = (known: readonly string[]): number => Math.max(MOST_VALUES, known.length);
+
 /** One word, or several separated by commas, each of them known. */
 export const Words = (known: readonly string[]): PropertyDecorator =>
   ValidateBy({
@@ -11,7 +13,7 @@ export const Words = (known: readonly string[]): PropertyDecorator =>
         const words = typeof value === 'string' ? value.split(',') : [];
         return (
           words.length > 0 &&
-          words.length <= Math.max(MOST_VALUES, known.length) &&
+          words.length <= most(known) &&
           words.every((word) => known.includes(word))
         );
       },
@@ -23,5 +25,5 @@ export const Words = (known: readonly string[]): PropertyDecorator =>
 /** The pattern of such a parameter, for the contract. */
 export function wordsPattern(known: readonly string[]): string {
   const word = known.join('|');
-  return `^(${word})(,(${word}))*$`;
+  return `^(${word})(,(${word})){0,${most(known) - 1}}$`;
 }

@@ -32,7 +32,7 @@ const Words = (isWord: (word: string) => boolean, what: string): PropertyDecorat
 
 const oneOf = (words: readonly string[]) => (word: string) => words.includes(word);
 
-const listOf = (word: string) => `^(${word})(,(${word}))*$`;
+const listOf = (word: string) => `^(${word})(,(${word})){0,${MOST_VALUES - 1}}$`;
 
 export class IncidentQueryDto extends PageQueryDto {
   @ApiProperty({

@@ -59,7 +59,7 @@ export class InputInterceptor implements NestInterceptor {
       context.getClass(),
       handler.name,
     );
-    const args = Object.keys((metadata as object | undefined) ?? {}).map((key) => parseInt(key));
+    const args = paramTypes((metadata as object | undefined) ?? {});
     const anyQuery = this.reflector.getAllAndOverride<boolean | undefined>(ANY_QUERY, [
       handler,
       context.getClass(),
@@ -73,6 +73,14 @@ export class InputInterceptor implements NestInterceptor {
     this.declared.set(handler, declared);
     return declared;
   }
+}
+
+/**
+ * What kinds of parameters a handler takes. Nest keeps them as `<type>:<index>`; those of decorators of our own have a
+ * random name in place of the type, which may begin with a digit.
+ */
+export function paramTypes(metadata: object): number[] {
+  return Object.keys(metadata).map((key) => Number(key.split(':')[0]));
 }
 
 function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput): FieldError[] {

@@ -22,6 +22,9 @@ export class LeaseKeeper {
       () => this.controller.abort(new CallDeadlineError(deadlineMs)),
       deadlineMs,
     );
+    // A run holds up no exit: what it leaves behind, recovery settles.
+    this.beat.unref();
+    this.deadline.unref();
   }
 
   get signal(): AbortSignal {

@@ -32,6 +32,11 @@ const SERVED: readonly ActionTypeName[] = [
   'lookup_ip',
 ];
 
+export interface ShownAction {
+  readonly status?: string;
+  readonly result?: { readonly success: boolean; readonly code?: string };
+}
+
 export interface Clients {
   readonly viewer: ApiClient;
   readonly analyst: ApiClient;
@@ -106,7 +111,7 @@ export class ActionWorld {
     return answer.body.data.id as string;
   }
 
-  async get(id: string): Promise<Record<string, never>> {
+  async get(id: string): Promise<ShownAction> {
     return (await this.clients.viewer.request('GET', `/api/actions/${id}`)).body.data;
   }
 

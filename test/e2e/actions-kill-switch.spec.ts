@@ -1,0 +1,115 @@
+import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
+import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
+import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
+import { eventually } from '../support/jobs/eventually.js';
+
+const LEASE_MS = 600;
+
+describe('actions and the kill switch', () => {
+  let world: ActionWorld;
+
+  beforeAll(async () => {
+    const settings = { ACTION_LEASE_MS: String(LEASE_MS), ACTION_WAIT_MS: '200' };
+    world = await ActionWorld.start(settings, 2);
+    world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
+    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
+  });
+  afterEach(async () => {
+    revive(world.app);
+    await world.turnOff();
+    world.vendor.forget();
+  });
+  afterAll(() => world?.close());
+
+  /** Accepted, and not begun when the switch goes on. */
+  const held = async (type: 'block_sender' | 'quarantine_email' = 'block_sender') => {
+    const { crashed } = crashAt(world.app, FAILPOINT.accepted);
+    const { body } = await world.execute(type);
+    await crashed;
+    await world.turnOn();
+    return body.data.action_id as string;
+  };
+  const switchState = async () =>
+    (await world.clients.viewer.request('GET', '/api/kill-switch')).body.data;
+  const completed = (id: string) =>
+    eventually(
+      () => world.get(id),
+      ({ status }) => status === 'completed',
+    );
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it('should hold what was accepted before, and let it go on afterwards', async () => {
+    const id = await held();
+    await pause(LEASE_MS * 2);
+    expect((await world.get(id)).status).toBe('pending');
+    expect(world.vendor.requests).toHaveLength(0);
+    expect((await switchState()).held.actions).toBe(1);
+    await world.turnOff();
+    await completed(id);
+    expect(world.vendor.effectsOf(id)).toBe(1);
+    expect((await switchState()).held.actions).toBe(0);
+  });
+
+  it('should discard it where that is asked for', async () => {
+    const id = await held();
+    const waiting = (await world.get(id)).status;
+    expect(waiting).toBe('pending');
+    await world.turnOff('discard');
+    expect(await world.get(id)).toMatchObject({ status: 'rejected', rejected_by: 'system' });
+    await pause(LEASE_MS * 2);
+    expect(world.vendor.requests).toHaveLength(0);
+  });
+
+  it('should not repeat what may be repeated while the switch is on', async () => {
+    const { crashed } = crashAt(world.app, FAILPOINT.sending);
+    const { body } = await world.execute('quarantine_email');
+    await crashed;
+    const { action_id: id } = body.data;
+    await world.turnOn();
+    await pause(LEASE_MS * 2);
+    expect(await world.get(id)).toMatchObject({ status: 'pending' });
+    expect((await switchState()).held.actions).toBe(1);
+    expect(world.vendor.requests).toHaveLength(0);
+    await world.turnOff('discard');
+    expect(await world.get(id)).toMatchObject({
+      status: 'failed',
+      result: { success: false, code: 'outcome_unknown' },
+    });
+  });
+
+  it('should count the calls under way when it goes on, and let them end', async () => {
+    world.vendor.answerAfter(2_500);
+    const { body } = await world.execute('block_sender');
+    const turned = await world.turnOn();
+    expect(turned.body.data.in_flight).toBe(1);
+    const { action_id: id } = body.data;
+    await completed(id);
+    expect(world.vendor.effectsOf(id)).toBe(1);
+  });
+
+  it('should start nothing between the answer to an activation and the deactivation', async () => {
+    let over = false;
+    const executing = Promise.all(
+      Array.from({ length: 6 }, async () => {
+        while (!over) await world.execute('block_sender');
+      }),
+    );
+    const quiet: { from: number; to: number }[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      await pause(150);
+      await world.turnOn();
+      const from = performance.now();
+      await pause(400);
+      quiet.push({ from, to: performance.now() });
+      await world.turnOff();
+    }
+    over = true;
+    await executing;
+    expect(world.vendor.requests.length).toBeGreaterThan(10);
+    for (const { from, to } of quiet) {
+      const slipped = world.vendor.requests.filter(({ at }) => at > from && at < to);
+      expect(slipped).toHaveLength(0);
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import { newId } from '../../src/common/ids.js';
+import { sqlStateOf, violatedConstraint } from '../../src/database/sqlstate.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+
+interface Row {
+  readonly status: string;
+  readonly approval_level?: string;
+  readonly approved_by?: string;
+  readonly rollback_of?: string;
+  readonly result?: string;
+  readonly lease?: boolean;
+}
+
+describe('the table of actions', () => {
+  let database: OpenTestDatabase;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(() => database?.close());
+
+  const insert = async ({ status, lease = status === 'pending', ...more }: Row) => {
+    const id = newId();
+    const rejected = status === 'rejected';
+    await database.dataSource.query(
+      `insert into actions (id, action_type, parameters, status, requested_by, requested_at, approval_level, approved_by,
+                            rollback_of, result, lease_until, rejected_by, rejected_at, rejection_reason)
+       values ($1, 'block_ip', '{"ip":"203.0.113.9"}', $2, 'alice', now(), $3, $4, $5, $6,
+               case when $7::boolean then now() end, $8, case when $8::text is not null then now() end, $8)`,
+      [
+        id,
+        status,
+        more.approval_level,
+        more.approved_by,
+        more.rollback_of,
+        more.result,
+        lease,
+        rejected ? 'bob' : null,
+      ],
+    );
+    return id;
+  };
+  const refusal = async (work: Promise<unknown>) => {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    return [sqlStateOf(error), violatedConstraint(error)];
+  };
+  const change = (id: string, what: string) =>
+    database.dataSource.query(`update actions set ${what} where id = $1`, [id]);
+
+  it.each([
+    `parameters = '{"ip":"198.51.100.1"}'`,
+    `parameters = '{"ip": "203.0.113.9"}'`,
+    `action_type = 'unblock_ip'`,
+    `requested_by = 'mallory'`,
+    `requested_at = now() + interval '1 day'`,
+    `approval_level = null`,
+    `rollback_of = id`,
+    `id = gen_random_uuid()`,
+  ])('refuses a change of what was requested: %s', async (what) => {
+    const id = await insert({ status: 'pending_approval', approval_level: 'senior' });
+    expect(await refusal(change(id, what))).toEqual(['23001', 'tg_actions_as_requested']);
+  });
+
+  it('refuses to run what needs approval without one', async () => {
+    const id = await insert({ status: 'pending_approval', approval_level: 'senior' });
+    const run = change(id, `status = 'pending', lease_until = now()`);
+    expect(await refusal(run)).toEqual(['23514', 'ck_actions_consent']);
+  });
+
+  it('refuses another approver than the one who approved, and a second approval', async () => {
+    const id = await insert({ status: 'pending', approval_level: 'senior', approved_by: 'bob' });
+    expect(await refusal(change(id, `approved_by = 'mallory'`))).toEqual([
+      '23001',
+      'tg_actions_as_approved',
+    ]);
+    const again = change(id, `status = 'pending_approval', lease_until = null`);
+    expect((await refusal(again))[0]).toMatch(/^23/);
+  });
+
+  it('refuses any change of what has ended', async () => {
+    for (const status of ['completed', 'failed', 'rejected']) {
+      const id = await insert({ status, result: '{"success":true}' });
+      const again = change(id, `status = 'pending', lease_until = now()`);
+      expect(await refusal(again)).toEqual(['23001', 'tg_actions_ended']);
+    }
+  });
+
+  it('refuses a second rollback, unless the first one came to nothing', async () => {
+    const original = await insert({ status: 'completed', result: '{"success":true}' });
+    await insert({ status: 'failed', rollback_of: original, result: '{"success":false}' });
+    await insert({ status: 'rejected', rollback_of: original });
+    await insert({ status: 'pending', rollback_of: original });
+    const second = insert({ status: 'pending', rollback_of: original });
+    expect(await refusal(second)).toEqual(['23505', 'uq_actions_rollback_of']);
+  });
+});

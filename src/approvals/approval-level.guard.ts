@@ -11,8 +11,14 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
 import { ActionsService } from '../actions/actions.service.js';
-import { requireLevel } from '../actions/approval-level.errors.js';
-import type { Principal } from '../auth/principal.js';
+import { InsufficientApprovalLevelError } from '../actions/approval-level.errors.js';
+import {
+  type ApprovalLevel,
+  approvalLevelOf,
+  levelReaches,
+  type Principal,
+} from '../auth/principal.js';
+import { Refusals } from '../auth/refusals/refusals.js';
 import '../common/http/request.js';
 import { createValidationPipe } from '../common/validation/validation.pipe.js';
 
@@ -33,6 +39,7 @@ export class ApprovalLevelGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly actions: ActionsService,
+    private readonly refusals: Refusals,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -40,9 +47,11 @@ export class ApprovalLevelGuard implements CanActivate {
     const body = this.reflector.get<Type>(BODY_TYPE, context.getHandler());
     if (!(await this.isWellFormed(request, body))) return true;
     const { id } = request.params as { id: string };
-    const { approvalLevel } = await this.actions.get(actionIdOf(id));
-    requireLevel(request.caller as Principal, approvalLevel ?? 'none');
-    return true;
+    const { approvalLevel = 'none' as ApprovalLevel } = await this.actions.get(actionIdOf(id));
+    const caller = request.caller as Principal;
+    if (levelReaches(approvalLevelOf(caller.role), approvalLevel)) return true;
+    await this.refusals.level(caller, approvalLevel, request);
+    throw new InsufficientApprovalLevelError(approvalLevel, approvalLevelOf(caller.role));
   }
 
   private async isWellFormed(request: FastifyRequest, metatype: Type): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { ApprovalExpiry } from './approval-expiry.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
@@ -7,7 +8,7 @@ import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalsService } from './approvals.service.js';
 
 @Module({
-  imports: [ActionsModule, KillSwitchModule],
+  imports: [ActionsModule, AuthModule, KillSwitchModule],
   controllers: [ApprovalsController],
   providers: [ApprovalExpiry, ApprovalLevelGuard, ApprovalsService],
 })

@@ -1,5 +1,6 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
+import { Claims } from '../../src/actions/execution/claims.js';
 import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -76,10 +77,8 @@ describe('actions whose replica dies', () => {
   });
 
   it('should not let a run that was taken for dead write its outcome over that of another', async () => {
-    const { claims } = world.app.nest.get(ActionExecutor) as unknown as {
-      claims: { renew: () => Promise<boolean> };
-    };
-    const { renew } = claims;
+    const claims = world.app.nest.get(Claims);
+    const renew = claims.renew.bind(claims);
     claims.renew = () => Promise.resolve(true);
     try {
       world.vendor.answerAfter(LEASE_MS * 3);

@@ -87,6 +87,8 @@ describe('approvals', () => {
       expect(answer.body.error).toMatchObject({ required_level: 'senior', your_level: level });
     }
     expect((await world.get(id)).status).toBe('pending_approval');
+    const audit = await world.clients.admin.request('GET', '/api/audit?action=auth.level_refused');
+    expect(audit.body.data[0]).toMatchObject({ actor: world.names[role] });
   });
 
   it('should tell what is wrong in the order of the checks', async () => {

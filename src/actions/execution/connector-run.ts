@@ -72,10 +72,11 @@ export class ConnectorRun {
   /** Looks after what the vendor accepted until it ends, or for as long as it may take. */
   async watch(action: Action): Promise<Action> {
     const { claims, deadlineMs, stopping } = this.tools;
-    const acceptedAt = action.acceptedAt?.getTime() ?? Date.now();
+    const giveUpAt = (action.acceptedAt?.getTime() ?? Date.now()) + deadlineMs;
     let { handle = {} } = action;
-    for (let looks = 0; Date.now() < acceptedAt + deadlineMs; looks += 1) {
-      await sleep(pollPauseMs(looks), undefined, { signal: stopping }).catch(() => undefined);
+    for (let looks = 0; Date.now() < giveUpAt; looks += 1) {
+      const pause = Math.min(pollPauseMs(looks), giveUpAt - Date.now());
+      await sleep(pause, undefined, { signal: stopping }).catch(() => undefined);
       if (stopping.aborted) return await claims.release(action, action.sent);
       const outcome = await this.look(action, handle);
       if (!outcome) continue;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Role } from '../../common/access.js';
-import type { Principal } from '../principal.js';
+import type { ApprovalLevel, Principal } from '../principal.js';
 import { RefusalLog } from './refusal-log.js';
 
 /** An address is no principal; the colon keeps it apart from every user name. */
@@ -36,6 +36,16 @@ export class Refusals {
       action: 'auth.role_refused',
       subject: { type: 'route', id: routeOf(request) },
       details: { role: caller.role, required_role: required, address: request.ip },
+    });
+  }
+
+  /** Who wanted to decide on what is above their approval level. */
+  async level(caller: Principal, required: ApprovalLevel, request: FastifyRequest): Promise<void> {
+    await this.log.count({
+      actor: caller.name,
+      action: 'auth.level_refused',
+      subject: { type: 'route', id: routeOf(request) },
+      details: { role: caller.role, required_level: required, address: request.ip },
     });
   }
 

@@ -1,0 +1,119 @@
+import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
+import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
+import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
+import { SlowVendor } from '../support/actions/slow-vendor.js';
+import { eventually } from '../support/jobs/eventually.js';
+
+const LEASE_MS = 700;
+const DEADLINE_MS = 4_000;
+
+describe('actions that a vendor accepts and is still doing', () => {
+  let world: ActionWorld;
+  let vendor: SlowVendor;
+
+  beforeAll(async () => {
+    world = await ActionWorld.start(
+      {
+        ACTION_LEASE_MS: String(LEASE_MS),
+        ACTION_WAIT_MS: '200',
+        ACTION_DEADLINE_MS: String(DEADLINE_MS),
+      },
+      2,
+    );
+    world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
+    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
+  });
+  beforeEach(() => {
+    vendor = new SlowVendor();
+    for (const app of world.replicas) vendor.serve(app);
+  });
+  afterEach(() => revive(world.app));
+  afterAll(() => world?.close());
+
+  const begin = async (): Promise<string> => {
+    const answer = await world.execute('block_sender');
+    expect([answer.status, answer.body.data.status]).toEqual([202, 'pending']);
+    return answer.body.data.action_id;
+  };
+  const ended = (id: string) =>
+    eventually(
+      () => world.get(id),
+      ({ status }) => status !== 'pending',
+    );
+  const done = () => (vendor.answer = { kind: 'done', message: 'Done.' });
+
+  it('should be polled until they end, also while vendor and kill switch get in the way', async () => {
+    const id = await begin();
+    vendor.answer = 'unreachable';
+    await world.turnOn();
+    try {
+      const before = vendor.polls;
+      await eventually(
+        () => vendor.polls,
+        (polls) => polls > before,
+      );
+      expect((await world.get(id)).status).toBe('pending');
+      done();
+      expect(await ended(id)).toMatchObject({
+        status: 'completed',
+        result: { success: true, message: 'Done.' },
+      });
+    } finally {
+      await world.turnOff();
+    }
+    expect(vendor.calls).toHaveLength(1);
+  });
+
+  it('should fail when the vendor says so in the end', async () => {
+    const id = await begin();
+    vendor.answer = { kind: 'refused', message: 'The host is offline.' };
+    expect(await ended(id)).toMatchObject({ status: 'failed', result: { code: 'refused' } });
+  });
+
+  it('should be taken over from a replica that dies', async () => {
+    const { crashed } = crashAt(world.app, FAILPOINT.vendorAccepted);
+    const id = await begin();
+    await crashed;
+    done();
+    expect(await ended(id)).toMatchObject({ status: 'completed' });
+    expect(vendor.calls).toHaveLength(1);
+  });
+
+  it('should not be waited for longer than the deadline', async () => {
+    const started = Date.now();
+    const id = await begin();
+    expect(await ended(id)).toMatchObject({
+      status: 'failed',
+      result: { success: false, code: 'outcome_unknown' },
+    });
+    expect(Date.now() - started).toBeGreaterThanOrEqual(DEADLINE_MS);
+    expect(Date.now() - started).toBeLessThan(DEADLINE_MS * 2);
+  });
+
+  it.each([
+    [{ kind: 'done', message: 'It is blocked.' } as const, 'completed'],
+    ['unknown' as const, 'failed'],
+  ])('should be looked up when the call broke off: %j', async (present, status) => {
+    vendor.breaks = true;
+    vendor.present = present;
+    const { body } = await world.execute('block_sender');
+    expect(body.data.status).toBe(status);
+    expect(vendor.calls).toHaveLength(1);
+  });
+
+  it('should be handed over when a replica stops in order', async () => {
+    const id = await begin();
+    const executor = world.app.nest.get(ActionExecutor);
+    // Not waited for: the run that died in a test before never ends.
+    void ActionExecutor.prototype.beforeApplicationShutdown.call(executor);
+    const before = vendor.polls;
+    await eventually(
+      () => vendor.polls,
+      (polls) => polls > before,
+    );
+    done();
+    expect(await ended(id)).toMatchObject({ status: 'completed' });
+    expect(vendor.calls).toHaveLength(1);
+  });
+});

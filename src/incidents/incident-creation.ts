@@ -2,25 +2,33 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
+import type { Role } from '../common/access.js';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
 import { WriteBatcher } from '../database/write-batcher.js';
 import { eventOf } from '../jobs/events/domain-event.js';
 import { DomainEvents } from '../jobs/events/domain-events.js';
-import { eventRows } from '../jobs/events/event-outbox.js';
 import { Metrics } from '../metrics/metrics.js';
 import { INCIDENT_EVENTS, newsOf } from './incident-news.js';
 import { incidentNumber } from './incident-number.js';
-import { IncidentWriteRepository, type InsertedIncident } from './incident-write.repository.js';
+import {
+  IncidentWriteRepository,
+  type InsertedIncident,
+  type Insertion,
+  type Numbers,
+} from './incident-write.repository.js';
 import { type CreatedIncident, KNOWN_INCIDENT_TYPES, type NewIncident } from './incident.js';
+
+/** From this role upward, as the controller requires. */
+const CREATOR: Role = 'analyst';
 
 interface Wanted {
   readonly caller: Principal;
   readonly incident: NewIncident;
 }
 
-/** The hot path: creations that arrive together share one transaction, and one statement in it. */
+/** The hot path: creations that arrive together share one statement, which is a transaction of its own. */
 @Injectable()
 export class IncidentCreation {
   private readonly batches = new WriteBatcher<Wanted, CreatedIncident>((rows) =>
@@ -43,11 +51,7 @@ export class IncidentCreation {
     keep: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
     if (!keep.begin && !keep.finish) return await this.batches.write({ caller, incident });
-    return await this.transactions.run<CreatedIncident>(
-      async (tx) => (await this.insertAll(tx, caller.name, [incident]))[0]!,
-      caller,
-      keep,
-    );
+    return await this.createAlone(caller, incident, keep);
   }
 
   /** For modules that create incidents in transactions of their own. The results are in the order of the incidents. */
@@ -56,21 +60,39 @@ export class IncidentCreation {
     createdBy: string,
     incidents: readonly NewIncident[],
   ): Promise<CreatedIncident[]> {
-    return await this.insert(
-      tx,
+    const insertion = this.insertionOf(
       incidents.map((incident) => this.rowOf(incident, createdBy)),
     );
+    const numbers = await this.writes.insertAll(tx, insertion);
+    this.transactions.onCommit(tx, () => this.told(insertion.rows));
+    return createdOf(insertion.rows, numbers);
   }
 
-  /** A caller whose key was revoked meanwhile fails the batch, which then is tried row by row: only theirs fail. */
+  /** One statement. When the credential of anyone in the batch ended meanwhile, each row is tried by itself. */
   private async createTogether(rows: readonly Wanted[]): Promise<CreatedIncident[]> {
-    return await this.transactions.run<CreatedIncident[]>(
-      (tx) =>
-        this.insert(
-          tx,
-          rows.map(({ caller, incident }) => this.rowOf(incident, caller.name)),
-        ),
-      ...distinctCallers(rows),
+    const callers = rows.map(({ caller }) => caller);
+    const insertion = this.insertionOf(
+      rows.map(({ caller, incident }) => this.rowOf(incident, caller.name)),
+    );
+    const numbers = await this.writes.insertAllFor(callers, CREATOR, insertion);
+    const [first, ...others] = rows;
+    if (numbers.size > 0) {
+      this.told(insertion.rows);
+      return createdOf(insertion.rows, numbers);
+    }
+    if (!first || others.length > 0) throw new Error('Not every caller of the batch may write.');
+    return [await this.createAlone(first.caller, first.incident)];
+  }
+
+  private async createAlone(
+    caller: Principal,
+    incident: NewIncident,
+    ...participants: Participant<CreatedIncident>[]
+  ): Promise<CreatedIncident> {
+    return await this.transactions.run<CreatedIncident>(
+      async (tx) => (await this.insertAll(tx, caller.name, [incident]))[0]!,
+      caller,
+      ...participants,
     );
   }
 
@@ -79,26 +101,20 @@ export class IncidentCreation {
     return { ...incident, id: newId(createdAt.getTime()), createdAt, createdBy };
   }
 
-  private async insert(tx: Tx, rows: readonly InsertedIncident[]): Promise<CreatedIncident[]> {
-    const news = rows.map((row) =>
-      eventOf(newsOf(INCIDENT_EVENTS.created, row.id, row), row.createdAt),
-    );
-    const numbers = await this.writes.insertAll(
-      tx,
+  private insertionOf(rows: readonly InsertedIncident[]): Insertion {
+    return {
       rows,
-      eventRows(news),
-      this.audit.valuesOfAll(rows.map(auditEntryOf)),
-    );
-    this.transactions.onCommit(tx, () => {
-      this.events.wake();
-      for (const row of rows) this.count(row);
-    });
-    return rows.map(({ id, createdAt }) => ({
-      id,
-      incidentNumber: incidentNumber(numbers.get(id)!, createdAt),
-      status: 'open',
-      createdAt,
-    }));
+      events: rows.map((row) =>
+        eventOf(newsOf(INCIDENT_EVENTS.created, row.id, row), row.createdAt),
+      ),
+      audit: this.audit.valuesOfAll(rows.map(auditEntryOf)),
+    };
+  }
+
+  /** After the commit. */
+  private told(rows: readonly InsertedIncident[]): void {
+    this.events.wake();
+    for (const row of rows) this.count(row);
   }
 
   private count({ incidentType, severity }: NewIncident): void {
@@ -117,8 +133,11 @@ function auditEntryOf(row: InsertedIncident): AuditEntry {
   };
 }
 
-/** One of each key and session: they all were let in for the same role. */
-function distinctCallers(rows: readonly Wanted[]): Principal[] {
-  const callers = rows.map(({ caller }) => caller);
-  return [...new Map(callers.map((caller) => [caller.sessionId ?? caller.id, caller])).values()];
+function createdOf(rows: readonly InsertedIncident[], numbers: Numbers): CreatedIncident[] {
+  return rows.map(({ id, createdAt }) => ({
+    id,
+    incidentNumber: incidentNumber(numbers.get(id)!, createdAt),
+    status: 'open',
+    createdAt,
+  }));
 }

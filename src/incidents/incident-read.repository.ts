@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page } from '../common/paging/page.js';
 import { type Statement, Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
+import { WriteBatcher } from '../database/write-batcher.js';
 import type { Incident, IncidentSummary } from './incident.js';
 import {
   INCIDENT_COLUMNS,
@@ -16,9 +17,9 @@ import { listQuery } from './listing/list-query.js';
 
 const BY_ID = `from incidents where id = $1 and deleted_at is null`;
 
-const FIND: Statement = {
-  name: 'incidents_find',
-  text: `select ${INCIDENT_COLUMNS} ${BY_ID}`,
+const FIND_ALL: Statement = {
+  name: 'incidents_find_all',
+  text: `select ${INCIDENT_COLUMNS} from incidents where id = any($1::uuid[]) and deleted_at is null`,
 };
 
 const LOCK_FOR_UPDATE: Statement = {
@@ -43,11 +44,15 @@ interface ListRow extends SummaryRow {
 /** What deletion hid is not there, whoever asks. */
 @Injectable()
 export class IncidentReadRepository {
+  /** Reads that arrive together go out as one statement, which begins after all of them: see WriteBatcher. */
+  private readonly finds = new WriteBatcher<string, Incident | undefined>((ids) =>
+    this.findAll(ids),
+  );
+
   constructor(private readonly statements: Statements) {}
 
   async findById(id: string): Promise<Incident | undefined> {
-    const [row] = await this.statements.rows<IncidentRow>(FIND, [id]);
-    return row && incidentOf(row);
+    return await this.finds.write(id.toLowerCase());
   }
 
   async findSummaries(ids: readonly string[]): Promise<IncidentSummary[]> {
@@ -73,6 +78,12 @@ export class IncidentReadRepository {
 
   async lockForShare(tx: Tx, id: string): Promise<Incident | undefined> {
     return await this.lock(tx, LOCK_FOR_SHARE, id);
+  }
+
+  private async findAll(ids: readonly string[]): Promise<(Incident | undefined)[]> {
+    const rows = await this.statements.rows<IncidentRow>(FIND_ALL, [[...new Set(ids)]]);
+    const incidents = new Map(rows.map((row) => [row.id, incidentOf(row)]));
+    return ids.map((id) => incidents.get(id));
   }
 
   private async lock(tx: Tx, statement: Statement, id: string): Promise<Incident | undefined> {

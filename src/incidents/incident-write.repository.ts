@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { insertAuditRows } from '../audit/audit-insert.js';
+import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-insert.js';
+import type { Principal } from '../auth/principal.js';
+import { callersHold, callersHoldValues } from '../auth/principals/callers-hold.js';
+import type { Role } from '../common/access.js';
 import { type Statement, Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import { insertEvents } from '../jobs/events/event-outbox.js';
+import type { DomainEvent } from '../jobs/events/domain-event.js';
+import { eventRows, insertEvents } from '../jobs/events/event-outbox.js';
 import type { Incident, NewIncident } from './incident.js';
 
 export interface InsertedIncident extends NewIncident {
@@ -13,19 +17,34 @@ export interface InsertedIncident extends NewIncident {
 }
 
 /** Any number of incidents with their audit records and events in one statement. */
-const INSERT: Statement = {
-  name: 'incidents_insert',
-  text: `
-    with incident as (
+const insertAll = (condition: string): string => `
+    incident as (
       insert into incidents (id, incident_type, severity, status, source, raw_data, created_by, created_at, updated_at)
       select id, type, severity, 'open', source, raw_data, created_by, created_at, created_at
         from unnest($1::uuid[], $2::text[], $3::incident_severity[], $4::text[], $5::json[], $6::text[], $7::timestamptz[])
-          as added (id, type, severity, source, raw_data, created_by, created_at)
+          as added (id, type, severity, source, raw_data, created_by, created_at) ${condition}
       returning id, number),
-    news as (${insertEvents('$8')}),
-    record as (${insertAuditRows(9)})
-    select id, number from incident`,
+    news as (${insertEvents('$8')} ${condition}),
+    record as (${insertAuditRows(9)} ${condition})
+    select id, number from incident`;
+
+const INSERT: Statement = { name: 'incidents_insert', text: `with ${insertAll('')}` };
+
+const INSERT_FOR: Statement = {
+  name: 'incidents_insert_for',
+  text: `
+    with callers as materialized (select ${callersHold(9 + AUDIT_PARAMETERS)} as hold),
+    ${insertAll('where (select hold from callers)')}`,
 };
+
+/** The sequence numbers that the rows were given, by id. */
+export type Numbers = ReadonlyMap<string, string>;
+
+export interface Insertion {
+  readonly rows: readonly InsertedIncident[];
+  readonly events: readonly DomainEvent[];
+  readonly audit: readonly unknown[];
+}
 
 const UPDATE: Statement = {
   name: 'incidents_update',
@@ -45,25 +64,21 @@ const HIDE: Statement = {
 export class IncidentWriteRepository {
   constructor(private readonly statements: Statements) {}
 
-  /** The sequence numbers that the rows were given, by id. */
-  async insertAll(
-    tx: Tx,
-    rows: readonly InsertedIncident[],
-    events: string,
-    audit: readonly unknown[],
-  ): Promise<ReadonlyMap<string, string>> {
-    const numbers = await this.statements.rowsIn<{ id: string; number: string }>(tx, INSERT, [
-      rows.map(({ id }) => id),
-      rows.map(({ incidentType }) => incidentType),
-      rows.map(({ severity }) => severity),
-      rows.map(({ source }) => source),
-      rows.map(({ rawData }) => rawData),
-      rows.map(({ createdBy }) => createdBy),
-      rows.map(({ createdAt }) => createdAt.toISOString()),
-      events,
-      ...audit,
-    ]);
-    return new Map(numbers.map(({ id, number }) => [id, number]));
+  async insertAll(tx: Tx, insertion: Insertion): Promise<Numbers> {
+    return numbersOf(await this.statements.rowsIn<NumberRow>(tx, INSERT, valuesOf(insertion)));
+  }
+
+  /**
+   * A transaction of its own in one round trip, for callers who may do what `role` may; nothing is inserted unless the
+   * credentials of all of them still hold.
+   */
+  async insertAllFor(
+    callers: readonly Principal[],
+    role: Role,
+    insertion: Insertion,
+  ): Promise<Numbers> {
+    const values = [...valuesOf(insertion), ...callersHoldValues(callers, role)];
+    return numbersOf(await this.statements.rows<NumberRow>(INSERT_FOR, values));
   }
 
   async update(tx: Tx, incident: Incident): Promise<void> {
@@ -85,4 +100,27 @@ export class IncidentWriteRepository {
   async hide(tx: Tx, id: string, at: Date): Promise<void> {
     await this.statements.rowsIn(tx, HIDE, [id, at.toISOString()]);
   }
+}
+
+interface NumberRow {
+  readonly id: string;
+  readonly number: string;
+}
+
+function numbersOf(rows: readonly NumberRow[]): Numbers {
+  return new Map(rows.map(({ id, number }) => [id, number]));
+}
+
+function valuesOf({ rows, events, audit }: Insertion): unknown[] {
+  return [
+    rows.map(({ id }) => id),
+    rows.map(({ incidentType }) => incidentType),
+    rows.map(({ severity }) => severity),
+    rows.map(({ source }) => source),
+    rows.map(({ rawData }) => rawData),
+    rows.map(({ createdBy }) => createdBy),
+    rows.map(({ createdAt }) => createdAt.toISOString()),
+    eventRows(events),
+    ...audit,
+  ];
 }

@@ -4,11 +4,8 @@ import { ReservedConnections } from '../../database/reserved-connections.js';
 import { type Statement, Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
 import { IDLE_HOURS } from '../sessions/session-lifetime.js';
+import { KEY_HOLDS, SESSION_HOLDS } from './callers-hold.js';
 import type { Verified, VerifiedKey, VerifiedSession } from './verified.js';
-
-const KEY_HOLDS = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
-const SESSION_HOLDS = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
-  and u.enabled and u.deleted_at is null`;
 
 const KEYS: Statement = {
   name: 'auth_keys',

@@ -1,0 +1,32 @@
+import { type Role, ROLES } from '../../common/access.js';
+import type { Principal } from '../principal.js';
+import { IDLE_HOURS } from '../sessions/session-lifetime.js';
+
+export const KEY_HOLDS = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
+export const SESSION_HOLDS = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
+  and u.enabled and u.deleted_at is null`;
+
+/**
+ * For a statement that writes for many callers at once: whether the credential of each still holds, and still has the
+ * role. It says what Principal.begin says, for all of them or none; who it is tells `begin`, caller by caller.
+ */
+export function callersHold(firstParameter = 1): string {
+  const [keys, sessions, roles] = [0, 1, 2].map((at) => `$${firstParameter + at}`);
+  return `(
+    (select count(*) from api_keys k
+      where k.id = any (${keys}::uuid[]) and k.role = any (${roles}::text[]) and ${KEY_HOLDS}) = cardinality(${keys}::uuid[])
+    and
+    (select count(*) from sessions s join users u on u.id = s.user_id
+      where s.id = any (${sessions}::uuid[]) and u.role = any (${roles}::text[]) and ${SESSION_HOLDS}) = cardinality(${sessions}::uuid[]))`;
+}
+
+/** The values of those parameters. */
+export function callersHoldValues(callers: readonly Principal[], required: Role): unknown[] {
+  const keys = new Set<string>();
+  const sessions = new Set<string>();
+  for (const { id, sessionId } of callers) {
+    if (sessionId === undefined) keys.add(id);
+    else sessions.add(sessionId);
+  }
+  return [[...keys], [...sessions], ROLES.slice(ROLES.indexOf(required))];
+}

@@ -2,25 +2,22 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import ts from 'typescript';
 import { loadSettings, SettingError } from '../config/load-settings.js';
 import { loadSecretKeys } from './load-secret-keys.js';
+import { compiledService } from '../../test/support/compiled-service.js';
 import { SecretBox } from './secret-box.js';
 
-const SOURCE = resolve(__dirname, '..');
 const newKey = (): string => randomBytes(32).toString('base64');
 
 describe('loading the keys', () => {
@@ -87,10 +84,8 @@ describe('loading the keys', () => {
   );
 
   it('ends with one key when many processes start at once', async () => {
-    const program = join(folder, 'program');
-    for (const name of ['config', 'secrets']) transpile(join(SOURCE, name), join(program, name));
-    symlinkSync(resolve(SOURCE, '../node_modules'), join(program, 'node_modules'));
-    const start = Date.now() + 1_500;
+    const program = dirname(compiledService());
+    const start = Date.now() + 3_000;
     const script = `
       const { readOrCreateKeyFile } = require('${program}/secrets/key-file.js');
       while (Date.now() < ${start});
@@ -107,17 +102,3 @@ describe('loading the keys', () => {
     expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
   });
 });
-
-function transpile(from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  for (const name of readdirSync(from).filter((entry) => /(?<!\.spec)\.ts$/.test(entry))) {
-    const { outputText } = ts.transpileModule(readFileSync(join(from, name), 'utf8'), {
-      compilerOptions: {
-        module: ts.ModuleKind.CommonJS,
-        target: ts.ScriptTarget.ES2023,
-        experimentalDecorators: true,
-      },
-    });
-    writeFileSync(join(to, name.replace(/\.ts$/, '.js')), outputText);
-  }
-}

@@ -23,6 +23,12 @@ export const BEHAVIOURS = [
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
+/** What the vendor does to one request, and how long after it has read it. */
+export interface Plan {
+  readonly behaviour: Behaviour;
+  readonly afterMs: number;
+}
+
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -47,9 +53,14 @@ export class FakeVendor {
   /** Where `redirect` sends to. */
   location = 'http://169.254.169.254/latest/meta-data/';
   retryAfter = '1';
+  /** Decides request by request, instead of in turn. */
+  plan?: (request: { readonly path: string; readonly key: string }) => Plan;
 
   private constructor(private readonly idempotent: boolean) {
-    this.server = createServer((request, response) => void this.take(request, response));
+    this.server = createServer((request, response) => {
+      // Whoever dies in the middle of a request has sent none.
+      this.take(request, response).catch(() => request.socket.destroy());
+    });
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket));
@@ -105,19 +116,24 @@ export class FakeVendor {
 
   private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const at = performance.now();
-    const behaviour = this.turns.length > 1 ? this.turns.shift()! : this.turns[0]!;
+    const { method = '', url: path = '', headers } = request;
+    const key = String(headers['idempotency-key'] ?? path);
+    const { behaviour, afterMs } = this.plan?.({ path, key }) ?? this.next();
     if (behaviour === 'drop-before-reading') return void request.socket.destroy();
     const body = await read(request);
-    const { method = '', url: path = '', headers } = request;
     this.requests.push({ method, path, headers, body, at });
-    if (this.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, this.latencyMs));
-    const key = headers['idempotency-key'];
+    if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
     answers[behaviour]({
       response,
       socket: request.socket,
       vendor: this,
-      apply: () => this.apply(String(key ?? path)),
+      apply: () => this.apply(key),
     });
+  }
+
+  private next(): Plan {
+    const behaviour = this.turns.length > 1 ? this.turns.shift()! : this.turns[0]!;
+    return { behaviour, afterMs: this.latencyMs };
   }
 
   private apply(key: string): void {

@@ -1,0 +1,40 @@
+import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import type { ChaosSite } from '../support/chaos/chaos-site.js';
+import { judge } from '../support/chaos/executor-judge.js';
+import { executorStorm, LEASE_MS, openExecutorSite } from '../support/chaos/executor-storm.js';
+import { FULL, say, spread } from '../support/chaos/figures.js';
+
+const EACH = FULL ? 13 : 1;
+const BATCH = FULL ? 4 : 6;
+const SWEEP_MS = LEASE_MS / 4;
+/** What a busy machine adds, with both replicas starting and dying. */
+const BUSY_MS = 4_000;
+
+describe('actions while replicas are killed with SIGKILL at each place of their work', () => {
+  let site: ChaosSite;
+
+  beforeAll(async () => {
+    site = await openExecutorSite();
+  }, 60_000);
+  afterAll(() => site?.close());
+
+  it(
+    'should be done once or not at all, and end as the vendor counted it',
+    async () => {
+      const started = Date.now();
+      const storm = await executorStorm(site, EACH, BATCH);
+      const { faults, endings } = await judge(site, storm);
+      const counted = storm.kills.map((kills) => JSON.stringify(kills)).join(' ');
+      say(`Kills by failpoint at each place: ${counted}, ${storm.missed} missed`);
+      say(`${storm.submitted.length} actions: ${JSON.stringify(endings, null, 2)}`);
+      say(`Taken over after the lease: ${spread(storm.stuck.waits)}`);
+      say(`Took ${Math.round((Date.now() - started) / 1_000)} s`);
+      expect(faults).toEqual([]);
+      for (const kills of storm.kills) {
+        for (const point of Object.values(FAILPOINT)) expect(kills[point]).toBe(EACH);
+      }
+      expect(Math.max(0, ...storm.stuck.waits)).toBeLessThan(SWEEP_MS + BUSY_MS);
+    },
+    FULL ? 1_500_000 : 120_000,
+  );
+});

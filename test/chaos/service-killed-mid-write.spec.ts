@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createKey } from '../../src/auth/keys/key-format.js';
+import { ask } from '../support/chaos/chaos-site.js';
+import { FULL, say, spread } from '../support/chaos/figures.js';
+import { processesOf } from '../support/chaos/left-processes.js';
+import { compiledService } from '../support/compiled-service.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { TEST_SETTINGS } from '../support/test-app.js';
+
+const KILLS = FULL ? 20 : 2;
+const WRITERS = 32;
+
+describe('the service with its own database, killed with SIGKILL in the middle of writes', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'its-chaos-data-'));
+  const { key } = createKey();
+  const settings = { BOOTSTRAP_ADMIN_API_KEY: key };
+
+  afterAll(async () => {
+    await ServiceProcess.endAll();
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  });
+
+  /** Makes incidents until the service is gone, and notes what was acknowledged. */
+  const write = async (
+    url: string,
+    acknowledged: Map<string, string>,
+    tried: { count: number },
+  ): Promise<void> => {
+    for (;;) {
+      tried.count += 1;
+      const title = `chaos ${tried.count}`;
+      const body = { incident_type: 'phishing', source: 'chaos', raw_data: { title } };
+      const answer = await ask(url, 'POST', '/api/incidents', { key, body }).catch(() => undefined);
+      // The service is gone, and its database may have gone a moment before.
+      if (!answer || answer.status >= 500) return;
+      if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+      acknowledged.set(answer.body.data.id as string, title);
+    }
+  };
+
+  const recount = () =>
+    spawnSync(
+      process.execPath,
+      [join(dirname(compiledService()), 'cli/incidents-recount.js'), '--check'],
+      {
+        env: { PATH: process.env['PATH'], ...TEST_SETTINGS, DATA_DIR: dataDir },
+        encoding: 'utf8',
+      },
+    );
+
+  it(
+    'should have each acknowledged write and right counts after the restart, by itself',
+    async () => {
+      const acknowledged = new Map<string, string>();
+      const tried = { count: 0 };
+      const restarts: number[] = [];
+      let service = await ServiceProcess.start({ dataDir, settings });
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const before = acknowledged.size;
+        const writers = Array.from({ length: WRITERS }, () =>
+          write(service.url, acknowledged, tried),
+        );
+        await eventually(
+          () => acknowledged.size,
+          (size) => size > before + WRITERS,
+          30_000,
+        );
+        await sleep(Math.random() * 1_000);
+        await service.kill();
+        await Promise.all(writers);
+        const start = performance.now();
+        service = await ServiceProcess.start({ dataDir, settings });
+        restarts.push(performance.now() - start);
+        const ids = [...acknowledged].slice(before);
+        const lost: string[] = [];
+        for (const [id, title] of ids) {
+          const { status, body } = await ask(service.url, 'GET', `/api/incidents/${id}`, { key });
+          if (status !== 200 || body.data.raw_data.title !== title) lost.push(id);
+        }
+        expect(lost).toEqual([]);
+      }
+      const { body } = await ask(service.url, 'GET', '/api/incidents?per_page=1', { key });
+      const { total } = body.meta;
+      expect(total).toBeGreaterThanOrEqual(acknowledged.size);
+      expect(total).toBeLessThanOrEqual(tried.count);
+      await service.kill();
+      const gone = performance.now();
+      await eventually(
+        () => processesOf(dataDir),
+        (left) => left.length === 0,
+        20_000,
+      );
+      say(
+        `${KILLS} kills: ${acknowledged.size} writes acknowledged of ${tried.count}, ${total} there, none lost`,
+      );
+      say(
+        `  restart to listening: ${spread(restarts)}; no process left after ${Math.round(performance.now() - gone)} ms`,
+      );
+      // What went wrong at any of the kills would show: nothing corrects a count by itself.
+      const counted = recount();
+      expect([counted.stdout, counted.stderr, counted.status]).toEqual([
+        'The counts are right.\n',
+        '',
+        0,
+      ]);
+      expect(() => readFileSync(join(dataDir, 'postgres', 'postmaster.pid'))).toThrow();
+    },
+    FULL ? 600_000 : 90_000,
+  );
+});

@@ -1,0 +1,77 @@
+/*
+ * The compiled service with ways to make it die or dawdle at a place, or to take a part of it out: what only tests want,
+ * and what production has no switch for.
+ *
+ *   node chaos-service.cjs <main.js of the compiled service> <faults as JSON>
+ */
+const { dirname, join } = require('node:path');
+const { setTimeout: sleep } = require('node:timers/promises');
+
+const main = process.argv[2];
+const faults = new Set(JSON.parse(process.argv[3]));
+const compiled = (path) => require(join(dirname(main), path));
+
+/** CLOCK_MONOTONIC, which all processes of a machine share. */
+const now = () => Number(process.hrtime.bigint()) / 1e6;
+const tell = (report) => process.connected && process.send(report);
+
+let dieAt = 0;
+let delays = {};
+process.on('message', (order) => {
+  if (order.dieAt !== undefined) dieAt = order.dieAt;
+  if (order.delays) delays = order.delays;
+});
+// Whoever runs the test has gone.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
+const dawdle = (upToMs = 0) => (upToMs > 0 ? sleep(Math.random() * upToMs) : undefined);
+
+const { Failpoints } = compiled('actions/execution/failpoints.js');
+Failpoints.prototype.hit = async function hit(point) {
+  if (point === dieAt) {
+    process.kill(process.pid, 'SIGKILL');
+    await new Promise(() => undefined);
+  }
+  await dawdle(delays[point]);
+};
+
+const { ClaimRepository } = compiled('actions/execution/claim.repository.js');
+const { claim } = ClaimRepository.prototype;
+ClaimRepository.prototype.claim = async function slowClaim(...args) {
+  const claimed = await claim.apply(this, args);
+  await dawdle(delays.claim);
+  if (claimed) tell({ kind: 'claim', at: now() });
+  return claimed;
+};
+
+const { SwitchLock } = compiled('kill-switch/switch-lock.js');
+let locked = false;
+const { seize } = SwitchLock.prototype;
+SwitchLock.prototype.seize = async function watchedSeize(tx) {
+  locked = faults.has('lock') || (await seize.call(this, tx));
+  return locked;
+};
+if (faults.has('lock')) SwitchLock.prototype.share = async () => undefined;
+
+const { Settling } = compiled('kill-switch/settling.js');
+const { afterCommit } = Settling.prototype;
+Settling.prototype.afterCommit = async function watchedCommit(age) {
+  tell({ kind: 'activated', at: now(), locked });
+  if (!faults.has('window')) await afterCommit.call(this, age);
+};
+
+/* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */
+const { HttpConnector } = compiled('connectors/adapters/http/http.connector.js');
+const { execute } = HttpConnector.prototype;
+HttpConnector.prototype.execute = async function acceptOnly(call, gate) {
+  const outcome = await execute.call(this, call, gate);
+  if (call.type !== 'scan_host' || outcome.kind !== 'done') return outcome;
+  return { kind: 'accepted', message: 'Begun.', handle: { id: call.actionId } };
+};
+HttpConnector.prototype.poll = async function poll() {
+  const url = new URL(`${this.config.base_url}/state`);
+  await this.calls.ungated({ method: 'GET', url, headers: {} });
+  return { kind: 'done', message: 'Ended.' };
+};
+
+require(main);

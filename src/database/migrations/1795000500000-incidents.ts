@@ -59,17 +59,18 @@ async function createIncidents(runner: QueryRunner): Promise<void> {
   await runner.query(`
     alter table incidents set (
       autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05)`);
-  // One for each dimension that lists are filtered by alone; the low-cardinality ones that follow make every
-  // combination a merge of a few ordered ranges. The same serves severity alone: one range for each status.
-  await runner.query(`
-    create index ix_incidents_status on incidents (status, severity, id)
-      where deleted_at is null`);
-  await runner.query(`
-    create index ix_incidents_type on incidents (incident_type, status, severity, id)
-      where deleted_at is null`);
-  await runner.query(`
-    create index ix_incidents_source on incidents (source, status, severity, id)
-      include (incident_type) where deleted_at is null`);
+  // A filter, and every combination of filters, is one range of an index in the order of ids, or a merge of a few.
+  for (const [name, columns] of [
+    ['status', 'status, severity, id'],
+    ['type', 'incident_type, id'],
+    ['type_status', 'incident_type, status, severity, id'],
+    ['source', 'source, id) include (incident_type'],
+    ['source_status', 'source, status, severity, id) include (incident_type'],
+  ]) {
+    await runner.query(
+      `create index ix_incidents_${name} on incidents (${columns}) where deleted_at is null`,
+    );
+  }
   await runner.query(`
     create index ix_incidents_updated_at on incidents (updated_at, id) where deleted_at is null`);
   await runner.query(`

@@ -11,7 +11,7 @@ const ALL_SEVERITIES = SEVERITIES.map((word) => `'${word}'::incident_severity`);
 
 /**
  * The ids that match, in order, as a merge of index ranges that are each in order already: one for every combination
- * of a status, a severity and a type or source. PostgreSQL reads from them only as far as the page goes.
+ * of a status, a severity and a type or source, or one for a type or source alone. PostgreSQL reads from them only as far as the page goes.
  *
  * `bound` stands in the text as a number, because the planner must know that few rows are wanted: from a parameter it
  * would expect a tenth of the table, and sort.
@@ -35,6 +35,8 @@ function rangesOf({ statuses, severities, types, source }: FilterSql): string[] 
   const first = source
     ? [`source = ${source}${types ? ` and incident_type = any(${types.all})` : ''}`]
     : types?.each.map((type) => `incident_type = ${type}`);
+  // Alone, a type or a source has an index in the order of ids.
+  if (first && !statuses && !severities) return first;
   const cells = (statuses?.each ?? ALL_STATUSES).flatMap((status) =>
     (severities?.each ?? ALL_SEVERITIES).map(
       (severity) => `status = ${status} and severity = ${severity}`,

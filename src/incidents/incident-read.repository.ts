@@ -37,6 +37,9 @@ const SUMMARIES: Statement = {
   text: `select ${SUMMARY_COLUMNS} from incidents where id = any($1::uuid[]) and deleted_at is null`,
 };
 
+/** An incident may be as large as its raw data. */
+const MOST_AT_ONCE = 32;
+
 interface ListRow extends SummaryRow {
   readonly total: string;
 }
@@ -45,8 +48,9 @@ interface ListRow extends SummaryRow {
 @Injectable()
 export class IncidentReadRepository {
   /** Reads that arrive together go out as one statement, which begins after all of them: see WriteBatcher. */
-  private readonly finds = new WriteBatcher<string, Incident | undefined>((ids) =>
-    this.findAll(ids),
+  private readonly finds = new WriteBatcher<string, Incident | undefined>(
+    (ids) => this.findAll(ids),
+    MOST_AT_ONCE,
   );
 
   constructor(private readonly statements: Statements) {}

@@ -1,10 +1,14 @@
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Allow, Public } from '../common/access.js';
-import { AnyQuery, RawAnswer } from '../common/http/handler-options.js';
-import { ApiAnswer, Operation } from '../common/openapi/answers.js';
+import { HealthAnswers } from './health-answers.js';
 import {
+  ReadsDetailedHealth,
+  ReadsHealth,
+  ReadsLiveness,
+  ReadsReadiness,
+} from './health-operations.js';
+import type {
   DetailedHealthDto,
   HealthDto,
   LivenessDto,
@@ -14,81 +18,29 @@ import {
 import { HealthService } from './health.service.js';
 
 @ApiTags('System')
-@Controller(['', 'api'])
-@RawAnswer()
-@AnyQuery()
-export class HealthController {
-  constructor(private readonly health: HealthService) {}
-
-  @Get('health')
-  @Public()
-  @Operation('getHealth', 'Read the overall health')
-  @ApiAnswer({
-    status: 200,
-    description: 'The service works, perhaps with parts impaired.',
-    type: HealthDto,
-    raw: true,
-  })
-  @ApiAnswer({ status: 503, description: 'The service does not work.', type: HealthDto, raw: true })
-  async brief(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthDto> {
-    return withStatus(reply, await this.health.brief());
+@Controller()
+export class HealthController extends HealthAnswers {
+  constructor(health: HealthService) {
+    super(health);
   }
 
-  @Get('health/detailed')
-  @Allow('operations')
-  @Operation('getDetailedHealth', 'Read the health of every part')
-  @ApiAnswer({
-    status: 200,
-    description: 'The service works, perhaps with parts impaired.',
-    type: DetailedHealthDto,
-    raw: true,
-  })
-  @ApiAnswer({
-    status: 503,
-    description: 'The service does not work.',
-    type: DetailedHealthDto,
-    raw: true,
-  })
-  async detailed(@Res({ passthrough: true }) reply: FastifyReply): Promise<DetailedHealthDto> {
-    return withStatus(reply, await this.health.detailed());
+  @ReadsHealth('public')
+  brief(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthDto> {
+    return this.overall(reply);
   }
 
-  /** For the probe that restarts a process: it does not depend on the database. */
-  @Get('live')
-  @Public()
-  @Operation('getLiveness', 'Tell whether the process is alive')
-  @ApiAnswer({ status: 200, description: 'The process is alive.', type: LivenessDto, raw: true })
+  @ReadsDetailedHealth('operations')
+  detailed(@Res({ passthrough: true }) reply: FastifyReply): Promise<DetailedHealthDto> {
+    return this.everyPart(reply);
+  }
+
+  @ReadsLiveness('public')
   live(): LivenessDto {
-    return { status: 'alive' };
+    return this.liveness();
   }
 
-  /** For the probe that sends traffic: it fails while the database is unreachable or the service stops. */
-  @Get('ready')
-  @Public()
-  @Operation('getReadiness', 'Tell whether the service takes requests')
-  @ApiAnswer({
-    status: 200,
-    description: 'The service takes requests.',
-    type: ReadinessDto,
-    raw: true,
-  })
-  @ApiAnswer({
-    status: 503,
-    description: 'The service does not take requests now.',
-    type: UnreadinessDto,
-    raw: true,
-  })
-  async ready(
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ReadinessDto | UnreadinessDto> {
-    const checks = await this.health.obstacles();
-    if (Object.keys(checks).length === 0) return { status: 'ready' };
-    void reply.status(503);
-    return { status: 'not_ready', checks };
+  @ReadsReadiness('public')
+  ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<ReadinessDto | UnreadinessDto> {
+    return this.readiness(reply);
   }
-}
-
-function withStatus<T extends HealthDto>(reply: FastifyReply, health: T): T {
-  if (health.status === 'unhealthy') void reply.status(503);
-  return health;
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { ApiHealthController } from './api-health.controller.js';
 import { DatabaseHealth } from './database-health.js';
 import { DeadJobsController } from './dead-jobs.controller.js';
 import { DeadJobsService } from './dead-jobs.service.js';
@@ -9,7 +10,7 @@ import { JobsMetrics } from './jobs-metrics.js';
 
 @Module({
   imports: [TerminusModule.forRoot({ logger: false })],
-  controllers: [HealthController, DeadJobsController],
+  controllers: [HealthController, ApiHealthController, DeadJobsController],
   providers: [HealthService, DatabaseHealth, JobsMetrics, DeadJobsService],
 })
 export class HealthModule {}

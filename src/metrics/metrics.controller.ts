@@ -2,14 +2,14 @@ import { applyDecorators, Controller, Get, Res } from '@nestjs/common';
 import { ApiProduces, ApiTags } from '@nestjs/swagger';
 import { PrometheusController } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply } from 'fastify';
-import { Allow } from '../common/access.js';
+import { type Access, Allow } from '../common/access.js';
 import { AnyQuery, RawAnswer } from '../common/http/handler-options.js';
 import { ApiAnswer, Operation } from '../common/openapi/answers.js';
 
-const ReadsMetrics = (operationId: string): MethodDecorator =>
+const ReadsMetrics = (operationId: string, access: Access): MethodDecorator =>
   applyDecorators(
     Get(),
-    Allow('metrics'),
+    Allow(access),
     RawAnswer(),
     AnyQuery(),
     ApiProduces('text/plain'),
@@ -25,17 +25,17 @@ const ReadsMetrics = (operationId: string): MethodDecorator =>
 @ApiTags('System')
 @Controller('metrics')
 export class MetricsController extends PrometheusController {
-  @ReadsMetrics('getMetrics')
+  @ReadsMetrics('getMetrics', 'metrics')
   override index(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     return super.index(reply);
   }
 }
 
-/** One of its own, because PrometheusModule gives the controller that it knows a single path. */
+/** One of its own: PrometheusModule knows a single path, and under /api a key, a session or the token is always needed. */
 @ApiTags('System')
 @Controller('api/metrics')
 export class ApiMetricsController extends PrometheusController {
-  @ReadsMetrics('getApiMetrics')
+  @ReadsMetrics('getApiMetrics', 'operations')
   override index(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     return super.index(reply);
   }

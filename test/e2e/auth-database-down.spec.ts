@@ -109,6 +109,10 @@ describe.each(['cut', 'hang'] as const)('With a database that is gone (%s)', (wa
     expect((await app.request('GET', '/api/me')).status).toBe(401);
     const health = await app.request('GET', '/health/detailed', withToken);
     expect([health.status, health.body.components.database.status]).toEqual([503, 'unhealthy']);
+    // A key cannot be judged now: that is told in the shape of every error, which the contract has beside health's own.
+    const unknown = await key.client.request('GET', '/health/detailed');
+    expect([unknown.status, unknown.body.error.code]).toEqual([503, 'service_unavailable']);
+    expect((await key.client.request('GET', '/api/live')).status).toBe(503);
     expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);
     expect((await app.request('GET', '/live')).status).toBe(200);
     expect((await app.request('GET', '/login')).status).toBe(200);

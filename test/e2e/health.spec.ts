@@ -16,13 +16,27 @@ describe('health', () => {
   afterAll(() => app.close());
 
   it.each(['', '/api'])('answers the same under "%s"', async (prefix) => {
-    const health = await app.request('GET', `${prefix}/health`);
+    const read = (path: string) =>
+      app.request('GET', `${prefix}${path}`, prefix === '' ? {} : { headers: METRICS_KEY });
+    const health = await read('/health');
     expect([health.status, health.body.version]).toEqual([200, version]);
     expect(['healthy', 'degraded']).toContain(health.body.status);
     expect(health.body).not.toHaveProperty('components');
-    expect((await app.request('GET', `${prefix}/live`)).body).toEqual({ status: 'alive' });
-    expect((await app.request('GET', `${prefix}/ready`)).body).toEqual({ status: 'ready' });
+    expect((await read('/live')).body).toEqual({ status: 'alive' });
+    expect((await read('/ready')).body).toEqual({ status: 'ready' });
   });
+
+  it.each(['/api/health', '/api/live', '/api/ready', '/api/metrics'])(
+    'needs a key, a session or the token at %s, as everything under /api',
+    async (path) => {
+      const stranger = await app.request('GET', path);
+      expect([stranger.status, stranger.body.error.code]).toEqual([401, 'unauthorized']);
+      expect(stranger.headers['www-authenticate']).toBe('Bearer');
+      const viewer = await as(app, 'viewer');
+      expect((await viewer.request('GET', path)).status).toBe(200);
+      expect((await app.request('GET', path, { headers: METRICS_KEY })).status).toBe(200);
+    },
+  );
 
   it.each(['/health/detailed', '/api/health/detailed'])(
     'tells every part at %s, to who may know',

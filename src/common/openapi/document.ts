@@ -119,8 +119,8 @@ function securityOf(access: Access): Record<string, string[]>[] {
 function sharedErrors(operation: Operation, method: string, access: Access): ErrorCode[] {
   const codes: ErrorCode[] = ['bad_request', 'internal_error'];
   if (access === 'operations' || access === 'metrics') codes.push('unauthorized', 'rate_limited');
-  // A failed key may be one too many.
-  if (access === 'operations') codes.push('rate_limited');
+  // Who has a key or a session, the database has to say.
+  if (access === 'operations') codes.push('service_unavailable');
   if (!isRole(access)) return codes;
   codes.push('unauthorized', 'rate_limited', 'validation_error', 'service_unavailable');
   const unsafe = method !== 'get';
@@ -132,21 +132,22 @@ function sharedErrors(operation: Operation, method: string, access: Access): Err
   return codes;
 }
 
+const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
+
 function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
   const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
   for (const [status, group] of byStatus) {
     // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
-    if (operation.responses[status]) continue;
+    const own = operation.responses[status] as ResponseObject | undefined;
+    const meanings = group.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].meaning}`);
+    const ownSchema = own?.content?.['application/json']?.schema;
     operation.responses[status] = {
-      description: group
-        .map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].meaning}`)
-        .join('\n\n'),
+      description: [...(own ? [own.description] : []), ...meanings].join('\n\n'),
       ...(ERROR_HEADERS[status] && { headers: ERROR_HEADERS[status] }),
       content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          examples: errorExamples(group),
-        },
+        'application/json': ownSchema
+          ? { schema: { oneOf: [ownSchema, ERROR_SCHEMA] } }
+          : { schema: ERROR_SCHEMA, examples: errorExamples(group) },
         ...(operation[ERROR_PAGES_EXTENSION] && { 'text/html': { schema: { type: 'string' } } }),
       },
     };

@@ -1,0 +1,74 @@
+import { applyDecorators, Get, type Type } from '@nestjs/common';
+import { type Access, Allow } from '../common/access.js';
+import { AnyQuery, RawAnswer } from '../common/http/handler-options.js';
+import { ApiAnswer, Operation } from '../common/openapi/answers.js';
+import {
+  DetailedHealthDto,
+  HealthDto,
+  LivenessDto,
+  ReadinessDto,
+  UnreadinessDto,
+} from './health.dto.js';
+
+interface Body {
+  readonly description: string;
+  readonly type: Type;
+}
+
+interface HealthOperation {
+  readonly path: string;
+  readonly id: string;
+  readonly summary: string;
+  readonly good: Body;
+  readonly bad?: Body;
+}
+
+/** Each exists twice: at the root for probes, which have no key, and under /api, where everything needs one. */
+const HealthRead =
+  ({ path, id, summary, good, bad }: HealthOperation) =>
+  (access: Access): MethodDecorator =>
+    applyDecorators(
+      Get(path),
+      Allow(access),
+      RawAnswer(),
+      AnyQuery(),
+      Operation(id, summary),
+      ApiAnswer({ status: 200, raw: true, ...good }),
+      ...(bad ? [ApiAnswer({ status: 503, raw: true, ...bad })] : []),
+    );
+
+const WORKS = 'The service works, perhaps with parts impaired.';
+const FAILS = 'The service does not work.';
+
+export const ReadsHealth = HealthRead({
+  path: 'health',
+  id: 'getHealth',
+  summary: 'Read the overall health',
+  good: { description: WORKS, type: HealthDto },
+  bad: { description: FAILS, type: HealthDto },
+});
+
+export const ReadsDetailedHealth = HealthRead({
+  path: 'health/detailed',
+  id: 'getDetailedHealth',
+  summary: 'Read the health of every part',
+  good: { description: WORKS, type: DetailedHealthDto },
+  bad: { description: FAILS, type: DetailedHealthDto },
+});
+
+/** For the probe that restarts a process: it does not depend on the database. */
+export const ReadsLiveness = HealthRead({
+  path: 'live',
+  id: 'getLiveness',
+  summary: 'Tell whether the process is alive',
+  good: { description: 'The process is alive.', type: LivenessDto },
+});
+
+/** For the probe that sends traffic: it fails while the database is unreachable or the service stops. */
+export const ReadsReadiness = HealthRead({
+  path: 'ready',
+  id: 'getReadiness',
+  summary: 'Tell whether the service takes requests',
+  good: { description: 'The service takes requests.', type: ReadinessDto },
+  bad: { description: 'The service does not take requests now.', type: UnreadinessDto },
+});

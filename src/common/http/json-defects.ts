@@ -1,5 +1,5 @@
 import type { FieldError } from '../errors/app-error.js';
-import { isHeldExactly } from './json-number.js';
+import { isKept } from './json-number.js';
 import { endOfString, MAX_DEPTH } from './json-suspicion.js';
 
 /** Enough to mend a body; a hostile one could hold a hundred thousand. */
@@ -14,14 +14,14 @@ interface Level {
 
 /**
  * Walks through a text that JSON.parse accepts and tells, with the path of each, what JSON.parse would silently change
- * or hide: duplicate keys, NUL characters, lone surrogates, keys that reach a prototype, whole numbers that a double
- * does not hold, and nesting that is too deep.
+ * or hide: duplicate keys, NUL characters, lone surrogates, keys that reach a prototype, whole numbers that would
+ * change, and nesting that is too deep.
  */
 export function jsonDefects(text: string): FieldError[] {
   return new Walk(text).run();
 }
 
-/** Held exactly, or a fraction that may be rounded. */
+/** Kept as it is, or a fraction that may be rounded. */
 const PLAIN_NUMBER = /^-?\d{1,15}(?:\.\d*)?$/;
 
 /** Digits, `-`, `.`, `+`, `E` and `e`: all that a number is made of. */
@@ -114,7 +114,7 @@ class Walk {
     const start = this.at;
     while (isOfNumber(this.text.charCodeAt(this.at))) this.at += 1;
     const token = this.text.slice(start, this.at);
-    if (PLAIN_NUMBER.test(token) || isHeldExactly(token)) return;
+    if (PLAIN_NUMBER.test(token) || isKept(token)) return;
     this.report(
       'inexact_number',
       'is a whole number that JSON numbers do not hold exactly; send it as a string',

@@ -1,41 +1,43 @@
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** The largest double has 309 digits. */
 const MOST_DIGITS = 309;
+/** So many significant digits every double gives back as they were sent. */
 const SAFE_DIGITS = 15;
-/** 5^22 is the largest power of five below 2^53. */
-const MOST_FIVES = 22;
 
-/**
- * Whether a double holds the number of this JSON token: a fraction may be rounded, a whole number may not, because
- * whole numbers are ids and counts, which another value would falsify.
- */
-export function isHeldExactly(token: string): boolean {
-  const match = NUMBER.exec(token);
-  if (!match) return false;
-  const [, whole = '', fraction = '', power = '0'] = match;
-  const digits = withoutTrailingZeros(whole + fraction);
-  const significant = digits.text.replace(/^0+/, '');
-  if (significant === '') return true;
-  const exponent = Number(power) - fraction.length + digits.dropped;
-  if (significant.length + exponent > MOST_DIGITS) return false;
-  if (exponent < 0) return true;
-  if (significant.length <= SAFE_DIGITS) return fitsMantissa(Number(significant), exponent);
-  const value = Number(token);
-  if (!Number.isFinite(value)) return false;
-  const magnitude = BigInt(significant) * 10n ** BigInt(exponent);
-  return BigInt(Math.abs(value)) === magnitude;
+interface Decimal {
+  /** Without zeros at either end; empty for zero. */
+  readonly significant: string;
+  readonly exponent: number;
 }
 
 /**
- * Whether digits * 10^exponent has an odd part of at most 53 bits, without the cost of BigInt: a body can hold a hundred
- * thousand such numbers.
+ * Whether the number of this JSON token is the same when it is answered again. A fraction may be rounded; a whole number
+ * may not, because whole numbers are ids and counts, which another value would falsify. That a double holds it is not
+ * enough: 2^60 would be answered as 1152921504606847000, which a reader with larger integers takes for another number.
  */
-function fitsMantissa(digits: number, exponent: number): boolean {
-  if (exponent > MOST_FIVES) return false;
-  let odd = digits;
-  while (odd % 2 === 0) odd /= 2;
-  for (let fives = 0; fives < exponent; fives += 1) odd *= 5;
-  return odd <= Number.MAX_SAFE_INTEGER;
+export function isKept(token: string): boolean {
+  const sent = decimalOf(token);
+  if (!sent) return false;
+  const { significant, exponent } = sent;
+  if (significant === '') return true;
+  if (significant.length + exponent > MOST_DIGITS) return false;
+  if (exponent < 0) return true;
+  const value = Number(token);
+  if (!Number.isFinite(value)) return false;
+  if (significant.length <= SAFE_DIGITS) return true;
+  const answered = decimalOf(String(value));
+  return answered?.significant === significant && answered.exponent === exponent;
+}
+
+function decimalOf(token: string): Decimal | undefined {
+  const match = NUMBER.exec(token);
+  if (!match) return undefined;
+  const [, whole = '', fraction = '', power = '0'] = match;
+  const { text, dropped } = withoutTrailingZeros(whole + fraction);
+  return {
+    significant: text.replace(/^0+/, ''),
+    exponent: Number(power) - fraction.length + dropped,
+  };
 }
 
 /** By hand: the pattern /0+$/ costs the square of the length on zeros that something else follows. */

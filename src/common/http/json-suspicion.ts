@@ -4,7 +4,7 @@ export const MAX_DEPTH = 64;
 /** An escaped NUL, half of a surrogate pair, or a letter of `__proto__` and `prototype`. */
 const ESCAPES = /\\u(?:0000|[dD][89a-fA-F]|005[fF]|00[67])/;
 const PROTOTYPE_KEYS = ['__proto__', 'prototype'];
-/** Every whole number of fewer digits is held exactly, unless it has an exponent. */
+/** Every whole number of fewer digits is kept as it is, unless it has an exponent. */
 const MANY_DIGITS = 16;
 
 /**
@@ -53,7 +53,7 @@ const LOWER_E = 0x65;
 const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39;
 
 /**
- * The number of colons outside strings: one for each key; -1 when a number on the way may not be held exactly. Strings
+ * The number of colons outside strings: one for each key; -1 when a number on the way may not be kept. Strings
  * are skipped by the engine's own search.
  */
 function countColons(text: string): number {

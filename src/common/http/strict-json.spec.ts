@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { AppError } from '../errors/app-error.js';
-import { isHeldExactly } from './json-number.js';
+import { isKept } from './json-number.js';
 import { readStrictJson } from './strict-json.js';
 
 const read = (text: string) => readStrictJson(Buffer.from(text));
@@ -90,7 +90,9 @@ describe('strict JSON', () => {
     ['{"a":9007199254740993}', 'a: inexact_number'],
     ['[1,-9007199254740993]', '1: inexact_number'],
     ['{"a":1e400}', 'a: inexact_number'],
-    ['{"a":1e23}', 'a: inexact_number'],
+    ['{"a":1152921504606846976}', 'a: inexact_number'],
+    ['{"a":18446744073709551616}', 'a: inexact_number'],
+    ['{"a":12345678901234567890e5}', 'a: inexact_number'],
     ['{"a":\t9007199254740993.0}', 'a: inexact_number'],
     ['9007199254740993', ': inexact_number'],
     [nested(65), `${Array(64).fill('0').join('.')}: too_deep`],
@@ -101,7 +103,7 @@ describe('strict JSON', () => {
 
   it.each([
     '{"a":1.0,"b":1e3,"c":9007199254740992,"d":1e22,"e":-0,"f":1e-7,"g":0.1}',
-    '{"a":1152921504606846976}',
+    '{"a":1e23,"b":1.2345678901234567e+30,"c":1e308,"d":100000000000000000000}',
     '{"a":"9007199254740993","b":": 1e400, 9007199254740993"}',
     '{"a":"\\ud83d\\ude00"}',
     '{"a":"__proto__","b":"constructor prototype"}',
@@ -124,16 +126,28 @@ describe('strict JSON', () => {
     expect(defects(`[${Array(1000).fill('1e400').join(',')}]`)).toHaveLength(20);
   });
 
-  it('knows which whole numbers a double holds', () => {
+  it('takes a whole number when its answer says the same', () => {
+    // The exact value of what JSON.stringify writes, be it 1e+23 or 1152921504606847000.
+    const exact = (text: string): bigint => {
+      const [digits = '', power = '0'] = text.split('e');
+      const [whole = '', fraction = ''] = digits.split('.');
+      return BigInt(whole + fraction) * 10n ** BigInt(Number(power) - fraction.length);
+    };
+    const isAnsweredAs = (n: bigint): boolean => exact(JSON.stringify(Number(n))) === n;
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), fc.nat(30), (n, zeros) => {
-        const exact = BigInt(Number(n)) === n;
-        expect(isHeldExactly(String(n))).toBe(exact);
-        expect(isHeldExactly(`${n}.${'0'.repeat(zeros)}0`)).toBe(exact);
-        expect(isHeldExactly(`${n}${'0'.repeat(zeros)}e-${zeros}`)).toBe(exact);
-        const shifted = n % 1_000_000n;
-        const power = BigInt(Number(shifted)) * 10n ** BigInt(zeros);
-        expect(isHeldExactly(`${shifted}e${zeros}`)).toBe(BigInt(Number(power)) === power);
+        expect(isKept(String(n))).toBe(isAnsweredAs(n));
+        expect(isKept(`${n}.${'0'.repeat(zeros)}0`)).toBe(isAnsweredAs(n));
+        expect(isKept(`${n}${'0'.repeat(zeros)}e-${zeros}`)).toBe(isAnsweredAs(n));
+        expect(isKept(`${n}e${zeros}`)).toBe(isAnsweredAs(n * 10n ** BigInt(zeros)));
+      }),
+    );
+  });
+
+  it('takes every whole number that another JSON writer made of a double', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        expect(isKept(JSON.stringify(value))).toBe(true);
       }),
     );
   });

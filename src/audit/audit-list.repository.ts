@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
+export type SubjectFilter =
+  { readonly type: string; readonly id: string } | { readonly typeOrId: string };
+
 export interface AuditFilter {
   readonly actor?: string;
   readonly action?: string;
-  readonly subject?: { readonly type: string; readonly id?: string };
+  readonly subject?: SubjectFilter;
   readonly from?: Date;
   readonly to?: Date;
 }
@@ -84,18 +87,28 @@ function conditions({ actor, action, subject, from, to }: AuditFilter): {
 } {
   const values: unknown[] = [];
   const given = [
-    { sql: 'a.actor =', value: actor },
-    { sql: 'a.action =', value: action },
-    { sql: 'a.subject_type =', value: subject?.type },
-    { sql: 'a.subject_id =', value: subject?.id },
-    { sql: 'a.id >=', value: from && firstIdAt(from.getTime()) },
-    { sql: 'a.id <', value: to && firstIdAt(to.getTime() + 1) },
+    { sql: 'a.actor = $', value: actor },
+    { sql: 'a.action = $', value: action },
+    ...subjectConditions(subject),
+    { sql: 'a.id >= $', value: from && firstIdAt(from.getTime()) },
+    { sql: 'a.id < $', value: to && firstIdAt(to.getTime() + 1) },
   ].flatMap(({ sql, value }) => {
     if (value === undefined) return [];
     values.push(value);
-    return [`${sql} $${values.length}`];
+    return [sql.replaceAll('$', () => `$${values.length}`)];
   });
   return { where: given.length === 0 ? '' : `where ${given.join(' and ')}`, values };
+}
+
+function subjectConditions(subject: SubjectFilter | undefined): { sql: string; value: string }[] {
+  if (subject === undefined) return [];
+  if ('typeOrId' in subject) {
+    return [{ sql: '(a.subject_type = $ or a.subject_id = $)', value: subject.typeOrId }];
+  }
+  return [
+    { sql: 'a.subject_type = $', value: subject.type },
+    { sql: 'a.subject_id = $', value: subject.id },
+  ];
 }
 
 /** The least UUID of version 7 that begins with the given millisecond. */

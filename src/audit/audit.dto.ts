@@ -37,7 +37,7 @@ export class AuditQueryDto extends PageQueryDto {
     type: 'string',
     required: false,
     maxLength: 2 * LONGEST,
-    description: 'A type, or a type and an id with a colon between them.',
+    description: 'A type, an id, or a type and an id with a colon between them.',
     example: 'incident:0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
   })
   @Optional()

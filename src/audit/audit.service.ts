@@ -46,10 +46,10 @@ export class AuditService {
   }
 }
 
-/** `incident` or `incident:<id>`, as the filter is written; an id may hold colons itself. */
+/** `incident`, `incident:<id>` or an id alone, as the filter is written; an id may hold colons itself. */
 export function subjectFilter(text: string): NonNullable<AuditFilter['subject']> {
   const at = text.indexOf(':');
-  return at === -1 ? { type: text } : { type: text.slice(0, at), id: text.slice(at + 1) };
+  return at === -1 ? { typeOrId: text } : { type: text.slice(0, at), id: text.slice(at + 1) };
 }
 
 function recordOf({ subject_type, subject_id, hash, ...row }: ListedRow): AuditRecord {

@@ -25,7 +25,7 @@ describe('the list of the audit trail', () => {
       await harness.record(replica, {
         actor: row < 6 ? 'alice' : 'key:siem',
         action: actions[row % 3]!,
-        subject: { type, id: `${type}:${row % 2}` },
+        subject: { type, id: row === 4 ? 'one-alone' : `${type}:${row % 2}` },
         details: { row },
       });
       if (row === 6) await replica.sealAll();
@@ -68,6 +68,7 @@ describe('the list of the audit trail', () => {
     [{ subject: subjectFilter('user') }, [8, 5, 2]],
     [{ subject: subjectFilter('incident:incident:1') }, [7, 3, 1]],
     [{ subject: subjectFilter('user:incident:1') }, []],
+    [{ subject: subjectFilter('one-alone') }, [4]],
     [{ from: new Date(start + 6000) }, [8, 7, 6]],
     [{ from: new Date(start + 6001) }, [8, 7]],
     [{ to: new Date(start + 1000) }, [1, 0]],

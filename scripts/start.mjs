@@ -1,4 +1,4 @@
-import { enableCompileCache } from 'node:module';
+import nodeModule from 'node:module';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -28,5 +28,7 @@ try {
 }
 if (existsSync('.env')) process.loadEnvFile('.env');
 // Compiled code is kept between starts; where the folder cannot be written, Node goes on without it.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)));
+nodeModule.enableCompileCache(
+  fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)),
+);
 await import('../dist/main.js');

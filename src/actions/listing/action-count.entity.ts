@@ -1,0 +1,28 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('action_counts')
+export class ActionCountEntity {
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly status: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly action_type: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly approval_level: string;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
+}

@@ -1,0 +1,51 @@
+import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import type { Role } from '../../common/access.js';
+
+@Entity('api_keys')
+@Unique('uq_api_keys_name', ['name'])
+@Unique('uq_api_keys_prefix', ['prefix'])
+@Check('ck_api_keys_role', `role in ('viewer', 'analyst', 'senior', 'manager', 'admin')`)
+@Check('ck_api_keys_prefix', `prefix ~ '^[A-Za-z0-9]{8}$'`)
+@Check('ck_api_keys_secret_hash', `octet_length(secret_hash) = 32`)
+@Check('ck_api_keys_limits', `limit_read >= 0 and limit_write >= 0 and limit_triage >= 0`)
+@Index('ix_api_keys_created_at', ['created_at', 'id'], { where: 'revoked_at is null' })
+export class ApiKeyEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_api_keys' })
+  readonly id: string;
+
+  @Column({ type: 'text' })
+  readonly name: string;
+
+  @Column({ type: 'text' })
+  readonly role: Role;
+
+  @Column({ type: 'text' })
+  readonly prefix: string;
+
+  @Column({ type: 'bytea' })
+  readonly secret_hash: Buffer;
+
+  @Column({ type: 'integer', nullable: true })
+  readonly limit_read: number | null;
+
+  @Column({ type: 'integer', nullable: true })
+  readonly limit_write: number | null;
+
+  @Column({ type: 'integer', nullable: true })
+  readonly limit_triage: number | null;
+
+  @Column({ type: 'text' })
+  readonly created_by: string;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly created_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly expires_at: Date | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly last_used_at: Date | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly revoked_at: Date | null;
+}

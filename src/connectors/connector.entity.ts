@@ -1,0 +1,55 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+@Entity('connectors')
+@Check('ck_connectors_health', `health in ('healthy', 'degraded', 'unhealthy')`)
+@Check('ck_connectors_deleted', `deleted_at is null or (secrets is null and not enabled)`)
+@Index('uq_connectors_name', ['name'], { unique: true, where: 'deleted_at is null' })
+export class ConnectorEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_connectors' })
+  readonly id: string;
+
+  @Column({ type: 'text' })
+  readonly name: string;
+
+  @Column({ type: 'text' })
+  readonly type: string;
+
+  @Column({ type: 'boolean' })
+  readonly enabled: boolean;
+
+  @Column({ type: 'integer' })
+  readonly priority: number;
+
+  @Column({ type: 'jsonb' })
+  readonly config: object;
+
+  @Column({ type: 'text', nullable: true })
+  readonly secrets: string | null;
+
+  @Column({ type: 'text', array: true, default: [] })
+  readonly secret_names: string[];
+
+  @Column({ type: 'integer', default: 1 })
+  readonly version: number;
+
+  @Column({ type: 'text', nullable: true })
+  readonly health: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly health_message: string | null;
+
+  @Column({ type: 'integer', nullable: true })
+  readonly latency_ms: number | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly last_checked_at: Date | null;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly created_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly updated_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly deleted_at: Date | null;
+}

@@ -43,7 +43,7 @@ describe('actions and the kill switch', () => {
     const id = await held();
     await pause(LEASE_MS * 2);
     expect((await world.get(id)).status).toBe('pending');
-    expect(world.vendor.requests).toHaveLength(0);
+    expect(world.calls).toHaveLength(0);
     expect((await switchState()).held.actions).toBe(1);
     await world.turnOff();
     await completed(id);
@@ -58,7 +58,7 @@ describe('actions and the kill switch', () => {
     await world.turnOff('discard');
     expect(await world.get(id)).toMatchObject({ status: 'rejected', rejected_by: 'system' });
     await pause(LEASE_MS * 2);
-    expect(world.vendor.requests).toHaveLength(0);
+    expect(world.calls).toHaveLength(0);
   });
 
   it('should not repeat what may be repeated while the switch is on', async () => {
@@ -70,7 +70,7 @@ describe('actions and the kill switch', () => {
     await pause(LEASE_MS * 2);
     expect(await world.get(id)).toMatchObject({ status: 'pending' });
     expect((await switchState()).held.actions).toBe(1);
-    expect(world.vendor.requests).toHaveLength(0);
+    expect(world.calls).toHaveLength(0);
     await world.turnOff('discard');
     expect(await world.get(id)).toMatchObject({
       status: 'failed',
@@ -106,9 +106,9 @@ describe('actions and the kill switch', () => {
     }
     over = true;
     await executing;
-    expect(world.vendor.requests.length).toBeGreaterThan(10);
+    expect(world.calls.length).toBeGreaterThan(10);
     for (const { from, to } of quiet) {
-      const slipped = world.vendor.requests.filter(({ at }) => at > from && at < to);
+      const slipped = world.calls.filter(({ at }) => at > from && at < to);
       expect(slipped).toHaveLength(0);
     }
   });

@@ -100,7 +100,7 @@ describe('actions whose replica dies', () => {
     expect(answer.body.data).toEqual({ action_id: expect.any(String), status: 'pending' });
     const { action_id: id } = answer.body.data;
     expect(await ended(id)).toMatchObject({ status: 'completed' });
-    expect(world.vendor.requests).toHaveLength(1);
+    expect(world.calls).toHaveLength(1);
   });
 
   it('should recover many at once, each once', async () => {

@@ -53,7 +53,7 @@ describe('actions', () => {
         approval_level: 'senior',
         message: 'isolate_host needs approval at level senior or higher.',
       });
-      expect(world.vendor.requests).toHaveLength(0);
+      expect(world.calls).toHaveLength(0);
     });
 
     it('should fail with 200 what the vendor refuses', async () => {
@@ -95,7 +95,7 @@ describe('actions', () => {
       expect(second.text).toBe(first.text);
       expect(second.status).toBe(200);
       expect(second.headers['idempotency-replayed']).toBe('true');
-      expect(world.vendor.requests).toHaveLength(1);
+      expect(world.calls).toHaveLength(1);
     });
 
     it('should have one effect for twins that come at once', async () => {
@@ -104,7 +104,7 @@ describe('actions', () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => world.execute('block_sender', { headers })),
       );
-      expect(world.vendor.requests).toHaveLength(1);
+      expect(world.calls).toHaveLength(1);
       for (const { status } of answers) expect([200, 409]).toContain(status);
       expect(answers.some(({ status }) => status === 200)).toBe(true);
     });
@@ -173,7 +173,7 @@ describe('actions', () => {
       } finally {
         await world.turnOff();
       }
-      expect(world.vendor.requests).toHaveLength(0);
+      expect(world.calls).toHaveLength(0);
     });
   });
 

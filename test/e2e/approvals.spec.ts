@@ -68,7 +68,7 @@ describe('approvals', () => {
       rejected_at: expect.any(String),
       rejection_reason: 'A domain controller.',
     });
-    expect(world.vendor.requests).toHaveLength(0);
+    expect(world.calls).toHaveLength(0);
     expect(codeOf(await approve(world.clients.manager, id))).toEqual([409, 'invalid_state']);
   });
 
@@ -119,7 +119,7 @@ describe('approvals', () => {
     } finally {
       await world.turnOff();
     }
-    expect(world.vendor.requests).toHaveLength(0);
+    expect(world.calls).toHaveLength(0);
   });
 
   it(`should let one of ${AT_ONCE} decisions that come at once win, with one effect at most`, async () => {

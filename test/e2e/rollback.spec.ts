@@ -35,7 +35,7 @@ describe('rolling back', () => {
       status: 'completed',
       result: expect.objectContaining({ success: true }),
     });
-    expect(world.vendor.requests.at(-1)!.path).toBe('/unblock_sender');
+    expect(world.calls.at(-1)!.path).toBe('/unblock_sender');
     expect(world.vendor.effectsOf(rollback)).toBe(1);
     expect(await world.get(original)).toMatchObject({
       status: 'completed',
@@ -63,7 +63,7 @@ describe('rolling back', () => {
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
       const lost = answers.filter(({ status }) => status !== 200).map((one) => String(codeOf(one)));
       expect(new Set(lost)).toEqual(new Set(['409,invalid_state']));
-      expect(world.vendor.requests).toHaveLength(1);
+      expect(world.calls).toHaveLength(1);
     }
   });
 
@@ -128,7 +128,7 @@ describe('rolling back', () => {
     const first = await rollBack(world.clients.analyst, original, { reason: 'x' }, headers);
     const second = await rollBack(world.clients.analyst, original, { reason: 'x' }, headers);
     expect([second.status, second.text]).toEqual([200, first.text]);
-    expect(world.vendor.requests).toHaveLength(1);
+    expect(world.calls).toHaveLength(1);
   });
 
   it('should undo what was done about an incident that is deleted by now', async () => {

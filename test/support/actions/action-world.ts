@@ -87,6 +87,11 @@ export class ActionWorld {
     return this.app.nest.get(DataSource);
   }
 
+  /** What the vendor was asked to do; the connector's health check is a GET and may come at any time. */
+  get calls(): FakeVendor['requests'] {
+    return this.vendor.requests.filter(({ method }) => method === 'POST');
+  }
+
   async close(): Promise<void> {
     for (const app of [...this.replicas].reverse()) await app.close();
     await this.vendor.stop();

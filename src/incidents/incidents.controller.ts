@@ -20,7 +20,6 @@ import { RawAnswer } from '../common/http/handler-options.js';
 import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { ApiIfMatch, ETAG_HEADER } from '../common/openapi/etag.js';
 import { ListAnswer } from '../common/paging/page.js';
-import { PageQueryDto } from '../common/paging/page-query.dto.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
 import type { Once } from '../idempotency/once.js';
 import { CreateIncidentDto } from './dto/create-incident.dto.js';
@@ -31,7 +30,7 @@ import {
   IncidentDto,
   IncidentSummaryDto,
 } from './dto/incident.dto.js';
-import { TimelineEntryDto } from './dto/timeline.dto.js';
+import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { UpdateIncidentDto } from './dto/update-incident.dto.js';
 import { IncidentsService } from './incidents.service.js';
 
@@ -145,8 +144,9 @@ export class IncidentsController {
   })
   async timeline(
     @Param('id') id: string,
-    @Query() query: PageQueryDto,
+    @Query() query: TimelineQueryDto,
   ): Promise<ListAnswer<TimelineEntryDto>> {
-    return ListAnswer.of(await this.incidents.timelineOf(id, query), query, TimelineEntryDto.from);
+    const page = await this.incidents.timelineOf(id, TimelineQueryDto.toRequest(query));
+    return ListAnswer.of(page, query, TimelineEntryDto.from);
   }
 }

@@ -5,7 +5,7 @@ import { Clock } from '../common/clock.js';
 import { NotFoundError, ValidationError } from '../common/errors/app-error.js';
 import { type IfMatchCondition, requireMatch } from '../common/etag.js';
 import { isUuid } from '../common/ids.js';
-import type { Page, PageRequest } from '../common/paging/page.js';
+import type { Page } from '../common/paging/page.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
 import { DomainEvents } from '../jobs/events/domain-events.js';
 import { type Change, changed, type IncidentChange } from './incident-changes.js';
@@ -26,6 +26,7 @@ import { rawDataErrors } from './raw-data-rules.js';
 import {
   IncidentTimeline,
   type TimelineEntry,
+  type TimelineRequest,
   type TimelineSubject,
 } from './timeline/incident-timeline.js';
 
@@ -66,7 +67,7 @@ export class IncidentsService {
     return found(isUuid(id) ? await this.reads.findById(id) : undefined);
   }
 
-  async timelineOf(id: string, request: PageRequest): Promise<Page<TimelineEntry>> {
+  async timelineOf(id: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
     requireId(id);
     return await this.timeline.page(id, request);
   }

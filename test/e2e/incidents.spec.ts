@@ -434,6 +434,14 @@ describe('incidents', () => {
       expect(body.data[0]).toMatchObject({ at: created_at, actor: analystName });
       const second = await viewer.request('GET', `/api/incidents/${id}/timeline?page=2&per_page=3`);
       expect(second.body.data).toEqual(body.data.slice(3));
+      const sorted = async (sort: string): Promise<unknown[]> =>
+        (await viewer.request('GET', `/api/incidents/${id}/timeline?sort=${sort}`)).body.data;
+      expect(await sorted('at')).toEqual(body.data);
+      expect(await sorted('created_at')).toEqual(body.data);
+      expect(await sorted('-at')).toEqual(body.data.toReversed());
+      expect(await sorted('-created_at')).toEqual(body.data.toReversed());
+      const unknown = await viewer.request('GET', `/api/incidents/${id}/timeline?sort=actor`);
+      expect(unknown.status).toBe(422);
       const past = await viewer.request('GET', `/api/incidents/${id}/timeline?page=9`);
       expect(past.body).toEqual({ data: [], meta: { page: 9, per_page: 20, total: 4 } });
     });

@@ -1,5 +1,27 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { TimelineEntry } from '../timeline/incident-timeline.js';
+import { IsIn } from 'class-validator';
+import { PageQueryDto } from '../../common/paging/page-query.dto.js';
+import { Optional } from '../../common/validation/decorators.js';
+import type { TimelineEntry, TimelineRequest } from '../timeline/incident-timeline.js';
+
+const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
+
+export class TimelineQueryDto extends PageQueryDto {
+  @ApiProperty({
+    enum: SORTS,
+    enumName: 'TimelineSort',
+    default: 'at',
+    required: false,
+    description: '`created_at` is the same as `at`.',
+  })
+  @Optional()
+  @IsIn(SORTS)
+  readonly sort: (typeof SORTS)[number] = 'at';
+
+  static toRequest(this: void, { page, per_page, sort }: TimelineQueryDto): TimelineRequest {
+    return { page, per_page, newestFirst: sort.startsWith('-') };
+  }
+}
 
 export class TimelineSubjectDto {
   @ApiProperty({ type: 'string', example: 'action' })

@@ -30,6 +30,10 @@ export interface TimelineEntry {
   readonly subject?: TimelineSubject;
 }
 
+export interface TimelineRequest extends PageRequest {
+  readonly newestFirst?: boolean;
+}
+
 /** Whichever module changes something about an incident tells it here, in the transaction of the change. */
 @Injectable()
 export class IncidentTimeline {
@@ -47,8 +51,8 @@ export class IncidentTimeline {
     );
   }
 
-  /** The oldest first; the creation is always the first of all. */
-  async page(incidentId: string, request: PageRequest): Promise<Page<TimelineEntry>> {
+  /** The oldest first, unless asked otherwise; the creation is always the oldest of all. */
+  async page(incidentId: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
     const page = await this.repository.page(incidentId, request);
     if (!page) throw new NotFoundError('Incident');
     return page;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Page, PageRequest } from '../../common/paging/page.js';
+import type { Page } from '../../common/paging/page.js';
 import { type Statement, Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
-import type { TimelineEntry, TimelineNews } from './incident-timeline.js';
+import type { TimelineEntry, TimelineNews, TimelineRequest } from './incident-timeline.js';
 
 export interface TimelineRow extends TimelineNews {
   readonly id: string;
@@ -17,8 +17,8 @@ const INSERT: Statement = {
 };
 
 /** The creation is told by the incident itself, which spares every creation a row. */
-const PAGE: Statement = {
-  name: 'incident_timeline_page',
+const pageStatement = (order: 'asc' | 'desc'): Statement => ({
+  name: `incident_timeline_page_${order}`,
   text: `
     with incident as materialized (
       select id, created_at, created_by, source from incidents where id = $1 and deleted_at is null),
@@ -29,10 +29,13 @@ const PAGE: Statement = {
       union all
       select t.id, at, event, actor, summary, subject_type, subject_id, 1
         from incident join incident_timeline t on t.incident_id = incident.id),
-    page as (select * from entries order by rank, id offset $2 limit $3)
+    page as (select * from entries order by rank ${order}, id ${order} offset $2 limit $3)
     select (select count(*) from entries) as total, page.*
-      from incident left join page on true order by rank, page.id`,
-};
+      from incident left join page on true order by rank ${order}, page.id ${order}`,
+});
+
+const OLDEST_FIRST = pageStatement('asc');
+const NEWEST_FIRST = pageStatement('desc');
 
 interface EntryRow {
   readonly total: string;
@@ -62,9 +65,14 @@ export class TimelineRepository {
   }
 
   /** Undefined when there is no such incident. */
-  async page(incidentId: string, request: PageRequest): Promise<Page<TimelineEntry> | undefined> {
+  async page(
+    incidentId: string,
+    request: TimelineRequest,
+  ): Promise<Page<TimelineEntry> | undefined> {
     const offset = (request.page - 1) * request.per_page;
-    const rows = await this.statements.rows<EntryRow>(PAGE, [incidentId, offset, request.per_page]);
+    const statement = request.newestFirst ? NEWEST_FIRST : OLDEST_FIRST;
+    const values = [incidentId, offset, request.per_page];
+    const rows = await this.statements.rows<EntryRow>(statement, values);
     const [first] = rows;
     if (!first) return undefined;
     return { total: Number(first.total), items: rows.flatMap(entryOf) };

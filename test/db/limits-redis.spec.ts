@@ -144,10 +144,12 @@ const MINUTE = 60_000;
       [0, 1].map(() => startBareApp({ controllers: [ThingsController], settings })),
     );
     try {
-      const all = await Promise.all(
-        Array.from({ length: 30 }, (_, i) => apps[i % 2]!.as('ana').request('GET', '/things')),
-      );
-      expect(all.filter(({ status }) => status === 200)).toHaveLength(6);
+      // In turn: all at once could keep a busy machine's Redis waiting for longer than the service has patience.
+      const statuses: number[] = [];
+      for (let i = 0; i < 12; i += 1) {
+        statuses.push((await apps[i % 2]!.as('ana').request('GET', '/things')).status);
+      }
+      expect(statuses.filter((status) => status === 200)).toHaveLength(6);
       await redis.kill();
       const alone = await Promise.all(
         apps.flatMap((app) => [1, 2].map(() => app.as('ben').request('GET', '/things'))),

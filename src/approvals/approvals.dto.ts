@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsNotEmpty, IsString, MaxLength } from 'class-validator';
+import { IsString, Matches, MaxLength } from 'class-validator';
 import { type Action, ACTION_STATUSES, type ActionStatus } from '../actions/action.js';
 import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../actions/action-id.js';
 import { ActionResultDto } from '../actions/dto/action-result.js';
@@ -27,11 +27,12 @@ export class RejectActionDto {
     type: 'string',
     minLength: 1,
     maxLength: LONGEST_TEXT,
+    pattern: String.raw`\S`,
     example: 'The host is a domain controller.',
   })
   @IsString()
-  @IsNotEmpty()
   @MaxLength(LONGEST_TEXT)
+  @Matches(/\S/, { message: 'reason must say something' })
   readonly reason: string;
 }
 

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsNotEmpty, IsString, MaxLength } from 'class-validator';
+import { IsString, Matches, MaxLength } from 'class-validator';
 import { type Action, ACTION_STATUSES, type ActionStatus } from '../action.js';
 import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../action-id.js';
 import { ActionResultDto } from './action-result.js';
@@ -11,11 +11,12 @@ export class RollBackActionDto {
     type: 'string',
     minLength: 1,
     maxLength: LONGEST_REASON,
+    pattern: String.raw`\S`,
     example: 'It was a false alarm.',
   })
   @IsString()
-  @IsNotEmpty()
   @MaxLength(LONGEST_REASON)
+  @Matches(/\S/, { message: 'reason must say something' })
   readonly reason: string;
 }
 

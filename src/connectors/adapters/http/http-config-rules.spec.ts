@@ -18,6 +18,14 @@ describe('httpConfigProblems', () => {
     expect(problems({ body: '{"a": "{{ parameters.x }}"}' })).toEqual([]);
   });
 
+  it('says where a template is wrong in a text that is no JSON', () => {
+    const messages = problems({ body: 'is {{ action.type }}' }).map(([, message]) => message);
+    expect(messages).toEqual([
+      expect.stringContaining('at character 4'),
+      expect.stringContaining('must be JSON'),
+    ]);
+  });
+
   it.each([
     ['/a/{{ parameters.x', 'has a {{ that no }} follows at character 4.'],
     ['/{{ x }}', 'something else than'],

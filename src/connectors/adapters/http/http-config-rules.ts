@@ -65,7 +65,8 @@ function bodyProblems(
   try {
     return jsonProblems(JSON.parse(body), place, templates);
   } catch {
-    return [problem(place, 'json', 'must be JSON; templates stand within its strings')];
+    const json = problem(place, 'json', 'must be JSON; templates stand within its strings');
+    return [...templates.problems(body, place), json];
   }
 }
 

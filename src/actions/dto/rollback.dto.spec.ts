@@ -1,0 +1,15 @@
+import { createValidationPipe } from '../../common/validation/validation.pipe.js';
+import { RollBackActionDto } from './rollback.dto.js';
+
+describe('The reason of a rollback', () => {
+  const check = (reason: unknown): Promise<unknown> =>
+    createValidationPipe().transform({ reason }, { type: 'body', metatype: RollBackActionDto });
+
+  it('is kept as it was given', async () => {
+    await expect(check('a false alarm ')).resolves.toEqual({ reason: 'a false alarm ' });
+  });
+
+  it.each(['', ' ', '\t\n', undefined, null, 7])('says something, unlike %j', async (reason) => {
+    await expect(check(reason)).rejects.toMatchObject({ code: 'validation_error' });
+  });
+});

@@ -1,0 +1,17 @@
+import { createValidationPipe } from '../common/validation/validation.pipe.js';
+import { RejectActionDto } from './approvals.dto.js';
+
+describe('The reason of a rejection', () => {
+  const check = (reason: unknown): Promise<unknown> =>
+    createValidationPipe().transform({ reason }, { type: 'body', metatype: RejectActionDto });
+
+  it('is kept as it was given', async () => {
+    await expect(check(' A domain controller. ')).resolves.toEqual({
+      reason: ' A domain controller. ',
+    });
+  });
+
+  it.each(['', ' ', '\t\n', undefined, null, 7])('says something, unlike %j', async (reason) => {
+    await expect(check(reason)).rejects.toMatchObject({ code: 'validation_error' });
+  });
+});

@@ -63,6 +63,9 @@ describe('the level that an action needs', () => {
     expect(
       requiredLevel(site, { type: 'block_sender', parameters: { sender: 'ceo@Example.com' } }),
     ).toBe('manager');
+    for (const sender of ['Bob <x@EXAMPLE.com>', '"<a@b>" <x@example.com> ', '<x@example.com>']) {
+      expect(requiredLevel(site, { type: 'block_sender', parameters: { sender } })).toBe('manager');
+    }
     expect(
       requiredLevel(site, { type: 'block_domain', parameters: { domain: 'example.com.' } }),
     ).toBe('manager');

@@ -22,12 +22,20 @@ export function isProtected(
   targets: ProtectedTargets,
   { kind, value }: { readonly kind: TargetKind; readonly value: string },
 ): boolean {
+  const target = kind === 'sender' ? addressOf(value) : value;
   const own = targets[LIST_OF[kind]] ?? [];
-  if (own.some((pattern) => matches(pattern, value))) return true;
-  const domain = kind === 'sender' ? value.slice(value.lastIndexOf('@') + 1) : undefined;
+  if (own.some((pattern) => matches(pattern, target))) return true;
+  const domain = kind === 'sender' ? target.slice(target.lastIndexOf('@') + 1) : undefined;
   return (
     domain !== undefined && (targets.domains ?? []).some((pattern) => matches(pattern, domain))
   );
+}
+
+/** `Bob <bob@example.com>` is the same sender as `bob@example.com`. */
+function addressOf(sender: string): string {
+  const from = sender.lastIndexOf('<');
+  const to = sender.indexOf('>', from);
+  return from < 0 || to < 0 ? sender : sender.slice(from + 1, to);
 }
 
 /** Compares without regard to case and to space around; linear in the text, whatever the pattern is. */

@@ -38,8 +38,9 @@ describe('the kill switch of two replicas, by what the vendor received', () => {
       const stops = ROUNDS.filter((round) => round === 'stop other').length;
       const late = history.afterStop.filter(({ rule }) => rule === 'sent while on');
       expect(late.length).toBeLessThanOrEqual(stops);
-      // Under load; the rounds in which a replica starts on the same two cores make the slowest.
-      expect(percentile(ascending(history.activations), 0.5)).toBeLessThan(2_000);
+      // A change is not judged by the machine's load: then a replica that starts on the same cores makes the slowest.
+      const slowest = percentile(ascending(history.activations), FULL ? 1 : 0.5);
+      expect(slowest).toBeLessThan(2_000);
       expect(history.received).toBeGreaterThan(ROUNDS.length);
     },
     LIMIT_MS,

@@ -10,7 +10,7 @@ import { CountsRepository } from '../incidents/counting/counts.repository.js';
 const USAGE = `Usage: node dist/cli/incidents-recount.js [--check]
 
 Compares the counts of incidents with the incidents, and counts them anew where they differ; with --check it only tells.
-The service may run meanwhile.`;
+With an external database the service may run meanwhile; the embedded one it would have to share, so stop it first.`;
 
 const RETRY_MS = 100;
 

@@ -4,26 +4,33 @@ const MOST_VALUES = 20;
 
 const most = (known: readonly string[]): number => Math.max(MOST_VALUES, known.length);
 
-/** One word, or several separated by commas, each of them known. */
-export const Words = (known: readonly string[]): PropertyDecorator =>
+/** One word, or several separated by commas, each of them such as `isWord` wants it. */
+export const WordList = (
+  isWord: (word: string) => boolean,
+  what: string,
+  mostWords = MOST_VALUES,
+): PropertyDecorator =>
   ValidateBy({
     name: 'words',
     validator: {
       validate: (value) => {
         const words = typeof value === 'string' ? value.split(',') : [];
-        return (
-          words.length > 0 &&
-          words.length <= most(known) &&
-          words.every((word) => known.includes(word))
-        );
+        return words.length > 0 && words.length <= mostWords && words.every(isWord);
       },
       defaultMessage: ({ property } = {} as never) =>
-        `${property} must be one of ${known.join(', ')}, or several of them separated by commas`,
+        `${property} must be ${what}, or several of them separated by commas`,
     },
   });
 
-/** The pattern of such a parameter, for the contract. */
+/** The same with words that are known. */
+export const Words = (known: readonly string[]): PropertyDecorator =>
+  WordList((word) => known.includes(word), `one of ${known.join(', ')}`, most(known));
+
+/** The pattern of such a parameter, for the contract: `word` is a pattern itself. */
+export function wordListPattern(word: string, mostWords = MOST_VALUES): string {
+  return `^(${word})(,(${word})){0,${mostWords - 1}}$`;
+}
+
 export function wordsPattern(known: readonly string[]): string {
-  const word = known.join('|');
-  return `^(${word})(,(${word})){0,${most(known) - 1}}$`;
+  return wordListPattern(known.join('|'), most(known));
 }

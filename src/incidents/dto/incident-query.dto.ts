@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsString, Length, ValidateBy } from 'class-validator';
+import { IsIn, IsString, Length } from 'class-validator';
 import { PageQueryDto } from '../../common/paging/page-query.dto.js';
 import { IsIsoTime, Optional } from '../../common/validation/decorators.js';
+import { WordList, wordListPattern, Words, wordsPattern } from '../../common/validation/words.js';
 import {
   INCIDENT_STATUSES,
   INCIDENT_TYPE,
@@ -14,58 +15,38 @@ import { LONGEST_SOURCE } from './create-incident.dto.js';
 
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const);
 
-const MOST_VALUES = 20;
-
-/** One word, or several separated by commas, each of them known. */
-const Words = (isWord: (word: string) => boolean, what: string): PropertyDecorator =>
-  ValidateBy({
-    name: 'words',
-    validator: {
-      validate: (value) => {
-        const words = typeof value === 'string' ? value.split(',') : [];
-        return words.length > 0 && words.length <= MOST_VALUES && words.every(isWord);
-      },
-      defaultMessage: ({ property } = {} as never) =>
-        `${property} must be ${what}, or up to ${MOST_VALUES} of them separated by commas`,
-    },
-  });
-
-const oneOf = (words: readonly string[]) => (word: string) => words.includes(word);
-
-const listOf = (word: string) => `^(${word})(,(${word})){0,${MOST_VALUES - 1}}$`;
-
 export class IncidentQueryDto extends PageQueryDto {
   @ApiProperty({
     type: 'string',
-    pattern: listOf(INCIDENT_STATUSES.join('|')),
+    pattern: wordsPattern(INCIDENT_STATUSES),
     required: false,
     description: `${INCIDENT_STATUSES.join(', ')}: one, or several separated by commas.`,
     example: 'open,triaged',
   })
   @Optional()
-  @Words(oneOf(INCIDENT_STATUSES), `one of ${INCIDENT_STATUSES.join(', ')}`)
+  @Words(INCIDENT_STATUSES)
   readonly status?: string;
 
   @ApiProperty({
     type: 'string',
-    pattern: listOf(SEVERITIES.join('|')),
+    pattern: wordsPattern(SEVERITIES),
     required: false,
     description: `${SEVERITIES.join(', ')}: one, or several separated by commas.`,
     example: 'high,critical',
   })
   @Optional()
-  @Words(oneOf(SEVERITIES), `one of ${SEVERITIES.join(', ')}`)
+  @Words(SEVERITIES)
   readonly severity?: string;
 
   @ApiProperty({
     type: 'string',
-    pattern: listOf('[a-z][a-z0-9_]{0,63}'),
+    pattern: wordListPattern('[a-z][a-z0-9_]{0,63}'),
     required: false,
     description: 'One incident type, or several separated by commas.',
     example: 'phishing,bec',
   })
   @Optional()
-  @Words((word) => INCIDENT_TYPE.test(word), 'an incident type')
+  @WordList((word) => INCIDENT_TYPE.test(word), 'an incident type')
   readonly type?: string;
 
   @ApiProperty({

@@ -3,6 +3,7 @@ import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import type { Gate } from '../../src/connectors/connector.port.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { SandboxSeed } from '../../src/connectors/sandbox-seed.js';
+import { Resolver } from '../../src/common/net/targets.js';
 import { DomainEvents } from '../../src/jobs/events/domain-events.js';
 import type { ApiClient } from '../support/api-client.js';
 import { FakeVendor } from '../support/fake-vendor.js';
@@ -225,10 +226,40 @@ describe('/api/connectors', () => {
     expect(metrics.text).toContain(`connector_up{connector="firewall ${names}"} 0`);
   });
 
-  it('cannot be pointed at cloud metadata', async () => {
-    const { id } = (await create(http({}, { base_url: 'http://169.254.169.254' }))).body.data;
-    const { body } = await admin.request('POST', `/api/connectors/${id}/test`);
-    expect(body.data).toMatchObject({ success: false });
+  it.each(['http://169.254.169.254', 'http://10.0.0.1', 'https://[::1]', 'http://2852039166'])(
+    'cannot be pointed at %s, neither at first nor later',
+    async (base_url) => {
+      const { id } = (await create(http())).body.data;
+      const change = { body: { config: { base_url } } };
+      for (const answer of [
+        await create(http({}, { base_url })),
+        await admin.request('PUT', `/api/connectors/${id}`, change),
+      ]) {
+        expect(answer.status).toBe(422);
+        expect(answer.body.error.details.errors).toEqual([
+          {
+            field: 'config.base_url',
+            code: 'target_refused',
+            message: expect.stringContaining('ALLOWED_PRIVATE_TARGETS'),
+          },
+        ]);
+      }
+      const { body } = await viewer.request('GET', `/api/connectors/${id}`);
+      expect(body.data.config.base_url).toBe(vendor.url);
+    },
+  );
+
+  it('finds out at each call where a name leads', async () => {
+    const base_url = vendor.url.replace('127.0.0.1', 'localhost');
+    const { id } = (await create(http({}, { base_url }))).body.data;
+    const test = async () => (await admin.request('POST', `/api/connectors/${id}/test`)).body.data;
+    const resolver = app.nest.get(Resolver);
+    const resolve = jest.spyOn(resolver, 'resolve');
+    resolve.mockResolvedValue([{ address: '127.0.0.1', family: 4 }]);
+    expect(await test()).toMatchObject({ success: true });
+    resolve.mockResolvedValue([{ address: '169.254.169.254', family: 4 }]);
+    expect(await test()).toMatchObject({ success: false });
+    resolve.mockRestore();
   });
 
   describe('the registry', () => {

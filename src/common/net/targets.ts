@@ -35,16 +35,22 @@ export class Targets {
 
   /** @param host as the URL has it: lower case, IPv6 in brackets, numbers in any form already read as an address */
   async pin(host: string): Promise<readonly PinnedAddress[]> {
-    const addresses = await this.resolve(host.replace(/^\[(.*)\]$/, '$1'));
+    const addresses = await this.resolve(host);
     for (const { address } of addresses) {
-      if (this.rules(address)) throw refusalOf(host);
+      if (this.rules(address)) throw new TargetRefusedError(refusalOf(host));
     }
     return addresses;
   }
 
+  /** Why a host that is an address is refused, wherever it is given; undefined for every name. See `pin` for the form. */
+  refusalOfAddress(host: string): string | undefined {
+    const literal = addressIn(host);
+    return literal && this.rules(literal.address) ? refusalOf(host) : undefined;
+  }
+
   private async resolve(host: string): Promise<readonly PinnedAddress[]> {
-    if (host.includes(':')) return [{ address: host, family: 6 }];
-    if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return [{ address: host, family: 4 }];
+    const literal = addressIn(host);
+    if (literal) return [literal];
     let addresses: PinnedAddress[];
     try {
       addresses = await this.resolver.resolve(host);
@@ -56,9 +62,13 @@ export class Targets {
   }
 }
 
+function addressIn(host: string): PinnedAddress | undefined {
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  if (bare.includes(':')) return { address: bare, family: 6 };
+  return /^\d+\.\d+\.\d+\.\d+$/.test(bare) ? { address: bare, family: 4 } : undefined;
+}
+
 /** Says the same for every kind of refusal: which private addresses there are is nobody's business. */
-function refusalOf(host: string): TargetRefusedError {
-  return new TargetRefusedError(
-    `${host} is not on a public network; ALLOWED_PRIVATE_TARGETS can name private ones, and cloud metadata is always refused.`,
-  );
+function refusalOf(host: string): string {
+  return `${host} is not on a public network; ALLOWED_PRIVATE_TARGETS can name private ones, and cloud metadata is always refused.`;
 }

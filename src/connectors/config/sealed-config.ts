@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ValidationError } from '../../common/errors/app-error.js';
+import { Targets } from '../../common/net/targets.js';
 import { SecretBox } from '../../secrets/secret-box.js';
 import type { ConnectorType } from '../connector-type.port.js';
 import { configProblems } from './config-check.js';
 import { secretNames, splitConfig } from './config-parts.js';
 import type { Config } from './config-schema.js';
+import { targetProblems } from './target-check.js';
 
 export interface StoredConfig {
   readonly config: Config;
@@ -15,12 +17,21 @@ export interface StoredConfig {
 /** Takes a configuration apart for storing, its secrets sealed to their connector, and puts it together again. */
 @Injectable()
 export class SealedConfig {
-  constructor(private readonly box: SecretBox) {}
+  constructor(
+    private readonly box: SecretBox,
+    private readonly targets: Targets,
+  ) {}
 
   /** Throws a ValidationError that names each wrong field. */
   seal(type: ConnectorType, id: string, config: Config): StoredConfig {
     const schemaProblems = configProblems(type.schema, config, 'config');
-    const problems = schemaProblems.length > 0 ? schemaProblems : type.problems(config, 'config');
+    const problems =
+      schemaProblems.length > 0
+        ? schemaProblems
+        : [
+            ...targetProblems(type.schema, config, 'config', this.targets),
+            ...type.problems(config, 'config'),
+          ];
     if (problems.length > 0) throw new ValidationError(problems);
     const { open, secrets } = splitConfig(type.schema, config);
     const names = secretNames(type.schema, secrets);

@@ -26,7 +26,8 @@ export const HTTP_SCHEMA: ConfigSchema = {
       format: 'uri',
       minLength: 8,
       maxLength: 2_000,
-      description: 'Where every path begins.',
+      description:
+        'Where every path begins. An address of a private network has to be in ALLOWED_PRIVATE_TARGETS.',
     },
     headers: {
       type: 'object',

@@ -1,5 +1,6 @@
 import type { FieldError } from '../common/errors/app-error.js';
-import type { ActionParameter, ActionType } from './action-catalogue.js';
+import type { ActionParameter } from '../common/action-parameters.js';
+import type { ActionType } from './action-catalogue.js';
 
 const LONGEST = 4_096;
 const LARGEST = 2_147_483_647;

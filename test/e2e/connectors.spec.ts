@@ -174,6 +174,22 @@ describe('/api/connectors', () => {
     expect(body.error.details.errors.map((one: { field: string }) => one.field)).toContain(field);
   });
 
+  it('shows the template that could only fail later, also when a change brings it', async () => {
+    const { id } = (await create(http())).body.data;
+    const put = (config: object) =>
+      admin.request('PUT', `/api/connectors/${id}`, { body: { config } });
+    const actions = (path: string) => ({ actions: { block_ip: { path } } });
+    for (const expression of ['{{ parameters.host_id }}', '{{ secrets.nothing }}', '{{ env.x }}']) {
+      const refused = await put(actions(`/${expression}`));
+      expect(refused.status).toBe(422);
+      const [{ field, message }] = refused.body.error.details.errors;
+      expect(field).toBe('config.actions.block_ip.path');
+      expect(message).toContain(expression);
+    }
+    // The secret that stays stored counts.
+    expect((await put(actions('/{{ secrets.token }}'))).status).toBe(200);
+  });
+
   it('is written and tested by admins, and read by viewers', async () => {
     const { id } = (await create(http())).body.data;
     const manager = await as(app, 'manager');

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { ActionParameter } from '../../common/action-parameters.js';
 import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
-import { type ActionParameter, inverseOf } from '../action-catalogue.js';
+import { inverseOf } from '../action-catalogue.js';
 import type { OfferedType } from '../actions.service.js';
 
 export class ActionParameterDto {

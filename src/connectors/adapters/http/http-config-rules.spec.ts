@@ -13,9 +13,42 @@ function problems(action: object, more: Partial<HttpConfig> = {}) {
 
 describe('httpConfigProblems', () => {
   it('finds nothing wrong with what works', () => {
-    const path = '/a/{{ parameters.x }}?y={{secrets.token}}&z=%20';
+    const path = '/a/{{ parameters.ip }}?y={{secrets.token}}&z=%20';
     expect(problems({ path, body: { a: [{ b: '{{ action.id }}' }] } })).toEqual([]);
-    expect(problems({ body: '{"a": "{{ parameters.x }}"}' })).toEqual([]);
+    expect(problems({ body: '{"a": "{{ parameters.reason }}"}' })).toEqual([]);
+  });
+
+  it.each([
+    ['path', { path: '/{{ parameters.ipp }}' }, 'config.actions.block_ip.path', 'parameters.ipp'],
+    ['query', { path: '/?h={{parameters.host_id}}' }, 'config.actions.block_ip.path', 'host_id'],
+    ['body', { body: { a: ['{{ parameters.x }}'] } }, 'config.actions.block_ip.body.a.0', 'x }}'],
+    ['text', { body: '{"a":"{{ parameters.x }}"}' }, 'config.actions.block_ip.body.a', 'x }}'],
+  ])('knows what the action type declares: %s', (_, action, field, expression) => {
+    const [[found, message] = [], ...more] = problems(action);
+    expect(found).toBe(field);
+    expect(message).toContain(expression);
+    expect(message).toContain('block_ip has only ip, duration_minutes, reason');
+    expect(more).toEqual([]);
+  });
+
+  it('lets a header name what one of the actions declares, and nothing else', () => {
+    const actions = { block_ip: { path: '/' }, isolate_host: { path: '/' } };
+    const headersOf = (text: string) => problems({}, { actions, headers: { 'x-about': text } });
+    expect(headersOf('{{ parameters.ip }}{{ parameters.host_id }}')).toEqual([]);
+    expect(headersOf('{{ parameters.user }}')).toEqual([
+      ['config.headers.x-about', expect.stringContaining('{{ parameters.user }}')],
+    ]);
+  });
+
+  it.each([
+    ['{{ vars.x }}', '{{ vars.x }}'],
+    ['{{ secrets.other }}', '{{ secrets.other }}'],
+    ['{{ action.type }}', '{{ action.type }}'],
+    [`{{ ${'x'.repeat(500)} }}`, `{{ ${'x'.repeat(60)}`],
+  ])('shows the expression that is wrong: %s', (text, shown) => {
+    const [[, message] = []] = problems({ path: `/${text}` });
+    expect(message).toContain(shown);
+    expect(message!.length).toBeLessThan(400);
   });
 
   it('says where a template is wrong in a text that is no JSON', () => {
@@ -37,7 +70,7 @@ describe('httpConfigProblems', () => {
     ['/{{}}', 'something else than'],
     ['/{{{{ parameters.x }}}}', 'something else than'],
     ['/{{ action.type }}', 'there is only action.id'],
-    ['/a{{ secrets.other }}', 'names secrets.other, which is not set, at character 3'],
+    ['/a{{ secrets.other }}', 'at character 3, which is not set'],
     ['/a/../b', 'must be a plain path'],
     ['/a/%2e%2E/b', 'must be a plain path'],
     ['/a\\b', 'must be a plain path'],
@@ -51,16 +84,16 @@ describe('httpConfigProblems', () => {
 
   it.each([
     [{ a: { b: ['{{ nothing }}'] } }, 'config.actions.block_ip.body.a.b.0'],
-    [{ '{{ parameters.x }}': 1 }, 'config.actions.block_ip.body'],
-    ['{"n": {{ parameters.n }}}', 'config.actions.block_ip.body'],
-    ['a={{ parameters.a }}', 'config.actions.block_ip.body'],
+    [{ '{{ parameters.ip }}': 1 }, 'config.actions.block_ip.body'],
+    ['{"n": {{ parameters.duration_minutes }}}', 'config.actions.block_ip.body'],
+    ['a={{ parameters.ip }}', 'config.actions.block_ip.body'],
   ])('refuses the body %j', (body, field) => {
     expect(problems({ body })[0]![0]).toBe(field);
   });
 
   it('takes text for a form and nothing else', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
-    expect(problems({ body: 'a={{ parameters.a }}' }, { headers })).toEqual([]);
+    expect(problems({ body: 'a={{ parameters.ip }}' }, { headers })).toEqual([]);
     expect(problems({ body: { a: 1 } }, { headers })).toHaveLength(1);
   });
 

@@ -1,17 +1,26 @@
+import { parametersOf } from '../../../common/action-parameters.js';
+import { type ActionTypeName, isActionType } from '../../../common/action-types.js';
 import type { FieldError } from '../../../common/errors/app-error.js';
 import { type HttpAction, type HttpConfig, isReservedHeader, takesForm } from './http-config.js';
 import { parseTemplate, type Reference, referencesIn, TemplateError } from './template.js';
 
 /** What of an `http` configuration could not work, found when it is saved and not when an incident needs it. */
 export function httpConfigProblems(config: HttpConfig, path: string): FieldError[] {
-  const known = new Set(Object.keys(config.secrets ?? {}));
-  const templates = new Templates(known);
+  const secrets = new Set(Object.keys(config.secrets ?? {}));
+  const types = Object.keys(config.actions).filter(isActionType);
+  // Every request has all headers; what an action has no parameter for is empty there.
+  const shared = new Templates(secrets, types);
   return [
     ...Object.entries(config.headers ?? {}).flatMap(([name, value]) =>
-      headerProblems(name, value, `${path}.headers.${name}`, templates),
+      headerProblems(name, value, `${path}.headers.${name}`, shared),
     ),
-    ...Object.entries(config.actions).flatMap(([type, action]) =>
-      actionProblems(action, takesForm(config), `${path}.actions.${type}`, templates),
+    ...types.flatMap((type) =>
+      actionProblems(
+        config.actions[type]!,
+        takesForm(config),
+        `${path}.actions.${type}`,
+        new Templates(secrets, [type]),
+      ),
     ),
   ];
 }
@@ -79,23 +88,36 @@ function jsonProblems(value: unknown, field: string, templates: Templates): Fiel
   ]);
 }
 
+/** What templates may name: a secret that is set, and a parameter of one of the action types. */
 class Templates {
-  constructor(private readonly secrets: ReadonlySet<string>) {}
+  constructor(
+    private readonly secrets: ReadonlySet<string>,
+    private readonly types: readonly ActionTypeName[],
+  ) {}
 
   problems(text: string, field: string): FieldError[] {
     try {
-      return referencesIn(parseTemplate(text))
-        .filter((reference) => reference.root === 'secrets' && !this.secrets.has(reference.name))
-        .map((reference) => problem(field, 'template', unknownSecret(reference)));
+      return referencesIn(parseTemplate(text)).flatMap((reference) => {
+        const unknown = this.unknown(reference);
+        const { expression, position } = reference;
+        const found = `names ${expression} at character ${position}, ${unknown}`;
+        return unknown === undefined ? [] : [problem(field, 'template', found)];
+      });
     } catch (error) {
       if (error instanceof TemplateError) return [problem(field, 'template', error.message)];
       throw error;
     }
   }
-}
 
-function unknownSecret({ name, position }: Reference): string {
-  return `names secrets.${name}, which is not set, at character ${position}`;
+  private unknown({ root, name }: Reference): string | undefined {
+    if (root === 'secrets') return this.secrets.has(name) ? undefined : 'which is not set';
+    if (root === 'action') return undefined;
+    const declared = this.types.map((type) => parametersOf(type).map((one) => one.name));
+    if (declared.flat().includes(name)) return undefined;
+    return this.types.length === 1
+      ? `and ${this.types[0]} has only ${declared.flat().join(', ')}`
+      : 'which none of the actions declares';
+  }
 }
 
 function problem(path: string, code: string, text: string): FieldError {

@@ -7,6 +7,8 @@ export type Root = (typeof ROOTS)[number];
 export interface Reference {
   readonly root: Root;
   readonly name: string;
+  /** As it is written, for telling people what is wrong with it. */
+  readonly expression: string;
   /** Where it begins, counted from 1. */
   readonly position: number;
 }
@@ -23,6 +25,7 @@ export class TemplateError extends Error {
 
 const OPEN = '{{';
 const CLOSE = '}}';
+const LONGEST_SHOWN = 100;
 const EXPRESSION = /^\s*(parameters|secrets|action)\.([A-Za-z_][A-Za-z0-9_]*)\s*$/;
 
 export function parseTemplate(text: string): Template {
@@ -34,23 +37,28 @@ export function parseTemplate(text: string): Template {
     const close = text.indexOf(CLOSE, open);
     if (close < 0) throw new TemplateError(open + 1, 'has a {{ that no }} follows');
     if (open > at) parts.push(text.slice(at, open));
-    parts.push(parseReference(text.slice(open + OPEN.length, close), open + 1));
     at = close + CLOSE.length;
+    parts.push(parseReference(text.slice(open, at), open + 1));
   }
   if (at < text.length) parts.push(text.slice(at));
   return parts;
 }
 
-function parseReference(inner: string, position: number): Reference {
-  const [, root, name] = EXPRESSION.exec(inner) ?? [];
+function parseReference(expression: string, position: number): Reference {
+  const [, root, name] = EXPRESSION.exec(expression.slice(OPEN.length, -CLOSE.length)) ?? [];
   if (root === undefined || name === undefined) {
     const expected = 'parameters.<name>, secrets.<name> or action.id';
-    throw new TemplateError(position, `has something else than ${expected}`);
+    throw new TemplateError(position, `has ${shown(expression)}, something else than ${expected},`);
   }
   if (root === 'action' && name !== 'id') {
-    throw new TemplateError(position, `has action.${name}, of which there is only action.id`);
+    const problem = `has ${shown(expression)}, and of an action there is only action.id,`;
+    throw new TemplateError(position, problem);
   }
-  return { root: root as Root, name, position };
+  return { root: root as Root, name, expression: shown(expression), position };
+}
+
+function shown(expression: string): string {
+  return expression.length > LONGEST_SHOWN ? `${expression.slice(0, LONGEST_SHOWN)}…` : expression;
 }
 
 export function referencesIn(template: Template): Reference[] {

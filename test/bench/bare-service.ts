@@ -1,4 +1,5 @@
-/* The baseline: Fastify and pg by hand, one statement for each request, no validation, no authentication, no log. */
+/* The baseline: Fastify and pg by hand, one statement for each request (an action takes two inserts and an update in one
+ * transaction), no validation, no authentication, no log. */
 import { randomUUID } from 'node:crypto';
 import fastify from 'fastify';
 import pg from 'pg';
@@ -48,6 +49,46 @@ app.post<{ Body: Body }>('/api/incidents', async ({ body }, reply) => {
   });
   return reply.status(201).send({ data: rows[0] as unknown });
 });
+
+interface Execute {
+  readonly action: string;
+  readonly parameters: object;
+}
+
+app.post<{ Params: { id: string }; Body: Execute }>(
+  '/api/incidents/:id/actions',
+  async ({ params, body }) => {
+    const id = randomUUID();
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      await client.query({
+        name: 'request',
+        text: `insert into bare_actions (id, incident_id, action_type, parameters, status)
+               values ($1, $2, $3, $4, 'pending')`,
+        values: [id, params.id, body.action, JSON.stringify(body.parameters)],
+      });
+      await client.query({
+        name: 'audit',
+        text: `insert into bare_audit (actor, action, subject_id, details) values ($1, $2, $3, $4)`,
+        values: ['bench', 'action.completed', id, JSON.stringify(body)],
+      });
+      const { rows } = await client.query({
+        name: 'complete',
+        text: `update bare_actions set status = 'completed', result = $2, executed_at = now() where id = $1
+               returning id as action_id, status, result`,
+        values: [id, JSON.stringify({ success: true, message: 'Not really done.' })],
+      });
+      await client.query('commit');
+      return { data: rows[0] as unknown };
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    } finally {
+      client.release();
+    }
+  },
+);
 
 app.listen({ port: 0, host: '127.0.0.1' }).then(
   (url) => process.stdout.write(`${url}\n`),

@@ -13,11 +13,15 @@ declare module 'autocannon' {
     readonly amount?: number;
     readonly duration: number;
     readonly requests: readonly Request[];
+    /** Each answer for which it is false counts as a mismatch. */
+    readonly verifyBody?: (body: string) => boolean;
   }
   interface Result {
     readonly '2xx': number;
     readonly non2xx: number;
     readonly errors: number;
+    readonly mismatches: number;
+    readonly statusCodeStats: Readonly<Record<string, { readonly count: number }>>;
     readonly duration: number;
     readonly latency: { readonly p50: number; readonly p99: number };
   }

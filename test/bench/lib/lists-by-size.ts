@@ -51,20 +51,17 @@ const SHOWN: readonly string[] = [
 export async function listsBySize(server: Server, plan: ListsPlan): Promise<ListCost[]> {
   const few = await seeded(server, plan, FEW);
   const many = await seeded(server, plan, plan.many);
-  try {
-    const costs: ListCost[] = [];
-    for (const query of SAME) costs.push({ ...(await compare(query, few, many, plan)), goal: 1.3 });
-    for (const query of SHOWN) costs.push(await compare(query, few, many, plan));
-    // Deep pages against the first one of the same list.
-    for (const [page, goal] of [[500, 2], [25_000], [49_000]] as const) {
-      const cost = await compare('', many, many, plan, `?page=${page}`);
-      costs.push({ ...cost, query: `?page=${page} against page 1`, ...(goal && { goal }) });
-    }
-    return costs;
-  } finally {
-    await few.stop();
-    await many.stop();
+  const costs: ListCost[] = [];
+  for (const query of SAME) costs.push({ ...(await compare(query, few, many, plan)), goal: 1.3 });
+  for (const query of SHOWN) costs.push(await compare(query, few, many, plan));
+  // Deep pages against the first one of the same list.
+  for (const [page, goal] of [[500, 2], [25_000], [49_000]] as const) {
+    const cost = await compare('', many, many, plan, `?page=${page}`);
+    costs.push({ ...cost, query: `?page=${page} against page 1`, ...(goal && { goal }) });
   }
+  await few.stop();
+  await many.stop();
+  return costs;
 }
 
 async function seeded(server: Server, plan: ListsPlan, count: number): Promise<Target> {

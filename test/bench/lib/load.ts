@@ -1,39 +1,70 @@
 import { Agent, get as httpGet } from 'node:http';
 import autocannon from 'autocannon';
+import { countProcessorTime, type ProcessorTime } from './processor-time.ts';
 import type { Target } from './processes.ts';
 
 export interface Load {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
+  /** For one request. */
+  readonly processor: ProcessorTime;
 }
 
-interface Shot {
+export interface Shot {
+  readonly what: string;
   readonly method: 'GET' | 'POST';
   readonly paths: readonly string[];
   readonly body?: string;
+  /** Looks at each answer; without it the status is enough. */
+  readonly isRight?: (body: string) => boolean;
 }
 
-/** As many requests as 32 clients get answered in the time. */
+/** What was answered is not what was to be measured. */
+export class SpoiltShot extends Error {}
+
+const CLIENTS = 32;
+
+/** As many requests as the clients get answered in the time. */
 export async function load(target: Target, shot: Shot, seconds: number): Promise<Load> {
+  const { what, method, paths, body, isRight = () => true } = shot;
+  let wrong = '';
+  const processorTime = await countProcessorTime(target);
   const result = await autocannon({
     url: target.url,
-    connections: 32,
+    connections: CLIENTS,
     duration: seconds,
-    requests: shot.paths.map((path) => ({
-      method: shot.method,
+    requests: paths.map((path) => ({
+      method,
       path,
-      headers: { ...target.headers, ...(shot.body && { 'content-type': 'application/json' }) },
-      ...(shot.body && { body: shot.body }),
+      headers: { ...target.headers, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body }),
     })),
+    verifyBody: (answer) => {
+      const right = isRight(answer);
+      if (!right) wrong ||= answer;
+      return right;
+    },
   });
-  if (result.non2xx + result.errors > 0) {
-    throw new Error(`${result.non2xx} refusals and ${result.errors} errors at ${shot.paths[0]}`);
+  const { '2xx': answered, non2xx, errors, mismatches, duration, latency } = result;
+  if (answered === 0 || non2xx + errors + mismatches > 0) {
+    const codes = Object.entries(result.statusCodeStats).map(
+      ([code, { count }]) => `${count} x ${code}`,
+    );
+    throw new SpoiltShot(
+      `${what}: no figure, because of ${answered + non2xx} answers of ${target.url} ${non2xx} were refusals and ` +
+        `${mismatches} not what was asked for (${codes.join(', ')}), and ${errors} requests got no answer. ${wrong}`,
+    );
   }
+  const { server, postgres } = await processorTime();
   return {
-    perSecond: result['2xx'] / result.duration,
-    p50: result.latency.p50,
-    p99: result.latency.p99,
+    perSecond: answered / duration,
+    p50: latency.p50,
+    p99: latency.p99,
+    processor: {
+      ...(server !== undefined && { server: server / answered }),
+      ...(postgres !== undefined && { postgres: postgres / answered }),
+    },
   };
 }
 

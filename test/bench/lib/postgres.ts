@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
+import { atEnd, temporaryFolder } from './cleanup.ts';
 
 export interface Server {
-  /** Makes an empty database and answers its address. */
+  readonly version: string;
+  /** Makes an empty database and answers its address. It is dropped when the run ends. */
   createDatabase(name: string): Promise<string>;
-  stop(): Promise<void>;
 }
 
 interface Embedded {
@@ -17,26 +16,31 @@ interface Embedded {
 
 /** A PostgreSQL that writes to its disk as in production: BENCH_DATABASE_URL, or an embedded one. */
 export async function startPostgres(dist: string): Promise<Server> {
-  const given = process.env['BENCH_DATABASE_URL'];
-  if (given) return serverAt(given, async () => undefined);
-  const dataDir = mkdtempSync(join(tmpdir(), 'its-bench-'));
+  return await serverAt(process.env['BENCH_DATABASE_URL'] || (await startEmbedded(dist)));
+}
+
+async function startEmbedded(dist: string): Promise<string> {
   const path = join(dist, 'database/embedded/embedded-postgres.js');
   const { startEmbeddedPostgres } = (await import(pathToFileURL(path).href)) as {
     startEmbeddedPostgres(options: { dataDir: string }): Promise<Embedded>;
   };
-  const embedded = await startEmbeddedPostgres({ dataDir });
-  return serverAt(embedded.url, async () => {
-    await embedded.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  const folder = temporaryFolder();
+  atEnd(async () => folder.remove());
+  const embedded = await startEmbeddedPostgres({ dataDir: folder.path });
+  atEnd(() => embedded.stop());
+  return embedded.url;
 }
 
-function serverAt(url: string, stop: () => Promise<void>): Server {
+async function serverAt(url: string): Promise<Server> {
+  const [row] = await run<{ version: string }>(url, 'select version()');
   return {
-    stop,
+    version: row!.version,
     createDatabase: async (name) => {
-      await run(url, `drop database if exists ${name} with (force)`);
+      const drop = async () =>
+        void (await run(url, `drop database if exists ${name} with (force)`));
+      await drop();
       await run(url, `create database ${name}`);
+      atEnd(drop);
       const address = new URL(url);
       address.pathname = `/${name}`;
       return address.toString();

@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, openSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atEnd, temporaryFolder } from './cleanup.ts';
 import { run } from './postgres.ts';
 
 export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly pid: number;
+  readonly databaseUrl: string;
   stop(): Promise<void>;
 }
 
@@ -17,17 +19,17 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** The compiled service as production runs it: authentication, limits, request log, metrics, background work. */
 export async function startService(dist: string, databaseUrl: string): Promise<Target> {
-  const folder = mkdtempSync(join(tmpdir(), 'its-bench-service-'));
-  const log = join(folder, 'service.log');
+  const folder = temporaryFolder();
+  const log = join(folder.path, 'service.log');
   const output = openSync(log, 'a');
   const child = spawn(process.execPath, [join(dist, 'main.js')], {
-    cwd: folder,
+    cwd: folder.path,
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',
       PORT: '0',
       DATABASE_URL: databaseUrl,
-      DATA_DIR: folder,
+      DATA_DIR: folder.path,
       SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
       RATE_LIMIT_READ: '1000000000',
       RATE_LIMIT_WRITE: '1000000000',
@@ -35,16 +37,15 @@ export async function startService(dist: string, databaseUrl: string): Promise<T
     },
     stdio: ['ignore', output, output],
   });
-  const url = await waitFor(
-    child,
-    () => /Listening on (http:[^"\s]+)/.exec(readFileSync(log, 'utf8'))?.[1],
-    log,
-  );
-  return {
-    url,
-    headers: { authorization: `Bearer ${await makeKey(databaseUrl)}` },
-    stop: () => stop(child),
-  };
+  const end = atEnd(async () => {
+    await stop(child);
+    closeSync(output);
+    folder.remove();
+  });
+  const said = () => readFileSync(log, 'utf8');
+  const url = await waitFor(child, /Listening on (http:[^"\s]+)/, said, 'the service');
+  const headers = { authorization: `Bearer ${await makeKey(databaseUrl)}` };
+  return { url, headers, pid: child.pid!, databaseUrl, stop: end };
 }
 
 /** What a handful of lines can do: see bare-service.ts. */
@@ -54,10 +55,11 @@ export async function startBare(databaseUrl: string): Promise<Target> {
     ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', 'test/bench/bare-service.ts', databaseUrl],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
+  const end = atEnd(() => stop(child));
   let printed = '';
   child.stdout.on('data', (chunk) => (printed += String(chunk)));
-  const url = await waitFor(child, () => /http:\S+/.exec(printed)?.[0], 'the bare service');
-  return { url, headers: {}, stop: () => stop(child) };
+  const url = await waitFor(child, /(http:\S+)/, () => printed, 'the bare service');
+  return { url, headers: {}, pid: child.pid!, databaseUrl, stop: end };
 }
 
 async function makeKey(databaseUrl: string): Promise<string> {
@@ -77,21 +79,25 @@ async function makeKey(databaseUrl: string): Promise<string> {
 
 async function waitFor(
   child: ChildProcess,
-  ready: () => string | undefined,
+  address: RegExp,
+  said: () => string,
   what: string,
 ): Promise<string> {
   const deadline = Date.now() + PATIENCE_MS;
-  while (Date.now() < deadline && child.exitCode === null) {
-    const found = ready();
+  while (Date.now() < deadline && isRunning(child)) {
+    const found = address.exec(said())?.[1];
     if (found) return found;
     await sleep(50);
   }
-  throw new Error(`Not started: ${what}`);
+  throw new Error(`Not started: ${what}. It said last:\n${said().slice(-2_000)}`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (!isRunning(child)) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
   await ended;
 }
+
+const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode === null && signalCode === null;

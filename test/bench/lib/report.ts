@@ -1,51 +1,44 @@
-import type { Comparison } from './beside-bare.ts';
+import type { Comparison, Kind } from './in-turns.ts';
 import type { ListCost } from './lists-by-size.ts';
 
-const print = (...columns: (string | number)[]): void => {
-  const [first, ...rest] = columns.map((column) =>
-    typeof column === 'number' ? column.toFixed(2) : column,
+type Cell = string | number | undefined;
+
+function print(width: number, first: string, ...cells: Cell[]): void {
+  const shown = cells.map((cell) => (typeof cell === 'number' ? cell.toFixed(2) : (cell ?? '')));
+  process.stdout.write(
+    `${first.padEnd(width)}${shown.map((cell) => cell.padStart(10)).join('')}\n`,
   );
-  process.stdout.write(`${first!.padEnd(58)}${rest.map((cell) => cell.padStart(11)).join('')}\n`);
-};
+}
+
+const whole = (number: number | undefined): Cell => number?.toFixed(0);
 
 export function printComparisons(comparisons: readonly Comparison[]): void {
-  print(
-    'beside the bare baseline',
-    'req/s',
-    'bare',
-    'p50 ms',
-    'bare',
-    'p99 ms',
-    'bare',
-    'ratio',
-    'goal',
-  );
+  const line = print.bind(undefined, 36);
+  const head = ['p99 ms', 'bare', 'ratio', 'p50 ms', 'bare', 'ratio', 'req/s', 'bare', 'ratio'];
+  line('beside the bare baseline', ...head, 'goal');
   for (const { what, service, bare, ratio, goal } of comparisons) {
-    print(
+    line(
       what,
-      service.perSecond.toFixed(0),
-      bare.perSecond.toFixed(0),
-      service.p50,
-      bare.p50,
-      service.p99,
-      bare.p99,
-      ratio,
-      `>= ${goal}`,
+      ...[service.p99, bare.p99, ratio.p99],
+      ...[service.p50, bare.p50, ratio.p50],
+      ...[whole(service.perSecond), whole(bare.perSecond), ratio.perSecond],
+      goal && `>= ${goal}`,
     );
+  }
+  line('processor us per request', 'service', 'its PG', 'bare', 'its PG');
+  for (const comparison of comparisons) {
+    const times = (['service', 'bare'] satisfies Kind[]).flatMap((kind) => {
+      const { server, postgres } = comparison[kind].processor;
+      return [whole(server), whole(postgres)];
+    });
+    line(comparison.what, ...times);
   }
 }
 
 export function printListCosts(costs: readonly ListCost[]): void {
-  print('lists by size, one client', 'few p50', 'many p50', 'few p99', 'many p99', 'ratio', 'goal');
+  const line = print.bind(undefined, 58);
+  line('lists by size, one client', 'few p50', 'many p50', 'few p99', 'many p99', 'ratio', 'goal');
   for (const { query, few, many, ratio, goal } of costs) {
-    print(
-      query || '(default)',
-      few.p50,
-      many.p50,
-      few.p99,
-      many.p99,
-      ratio,
-      goal ? `<= ${goal}` : '',
-    );
+    line(query || '(default)', few.p50, many.p50, few.p99, many.p99, ratio, goal && `<= ${goal}`);
   }
 }

@@ -1,0 +1,78 @@
+/* What the service costs: beside a bare baseline at 100 000 incidents (reads, a creation, an action from the request to its
+ * end), and its lists at 1 000 and at 1 000 000. A shot that is answered with anything but what it asked for ends the run.
+ *
+ *   node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON test/bench/run.ts      (after a build)
+ *
+ *   BENCH_DATABASE_URL  a PostgreSQL whose user may create databases; without it an embedded one is started
+ *   BENCH_SECONDS (5), BENCH_ROUNDS (3), BENCH_ROWS (100000), BENCH_MANY (1000000), BENCH_DIST (dist)
+ *   BENCH_PARTS (beside,actions,lists), BENCH_REPORT (docs/bench/run.json)
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { actionShots } from './lib/action-shots.ts';
+import { besideBare, type ShotsFor } from './lib/beside-bare.ts';
+import { cleanUp, cleanUpOnSignals } from './lib/cleanup.ts';
+import type { Comparison } from './lib/in-turns.ts';
+import { incidentShots } from './lib/incident-shots.ts';
+import { type ListCost, listsBySize } from './lib/lists-by-size.ts';
+import { SpoiltShot } from './lib/load.ts';
+import { startPostgres } from './lib/postgres.ts';
+import { printComparisons, printListCosts } from './lib/report.ts';
+
+const text = (name: string, fallback: string): string => process.env[name] ?? fallback;
+const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
+const dist = resolve(text('BENCH_DIST', 'dist'));
+const parts = text('BENCH_PARTS', 'beside,actions,lists').split(',');
+const plan = {
+  seconds: number('BENCH_SECONDS', 5),
+  rounds: number('BENCH_ROUNDS', 3),
+  rows: number('BENCH_ROWS', 100_000),
+  many: number('BENCH_MANY', 1_000_000),
+};
+
+async function main(): Promise<void> {
+  const machine = {
+    node: process.version,
+    processors: cpus().length,
+    model: cpus()[0]?.model,
+    load_at_start: loadavg(),
+  };
+  const load = machine.load_at_start.map((average) => average.toFixed(2)).join(' ');
+  process.stdout.write(`${machine.processors} processors; load at the start: ${load}\n`);
+  const server = await startPostgres(dist);
+
+  const comparisons: Comparison[] = [];
+  const compare = async (shotsFor: ShotsFor): Promise<void> => {
+    const made = await besideBare(server, { ...plan, dist }, shotsFor);
+    printComparisons(made);
+    comparisons.push(...made);
+  };
+  if (parts.includes('beside')) await compare(incidentShots);
+  if (parts.includes('actions')) await compare(actionShots);
+  let lists: readonly ListCost[] = [];
+  if (parts.includes('lists')) {
+    lists = await listsBySize(server, { ...plan, dist });
+    printListCosts(lists);
+  }
+
+  const report = {
+    at: new Date().toISOString(),
+    machine: { ...machine, postgres: server.version },
+    plan: { ...plan, parts },
+    comparisons,
+    lists,
+  };
+  const file = text('BENCH_REPORT', 'docs/bench/run.json');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+function fail(error: unknown): void {
+  const shown = error instanceof Error && !(error instanceof SpoiltShot) ? error.stack : undefined;
+  process.stderr.write(`${shown ?? String(error)}\n`);
+  process.exitCode = 1;
+}
+
+cleanUpOnSignals();
+main().catch(fail).finally(cleanUp).catch(fail);

@@ -140,7 +140,10 @@ describe('Sessions', () => {
       `update sessions set last_seen_at = now() - interval '8 hours' where id = $1`,
       [ids[0]!.id],
     );
-    await database.query('update sessions set expires_at = now() where id = $1', [ids[1]!.id]);
+    await database.query(
+      `update sessions set expires_at = now() - interval '1 second' where id = $1`,
+      [ids[1]!.id],
+    );
     await app.nest.get(SessionsRepository, { strict: false }).deleteExpired();
     expect(await database.query('select id from sessions where user_id = $1', [user.id])).toEqual([
       ids[2],

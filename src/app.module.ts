@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
@@ -9,12 +9,12 @@ import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/guards/authentication.guard.js';
 import { RoleGuard } from './auth/guards/role.guard.js';
+import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
 import { CommonModule } from './common/common.module.js';
 import { BodyGuard } from './common/http/body.guard.js';
-import { EnvelopeInterceptor } from './common/http/envelope.interceptor.js';
 import { ErrorFilter } from './common/http/error.filter.js';
 import { HeaderGuard } from './common/http/header.guard.js';
-import { InputInterceptor } from './common/http/input.interceptor.js';
+import { InputGuard } from './common/http/input.guard.js';
 import { loggerParams } from './common/logging/logger-options.js';
 import { NetModule } from './common/net/net.module.js';
 import { createValidationPipe } from './common/validation/validation.pipe.js';
@@ -26,7 +26,7 @@ import { DocsModule } from './docs/docs.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
-import { OnceInterceptor } from './idempotency/once.interceptor.js';
+import { OnceGuard } from './idempotency/once.guard.js';
 import { KillSwitchModule } from './kill-switch/kill-switch.module.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { RateLimitGuard } from './limits/rate-limit.guard.js';
@@ -76,9 +76,9 @@ export class AppModule {
         { provide: APP_GUARD, useClass: BodyGuard },
         { provide: APP_GUARD, useClass: HeaderGuard },
         { provide: APP_GUARD, useClass: RoleGuard },
-        { provide: APP_INTERCEPTOR, useClass: InputInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: OnceInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+        { provide: APP_GUARD, useClass: SameOriginGuard },
+        { provide: APP_GUARD, useClass: InputGuard },
+        { provide: APP_GUARD, useClass: OnceGuard },
         { provide: APP_PIPE, useFactory: createValidationPipe },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],

@@ -1,10 +1,11 @@
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import fastifyCookie from '@fastify/cookie';
 import type { FastifyHttpOptions } from 'fastify';
 import type { Server } from 'node:http';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type Ground } from './app.module.js';
+import { AnsweringAdapter } from './common/http/answering-adapter.js';
 import { installBodyReader } from './common/http/body-reader.js';
 import { Draining, installDraining } from './common/http/draining.js';
 import { OpenConnections } from './common/http/open-connections.js';
@@ -27,7 +28,7 @@ const LONGEST_PARAMETER = 300;
 /** For a request to arrive whole: a body that trickles in for longer holds a connection and memory for nothing. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-function createAdapter(settings: Settings): FastifyAdapter {
+function createAdapter(settings: Settings): AnsweringAdapter {
   const options: FastifyHttpOptions<Server> = {
     bodyLimit: settings.bodyLimitBytes,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
@@ -41,7 +42,7 @@ function createAdapter(settings: Settings): FastifyAdapter {
     // Answered in our own words: see answerWhatNodeWould.
     http: { requireHostHeader: false },
   };
-  return new FastifyAdapter(options);
+  return new AnsweringAdapter(options);
 }
 
 /** The app as production, the tests and the contract see it, ready to listen. */

@@ -30,7 +30,7 @@ export const RequiresItsLevel = (body: Type): MethodDecorator =>
 
 /**
  * Turns away whoever is below the action's level, before anything is opened. The decision judges again under its lock.
- * Callers learn of a malformed request before they learn of the action, so one that will be refused as such is let by.
+ * Callers learn of a malformed body before they learn of the action, so one that will be refused as such is let by.
  */
 @Injectable()
 export class ApprovalLevelGuard implements CanActivate {
@@ -55,7 +55,6 @@ export class ApprovalLevelGuard implements CanActivate {
   }
 
   private async isWellFormed(request: FastifyRequest, metatype: Type): Promise<boolean> {
-    if (request.contentProblem || Object.keys(request.query as object).length > 0) return false;
     try {
       await this.validation.transform(request.body ?? {}, { type: 'body', metatype });
       return true;

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../common/access.js';
 import { NotFoundError } from '../common/errors/app-error.js';
-import { AnyQuery, RawAnswer } from '../common/http/handler-options.js';
+import { AnyQuery } from '../common/http/handler-options.js';
 import { docsAsset } from './docs-assets.js';
 import { docsPage } from './docs-page.js';
 
@@ -12,7 +12,6 @@ const ONE_HOUR = 'private, max-age=3600';
 /** Swagger UI for people who have logged in. It is a page, not part of the API that the contract describes. */
 @ApiExcludeController()
 @Controller('docs')
-@RawAnswer()
 @AnyQuery()
 @Public()
 export class DocsController {

@@ -2,7 +2,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../common/access.js';
-import { AnyQuery, RawAnswer } from '../common/http/handler-options.js';
+import { AnyQuery } from '../common/http/handler-options.js';
 import { docsAsset } from './docs-assets.js';
 
 /** Browsers ask for it on every page, whatever the page says. */
@@ -11,7 +11,6 @@ import { docsAsset } from './docs-assets.js';
 export class FaviconController {
   @Get()
   @Public()
-  @RawAnswer()
   @AnyQuery()
   icon(@Res() reply: FastifyReply): void {
     const { type, bytes } = docsAsset('favicon-32x32.png')!;

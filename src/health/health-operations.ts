@@ -1,6 +1,7 @@
 import { applyDecorators, Get, type Type } from '@nestjs/common';
 import { type Access, Allow } from '../common/access.js';
-import { AnyQuery, RawAnswer } from '../common/http/handler-options.js';
+import { RawAnswer } from '../common/http/answering-adapter.js';
+import { AnyQuery } from '../common/http/handler-options.js';
 import { ApiAnswer, Operation } from '../common/openapi/answers.js';
 import {
   DetailedHealthDto,

@@ -1,15 +1,12 @@
 import { AppError } from '../common/errors/app-error.js';
+import { type Answer, AnswerInstead } from '../common/http/answer-instead.js';
 
-/** An answer as it was given: the very text of its body. */
-export interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
-
-/** Leaves a transaction whose effect has been there before; the interceptor turns it into the answer of that time. */
-export class AnsweredBefore extends Error {
-  constructor(readonly answer: Answer) {
-    super('The request with this Idempotency-Key has been answered before.');
+/** Leaves a transaction whose effect has been there before. */
+export class AnsweredBefore extends AnswerInstead {
+  constructor(answer: Answer) {
+    super('The request with this Idempotency-Key has been answered before.', answer, {
+      'idempotency-replayed': 'true',
+    });
   }
 }
 

@@ -3,7 +3,8 @@ import { newId } from '../common/ids.js';
 import type { SecretBox } from '../secrets/secret-box.js';
 import type { IdempotencyRepository, KeptRow } from './idempotency.repository.js';
 import { type Identity, secretContextOf } from './identity.js';
-import { type Answer, AnsweredBefore, reused, underWay } from './kept-answer.js';
+import type { Answer } from '../common/http/answer-instead.js';
+import { AnsweredBefore, reused, underWay } from './kept-answer.js';
 import type { KeepOptions, Once } from './once.js';
 
 export interface OnceTools {

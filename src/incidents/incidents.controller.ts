@@ -16,7 +16,7 @@ import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../common/access.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../common/etag.js';
-import { RawAnswer } from '../common/http/handler-options.js';
+import { JSON_UTF8 } from '../common/http/media-types.js';
 import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { ApiIfMatch, ETAG_HEADER } from '../common/openapi/etag.js';
 import { ListAnswer } from '../common/paging/page.js';
@@ -33,8 +33,6 @@ import {
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { UpdateIncidentDto } from './dto/update-incident.dto.js';
 import { IncidentsService } from './incidents.service.js';
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 @ApiTags('Incidents')
 @Controller('api/incidents')
@@ -77,8 +75,7 @@ export class IncidentsController {
     type: IncidentDto,
     headers: ETAG_HEADER,
   })
-  @RawAnswer()
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   async get(
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -99,8 +96,7 @@ export class IncidentsController {
     headers: ETAG_HEADER,
   })
   @ApiErrors('precondition_failed')
-  @RawAnswer()
-  @Header('content-type', JSON_TYPE)
+  @Header('content-type', JSON_UTF8)
   async update(
     @Param('id') id: string,
     @Body() body: UpdateIncidentDto,

@@ -3,14 +3,13 @@ import { ApiProduces, ApiTags } from '@nestjs/swagger';
 import { PrometheusController } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply } from 'fastify';
 import { type Access, Allow } from '../common/access.js';
-import { AnyQuery, RawAnswer } from '../common/http/handler-options.js';
+import { AnyQuery } from '../common/http/handler-options.js';
 import { ApiAnswer, Operation } from '../common/openapi/answers.js';
 
 const ReadsMetrics = (operationId: string, access: Access): MethodDecorator =>
   applyDecorators(
     Get(),
     Allow(access),
-    RawAnswer(),
     AnyQuery(),
     ApiProduces('text/plain'),
     Operation(operationId, 'Read the metrics'),

@@ -8,12 +8,12 @@ import {
   Module,
   type Type,
 } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { APP_GUARD, NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import pino from 'pino';
 import { Requires } from '../../src/common/access.js';
-import { EnvelopeInterceptor } from '../../src/common/http/envelope.interceptor.js';
+import { AnsweringAdapter } from '../../src/common/http/answering-adapter.js';
 import { HeaderGuard } from '../../src/common/http/header.guard.js';
 import { installSecurityHeaders } from '../../src/common/http/security-headers.js';
 import { installRequestLog } from '../../src/common/logging/request-log.js';
@@ -21,7 +21,7 @@ import { ConfigModule } from '../../src/config/config.module.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { Transactions } from '../../src/database/transactions.js';
 import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
-import { OnceInterceptor } from '../../src/idempotency/once.interceptor.js';
+import { OnceGuard } from '../../src/idempotency/once.guard.js';
 import { LimitsModule } from '../../src/limits/limits.module.js';
 import { RateLimitGuard } from '../../src/limits/rate-limit.guard.js';
 import { installHttpMetrics } from '../../src/metrics/http-metrics.js';
@@ -58,7 +58,7 @@ const unused = (provide: Type) => ({ provide, useValue: {} });
 function moduleOf(has: (layer: Layer) => boolean): Type {
   const guards: Type[] = [NamedCaller];
   if (has('limits')) guards.push(RateLimitGuard as Type);
-  if (has('idempotency')) guards.push(HeaderGuard);
+  if (has('idempotency')) guards.push(HeaderGuard, OnceGuard as Type);
   @Module({
     imports: [
       ConfigModule.with(loadSettings({ RATE_LIMIT_READ: '1000000000' })),
@@ -68,8 +68,6 @@ function moduleOf(has: (layer: Layer) => boolean): Type {
     providers: [
       ...guards.map((useClass) => ({ provide: APP_GUARD, useClass })),
       ...[IdempotencyRepository, Transactions, SecretBox].map((one) => unused(one as Type)),
-      ...(has('idempotency') ? [{ provide: APP_INTERCEPTOR, useClass: OnceInterceptor }] : []),
-      { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     ],
   })
   class BenchModule {}
@@ -78,7 +76,7 @@ function moduleOf(has: (layer: Layer) => boolean): Type {
 
 async function main(layers: readonly string[]): Promise<void> {
   const has = (layer: Layer): boolean => layers.includes(layer);
-  const adapter = new FastifyAdapter();
+  const adapter = new AnsweringAdapter();
   const app = await NestFactory.create<NestFastifyApplication>(moduleOf(has), adapter, {
     logger: false,
   });

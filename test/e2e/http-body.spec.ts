@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
+import { as } from '../support/principals.js';
 import { expectErrorOutsideRouting, RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -205,13 +206,22 @@ describe('request bodies', () => {
     });
 
     it('says 400 before the role is looked at, and 422 after it', async () => {
-      expect(await codeOf('/test-only/forbidden', '{')).toEqual([400, 'bad_request']);
-      expect(
-        (await post('/test-only/forbidden', '{}', { 'content-type': 'text/plain' })).status,
-      ).toBe(415);
+      const viewer = await as(app, 'viewer');
+      const told = async (
+        body: string,
+        type = 'application/json',
+        query = '',
+      ): Promise<unknown> => {
+        const headers = { 'content-type': type };
+        const path = `/test-only/forbidden${query}`;
+        return (await viewer.request('POST', path, { body, headers })).body.error?.code;
+      };
+      expect(await told('{')).toBe('bad_request');
+      expect(await told('{}', 'text/plain')).toBe('unsupported_media_type');
       for (const body of ['{"text":"\\u0000"}', '[]', 'null', '{"other":1}']) {
-        expect(await codeOf('/test-only/forbidden', body)).toEqual([403, 'forbidden']);
+        expect(await told(body)).toBe('forbidden');
       }
+      expect(await told('{}', 'application/json', '?undeclared=1')).toBe('forbidden');
     });
   });
 

@@ -7,15 +7,15 @@ import {
   Module,
   type Type,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { APP_FILTER, APP_GUARD, APP_PIPE, NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { CommonModule } from '../../src/common/common.module.js';
 import { installBodyReader } from '../../src/common/http/body-reader.js';
 import { BodyGuard } from '../../src/common/http/body.guard.js';
-import { EnvelopeInterceptor } from '../../src/common/http/envelope.interceptor.js';
+import { AnsweringAdapter } from '../../src/common/http/answering-adapter.js';
 import { ErrorFilter } from '../../src/common/http/error.filter.js';
 import { HeaderGuard } from '../../src/common/http/header.guard.js';
 import { requestIdOf } from '../../src/common/http/request-id.js';
@@ -60,8 +60,8 @@ export interface BareAppOptions {
   readonly database?: { readonly url: string };
   readonly controllers: readonly Type[];
   readonly imports?: ModuleMetadata['imports'];
-  /** Global interceptors, the outermost first, around the envelope. */
-  readonly interceptors?: readonly Type[];
+  /** Global guards, after those that it has anyway. */
+  readonly guards?: readonly Type[];
   readonly providers?: readonly Provider[];
 }
 
@@ -78,7 +78,7 @@ export async function startBareApp(options: BareAppOptions): Promise<BareApp> {
   const settings = loadSettings({ ...TEST_SETTINGS, ...options.settings });
   const own = options.database ? undefined : await createTestDatabase();
   const dataSource = await open((options.database ?? own!).url, settings);
-  const adapter = new FastifyAdapter({
+  const adapter = new AnsweringAdapter({
     genReqId: requestIdOf,
     forceCloseConnections: true,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
@@ -130,14 +130,9 @@ function moduleOf(options: BareAppOptions, settings: Settings, dataSource: DataS
     controllers: [...options.controllers],
     providers: [
       ...(options.providers ?? []),
-      ...[NamedCaller, RateLimitGuard, BodyGuard, HeaderGuard].map((useClass) => ({
-        provide: APP_GUARD,
-        useClass: useClass as Type,
-      })),
-      ...[...(options.interceptors ?? []), EnvelopeInterceptor].map((useClass) => ({
-        provide: APP_INTERCEPTOR,
-        useClass,
-      })),
+      ...[NamedCaller, RateLimitGuard, BodyGuard, HeaderGuard, ...(options.guards ?? [])].map(
+        (useClass) => ({ provide: APP_GUARD, useClass: useClass }),
+      ),
       { provide: APP_PIPE, useFactory: createValidationPipe },
       { provide: APP_FILTER, useClass: ErrorFilter },
     ],

@@ -10,14 +10,11 @@ import {
   Put,
   Query,
   Req,
-  UseGuards,
-  type CanActivate,
 } from '@nestjs/common';
 import { IsBoolean, IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Public } from '../../src/common/access.js';
-import { AppError } from '../../src/common/errors/app-error.js';
+import { Public, Requires } from '../../src/common/access.js';
 import { Consumes } from '../../src/common/http/handler-options.js';
 import {
   IsIsoTime,
@@ -90,12 +87,6 @@ class FormDto {
   readonly name: string;
 }
 
-class ForbiddenGuard implements CanActivate {
-  canActivate(): boolean {
-    throw new AppError('forbidden', 'The role is too low.');
-  }
-}
-
 /** What the edge does, shown by routes that do nothing else. */
 @Controller('test-only')
 @Public()
@@ -134,7 +125,7 @@ class EchoController {
   }
 
   @Post('forbidden')
-  @UseGuards(ForbiddenGuard)
+  @Requires('admin')
   forbidden(@Body() body: EchoDto): unknown {
     return { body };
   }

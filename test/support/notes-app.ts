@@ -9,7 +9,7 @@ import { type Participant, Transactions, type Tx } from '../../src/database/tran
 import { AnswerOnce } from '../../src/idempotency/answer-once.js';
 import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
 import type { Once } from '../../src/idempotency/once.js';
-import { OnceInterceptor } from '../../src/idempotency/once.interceptor.js';
+import { OnceGuard } from '../../src/idempotency/once.guard.js';
 import { SecretsModule } from '../../src/secrets/secrets.module.js';
 import { type BareApp, startBareApp } from './bare-app.js';
 
@@ -137,6 +137,6 @@ export function startNotesApp(
     imports: [SecretsModule],
     controllers: [NotesController],
     providers: [IdempotencyRepository, Notes],
-    interceptors: [OnceInterceptor],
+    guards: [OnceGuard],
   });
 }

@@ -1,20 +1,10 @@
-import {
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Post,
-  Req,
-  Res,
-  UseFilters,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiConsumes, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../common/access.js';
-import { AnyQuery, Consumes, RawAnswer } from '../../common/http/handler-options.js';
+import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
 import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../common/openapi/answers.js';
-import { SameOriginGuard } from '../guards/same-origin.guard.js';
+import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import { SESSION_COOKIE, setSessionCookie } from '../sessions/session-cookie.js';
 import { isForm, nextOf } from './form-request.js';
@@ -31,7 +21,6 @@ const FORM = 'application/x-www-form-urlencoded';
 @Controller('login')
 @Public()
 @AnyQuery()
-@RawAnswer()
 export class LoginController {
   constructor(private readonly logins: LoginService) {}
 
@@ -53,7 +42,7 @@ export class LoginController {
   @Post()
   @HttpCode(200)
   @Consumes('json-or-form')
-  @UseGuards(SameOriginGuard)
+  @FromSameOrigin()
   @UseFilters(LoginPageFilter)
   @Operation('logIn', 'Log in')
   @ApiNextQuery()
@@ -79,7 +68,7 @@ export class LoginController {
     @Body() body: LoginRequestDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ data: LoginDto } | undefined> {
+  ): Promise<LoginDto | undefined> {
     const formerToken = request.cookies[SESSION_COOKIE];
     const { token, name, role, expiresAt } = await this.logins.logIn({
       username: body.username,
@@ -93,6 +82,6 @@ export class LoginController {
       return undefined;
     }
     const principal = PrincipalDto.from({ name, kind: 'user', role });
-    return { data: { principal, expires_at: expiresAt.toISOString() } };
+    return { principal, expires_at: expiresAt.toISOString() };
   }
 }

@@ -1,10 +1,10 @@
-import { Controller, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../common/access.js';
-import { AnyQuery, Consumes, RawAnswer } from '../../common/http/handler-options.js';
+import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
-import { SameOriginGuard } from '../guards/same-origin.guard.js';
+import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { clearSessionCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { isForm } from './form-request.js';
@@ -15,7 +15,6 @@ import { ApiSeeOther } from './login.openapi.js';
 @Controller('logout')
 @Public()
 @AnyQuery()
-@RawAnswer()
 export class LogoutController {
   constructor(private readonly sessions: SessionsService) {}
 
@@ -23,7 +22,7 @@ export class LogoutController {
   @Post()
   @HttpCode(200)
   @Consumes('json-or-form')
-  @UseGuards(SameOriginGuard)
+  @FromSameOrigin()
   @Operation('logOut', 'End the session')
   @ApiAnswer({ status: 200, description: 'To a program: the session has ended.', type: LogoutDto })
   @ApiSeeOther('To a form: go on at the login page.')
@@ -37,11 +36,11 @@ export class LogoutController {
   async logOut(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ data: LogoutDto } | undefined> {
+  ): Promise<LogoutDto | undefined> {
     const token = request.cookies[SESSION_COOKIE];
     if (token !== undefined) await this.sessions.end(token, request.ip);
     clearSessionCookie(request, reply);
-    if (!isForm(request)) return { data: { logged_out: true } };
+    if (!isForm(request)) return { logged_out: true };
     void reply.redirect('/login', 303);
     return undefined;
   }

@@ -14,7 +14,7 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? 
 /**
  * Comes after authentication and rate limits and before roles, because that is the order in which a caller learns what
  * is wrong: 401, 429, then 413, 415 and 400, then 403 and 422. What is wrong with the content of a readable body is
- * therefore kept for the InputInterceptor.
+ * therefore kept for the InputGuard.
  */
 @Injectable()
 export class BodyGuard implements CanActivate {

@@ -2,9 +2,11 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError } from '../errors/app-error.js';
 import { toAppError } from '../errors/to-app-error.js';
+import { AnswerInstead } from './answer-instead.js';
 import { errorBody } from './error-body.js';
+import { JSON_UTF8 } from './media-types.js';
 
-/** The only place where an error becomes an answer. */
+/** The only place where what was thrown becomes an answer. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
@@ -13,13 +15,14 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
+    if (thrown instanceof AnswerInstead) return void sendInstead(thrown, reply);
     const error = toAppError(thrown);
     if (error.status >= 500) this.log(error, request);
     if (reply.sent) return;
     void reply
       .status(error.status)
       .headers({ ...error.extras.headers })
-      .type('application/json; charset=utf-8')
+      .type(JSON_UTF8)
       .send(errorBody(error, request.id));
   }
 
@@ -30,4 +33,8 @@ export class ErrorFilter implements ExceptionFilter {
       `${request.method} ${request.routeOptions.url ?? 'unknown route'} failed`,
     );
   }
+}
+
+function sendInstead({ answer, headers }: AnswerInstead, reply: FastifyReply): FastifyReply {
+  return reply.status(answer.status).headers(headers).type(JSON_UTF8).send(answer.body);
 }

@@ -5,6 +5,7 @@ import { AppError, NotFoundError } from '../errors/app-error.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { newId } from '../ids.js';
 import { errorBody } from './error-body.js';
+import { JSON_UTF8 } from './media-types.js';
 import { API_HEADERS } from './security-headers.js';
 
 /** What Fastify refuses before any route is known: a path with bad percent-encoding, a parameter that is too long. */
@@ -19,7 +20,7 @@ export function answerFrameworkError(
   void reply
     .status(known.status)
     .headers({ ...API_HEADERS, 'x-request-id': request.id })
-    .type('application/json; charset=utf-8')
+    .type(JSON_UTF8)
     .send(errorBody(known, request.id));
 }
 
@@ -60,7 +61,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   const headers = {
     ...API_HEADERS,
     'x-request-id': requestId,
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': JSON_UTF8,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   };

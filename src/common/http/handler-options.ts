@@ -3,14 +3,10 @@ import { SetMetadata } from '@nestjs/common';
 export type BodyKind = 'json' | 'json-or-form' | 'raw';
 
 export const BODY_KIND = Symbol('body kind');
-export const RAW_ANSWER = Symbol('raw answer');
 export const ANY_QUERY = Symbol('any query');
 
 /** What the handler's body may be. Without it: JSON. `raw` leaves the bytes to the handler's own guard. */
 export const Consumes = (kind: BodyKind) => SetMetadata(BODY_KIND, kind);
-
-/** Answers as it returns, without the envelope. */
-export const RawAnswer = () => SetMetadata(RAW_ANSWER, true);
 
 /** Ignores query parameters that it does not know. */
 export const AnyQuery = () => SetMetadata(ANY_QUERY, true);

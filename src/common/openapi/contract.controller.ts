@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Public } from '../access.js';
-import { AnyQuery, RawAnswer } from '../http/handler-options.js';
+import { AnyQuery } from '../http/handler-options.js';
+import { JSON_UTF8 } from '../http/media-types.js';
 import { ApiAnswer, Operation } from './answers.js';
 
 const FOLDER = join(__dirname, '..', '..', '..', 'openapi');
@@ -17,7 +18,6 @@ const DOCUMENT = {
 /** The committed files, byte for byte: what a client was generated from is what the service says of itself. */
 @ApiTags('System')
 @Controller()
-@RawAnswer()
 @AnyQuery()
 @Public()
 export class ContractController {
@@ -32,7 +32,7 @@ export class ContractController {
     ...DOCUMENT,
   })
   asJson(@Res() reply: FastifyReply): void {
-    void reply.type('application/json; charset=utf-8').send(this.json);
+    void reply.type(JSON_UTF8).send(this.json);
   }
 
   @Get('openapi.yaml')

@@ -1,15 +1,8 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  RequestMethod,
-} from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import type { Observable } from 'rxjs';
 import { type FieldError, NotFoundError, ValidationError } from '../errors/app-error.js';
 import { ANY_QUERY } from './handler-options.js';
 import { queryProblems } from './query-problems.js';
@@ -29,12 +22,12 @@ const isInherited = (name: string): boolean => name in Object.prototype;
  * silently ignored is a filter that its sender believes in.
  */
 @Injectable()
-export class InputInterceptor implements NestInterceptor {
+export class InputGuard implements CanActivate {
   private readonly declared = new WeakMap<object, DeclaredInput>();
 
   constructor(private readonly reflector: Reflector) {}
 
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+  canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (request.contentProblem) throw request.contentProblem;
     const declared = this.inputOf(context);
@@ -47,7 +40,7 @@ export class InputInterceptor implements NestInterceptor {
     if (Object.values(request.params as object).some((value) => String(value).includes('\0'))) {
       throw new NotFoundError('Resource');
     }
-    return next.handle();
+    return true;
   }
 
   private inputOf(context: ExecutionContext): DeclaredInput {

@@ -1,5 +1,5 @@
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { paramTypes } from './input.interceptor.js';
+import { paramTypes } from './input.guard.js';
 
 describe('the parameters that a handler takes', () => {
   it('are known by their type, and never mistaken for one of our own decorators', () => {

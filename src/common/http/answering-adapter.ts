@@ -1,0 +1,42 @@
+import { FastifyAdapter, RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
+import { ListAnswer } from '../paging/page.js';
+import { JSON_UTF8 } from './media-types.js';
+import './request.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    rawAnswer?: boolean;
+  }
+}
+
+/** Answers with the object that the handler returns, without the envelope. */
+export const RawAnswer = (): MethodDecorator => RouteConfig({ rawAnswer: true });
+
+type Send = FastifyAdapter['reply'];
+
+/**
+ * Puts an object that a handler returns into `{data}`, and a page into `{data, meta}`; text goes out as it is. Elsewhere
+ * interceptors do this; each of them costs a request as much as all guards together: docs/adr/0016.
+ */
+export class AnsweringAdapter extends FastifyAdapter {
+  override reply(...[response, returned, status]: Parameters<Send>): ReturnType<Send> {
+    const reply = response as FastifyReply;
+    const answer = answerOf(reply, returned);
+    const settle = reply.request?.settleAnswer;
+    if (!settle) return super.reply(response, answer, status);
+    const settled = settle({ status: status ?? reply.statusCode, body: JSON.stringify(answer) });
+    // Nest waits for what it is given here, and treats a failure like one of the handler.
+    return settled.then((final) =>
+      reply.status(final.status).type(JSON_UTF8).send(final.body),
+    ) as unknown as ReturnType<Send>;
+  }
+}
+
+function answerOf(reply: FastifyReply, returned: unknown): unknown {
+  const isObject = typeof returned === 'object' && returned !== null && !Buffer.isBuffer(returned);
+  if (!isObject || returned instanceof ListAnswer || reply.routeOptions.config.rawAnswer) {
+    return returned;
+  }
+  return { data: returned };
+}

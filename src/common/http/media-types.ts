@@ -1,0 +1,1 @@
+export const JSON_UTF8 = 'application/json; charset=utf-8';

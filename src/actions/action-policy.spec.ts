@@ -115,7 +115,11 @@ describe('parameters', () => {
     ],
     ['block_ip', { ip: '1.2.3.4', duration_minutes: 60 }, []],
     ['lookup_url', { url: ' ' }, ['parameters.url is_not_empty']],
-    ['block_sender', { constructor: 'x', sender: 's' }, ['parameters.constructor unknown_field']],
+    [
+      'block_sender',
+      { constructor: 'x', sender: 's@evil.example' },
+      ['parameters.constructor unknown_field'],
+    ],
   ] as const)('of %s %j: %j', (type, parameters, expected) => {
     expect(
       parameterErrors(actionType(type), parameters).map(({ field, code }) => `${field} ${code}`),

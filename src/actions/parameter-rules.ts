@@ -1,6 +1,7 @@
 import type { FieldError } from '../common/errors/app-error.js';
 import type { ActionParameter } from '../common/action-parameters.js';
 import type { ActionType } from './action-catalogue.js';
+import { FORMATS_IN_WORDS, hasFormat } from './parameter-formats.js';
 
 const LONGEST = 4_096;
 const LARGEST = 2_147_483_647;
@@ -38,6 +39,10 @@ function valueErrors(
     return [error(name, 'max_length', `must be at most ${LONGEST} characters`)];
   if (parameter.values && !parameter.values.includes(value)) {
     return [error(name, 'is_in', `must be one of ${parameter.values.join(', ')}`)];
+  }
+  const { format } = parameter;
+  if (format && !hasFormat(format, value)) {
+    return [error(name, `is_${format}`, `must be ${FORMATS_IN_WORDS[format]}`)];
   }
   return [];
 }

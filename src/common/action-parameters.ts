@@ -1,21 +1,33 @@
 import type { ActionTypeName } from './action-types.js';
 
+/** What a string parameter has to be, where not every text goes. */
+export const PARAMETER_FORMATS = ['ip', 'domain', 'url', 'hash', 'email'] as const;
+export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
+
 export interface ActionParameter {
   readonly name: string;
   readonly type: 'string' | 'integer';
   readonly required: boolean;
   readonly values?: readonly string[];
+  readonly format?: ParameterFormat;
 }
 
-const required = (name: string): ActionParameter => ({ name, type: 'string', required: true });
-const optional = (name: string): ActionParameter => ({ name, type: 'string', required: false });
+const string = (name: string, required: boolean, format?: ParameterFormat): ActionParameter => ({
+  name,
+  type: 'string',
+  required,
+  ...(format && { format }),
+});
+const required = (name: string, format?: ParameterFormat) => string(name, true, format);
+const optional = (name: string, format?: ParameterFormat) => string(name, false, format);
 
 const REASON = optional('reason');
-const EMAIL = [required('message_id'), optional('recipient'), REASON];
-const SENDER = [required('sender'), REASON];
+const EMAIL = [required('message_id'), optional('recipient', 'email'), REASON];
+const SENDER = [required('sender', 'email'), REASON];
 const HOST = [required('host_id'), REASON];
 const USER = [required('user'), REASON];
-const DOMAIN = [required('domain'), REASON];
+const IP = required('ip', 'ip');
+const DOMAIN = required('domain', 'domain');
 
 /** What each action takes: requests are checked against it, and the templates of connectors. */
 const PARAMETERS: Readonly<Record<ActionTypeName, readonly ActionParameter[]>> = {
@@ -31,18 +43,14 @@ const PARAMETERS: Readonly<Record<ActionTypeName, readonly ActionParameter[]>> =
   enable_user: USER,
   revoke_sessions: USER,
   reset_password: USER,
-  block_ip: [
-    required('ip'),
-    { name: 'duration_minutes', type: 'integer', required: false },
-    REASON,
-  ],
-  unblock_ip: [required('ip'), REASON],
-  block_domain: DOMAIN,
-  unblock_domain: DOMAIN,
-  lookup_url: [required('url')],
-  lookup_domain: [required('domain')],
-  lookup_ip: [required('ip')],
-  lookup_hash: [required('hash')],
+  block_ip: [IP, { name: 'duration_minutes', type: 'integer', required: false }, REASON],
+  unblock_ip: [IP, REASON],
+  block_domain: [DOMAIN, REASON],
+  unblock_domain: [DOMAIN, REASON],
+  lookup_url: [required('url', 'url')],
+  lookup_domain: [DOMAIN],
+  lookup_ip: [IP],
+  lookup_hash: [required('hash', 'hash')],
   create_ticket: [required('title'), optional('description'), optional('priority')],
   notify_user: [required('recipient'), required('subject'), required('message')],
   notify_channel: [required('channel'), required('message')],

@@ -146,6 +146,7 @@ describe('actions', () => {
         'parameters.evil',
       ],
       ['a wrong type', { action: 'block_sender', parameters: { sender: 7 } }, 'parameters.sender'],
+      ['no address', { action: 'lookup_ip', parameters: { ip: '10.0.0.0/8' } }, 'parameters.ip'],
       ['a list', { action: 'block_sender', parameters: [] }, 'parameters'],
       ['an unknown field', { action: 'block_sender', parameters: { sender: 'a' }, x: 1 }, 'x'],
     ])('should refuse %s with 422, before the incident is looked for', async (_, body, field) => {
@@ -200,7 +201,7 @@ describe('actions', () => {
         rolled_back_by: 'release_email',
         parameters: [
           { name: 'message_id', type: 'string', required: true },
-          { name: 'recipient', type: 'string', required: false },
+          { name: 'recipient', type: 'string', required: false, format: 'email' },
           { name: 'reason', type: 'string', required: false },
         ],
         available: true,

@@ -1,8 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { ActionParameter } from '../../common/action-parameters.js';
+import {
+  type ActionParameter,
+  PARAMETER_FORMATS,
+  type ParameterFormat,
+} from '../../common/action-parameters.js';
 import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
 import { inverseOf } from '../action-catalogue.js';
+import { FORMATS_IN_WORDS } from '../parameter-formats.js';
 import type { OfferedType } from '../actions.service.js';
 
 export class ActionParameterDto {
@@ -23,9 +28,20 @@ export class ActionParameterDto {
   })
   readonly values?: readonly string[];
 
+  @ApiProperty({
+    enum: PARAMETER_FORMATS,
+    enumName: 'ActionParameterFormat',
+    required: false,
+    description: [
+      'What a string has to be, where not every text goes:',
+      ...PARAMETER_FORMATS.map((format) => `- \`${format}\`: ${FORMATS_IN_WORDS[format]}`),
+    ].join('\n'),
+  })
+  readonly format?: ParameterFormat;
+
   static from(this: void, parameter: ActionParameter): ActionParameterDto {
-    const { name, type, required, values } = parameter;
-    return { name, type, required, ...(values && { values }) };
+    const { name, type, required, values, format } = parameter;
+    return { name, type, required, ...(values && { values }), ...(format && { format }) };
   }
 }
 

@@ -14,8 +14,8 @@ export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', rea
 const PARAMETERS_DESCRIPTION = [
   'What the type takes; `*` is required:',
   ...actionTypes().map(({ name, parameters }) => {
-    const names = parameters.map(({ name: parameter, type, required, values }) => {
-      const kind = values ? values.join(' or ') : type === 'string' ? '' : type;
+    const names = parameters.map(({ name: parameter, type, required, values, format }) => {
+      const kind = values?.join(' or ') ?? format ?? (type === 'string' ? '' : type);
       return `${parameter}${required ? '*' : ''}${kind && ` (${kind})`}`;
     });
     return `- \`${name}\`: ${names.join(', ')}`;

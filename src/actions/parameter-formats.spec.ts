@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { PARAMETER_FORMATS, type ParameterFormat } from '../common/action-parameters.js';
+import { actionType, actionTypes } from './action-catalogue.js';
+import { hasFormat } from './parameter-formats.js';
+import { parameterErrors } from './parameter-rules.js';
+
+const AROUND = fc.constantFrom(' ', '\t', '\n', '\0', '\u200b', '\u00a0', ',', ';', '<', '>', '"');
+
+const VALID: Readonly<Record<ParameterFormat, fc.Arbitrary<string>>> = {
+  ip: fc.oneof(fc.ipV4(), fc.ipV6()),
+  domain: fc.domain(),
+  email: fc.emailAddress(),
+  url: fc.webUrl(),
+  hash: fc.constantFrom(32, 40, 64, 128).chain((length) =>
+    fc.string({
+      unit: fc.constantFrom(...'0123456789abcdefABCDEF'),
+      minLength: length,
+      maxLength: length,
+    }),
+  ),
+};
+
+describe('the formats of parameters', () => {
+  it.each(PARAMETER_FORMATS)('%s takes what is one', (format) => {
+    fc.assert(fc.property(VALID[format], (text) => hasFormat(format, text)));
+  });
+
+  it.each(PARAMETER_FORMATS.filter((format) => format !== 'url'))(
+    '%s takes nothing around it',
+    (format) => {
+      fc.assert(
+        fc.property(VALID[format], AROUND, (text, more) => {
+          return !hasFormat(format, `${text}${more}`) && !hasFormat(format, `${more}${text}`);
+        }),
+      );
+    },
+  );
+
+  it('never takes for a domain what a URL would read otherwise', () => {
+    const unit = fc.constantFrom(...'aZ0-_.%@:/ ü。');
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
+        if (!hasFormat('domain', text)) return true;
+        return new URL(`http://${text}`).hostname === text.toLowerCase();
+      }),
+    );
+  });
+
+  it('takes an address for one format alone', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...PARAMETER_FORMATS), (format) => {
+        fc.assert(
+          fc.property(VALID[format], (text) =>
+            PARAMETER_FORMATS.every((other) => other === format || !hasFormat(other, text)),
+          ),
+          { numRuns: 20 },
+        );
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it.each([
+    ['ip', '10.0.0.0/8'],
+    ['ip', 'fe80::1%eth0'],
+    ['ip', '010.0.0.1'],
+    ['ip', '10.0.0'],
+    ['ip', '167772161'],
+    ['ip', '0x0a.0.0.1'],
+    ['ip', '[::1]'],
+    ['ip', '10.0.0.1:80'],
+    ['ip', '10.0.0.*'],
+    ['ip', '１０.0.0.1'],
+    ['domain', 'localhost'],
+    ['domain', 'com'],
+    ['domain', '10.0.0.1'],
+    ['domain', 'evil.example.'],
+    ['domain', '.evil.example'],
+    ['domain', '*.evil.example'],
+    ['domain', 'evil..example'],
+    ['domain', '-evil.example'],
+    ['domain', 'evil[.]example'],
+    ['domain', 'bücher.example'],
+    ['domain', 'https://evil.example'],
+    ['domain', 'mallory@evil.example'],
+    ['domain', `${'a'.repeat(64)}.example`],
+    ['domain', `${'a.'.repeat(130)}example`],
+    ['email', 'evil.example'],
+    ['email', '@evil.example'],
+    ['email', 'mallory@localhost'],
+    ['email', 'mallory@[10.0.0.1]'],
+    ['email', 'Mallory <mallory@evil.example>'],
+    ['email', '"<a@b.example>"@evil.example'],
+    ['email', 'a@b.example, c@d.example'],
+    ['email', 'a@b@c.example'],
+    ['url', 'evil.example/x'],
+    ['url', 'hxxps://evil.example'],
+    ['url', 'https://evil[.]example'],
+    ['url', 'javascript:alert(1)'],
+    ['url', 'file:///etc/passwd'],
+    ['url', 'https://'],
+    ['url', ' https://evil.example'],
+    ['url', 'https://evil.example/a b'],
+    ['url', 'https://evil.example/\u202e'],
+    ['hash', 'a'.repeat(33)],
+    ['hash', 'g'.repeat(32)],
+    ['hash', `0x${'a'.repeat(30)}`],
+    ['hash', 'sha256:abc'],
+  ] as const)('%s is not %j', (format, text) => {
+    expect(hasFormat(format, text)).toBe(false);
+  });
+
+  it.each([
+    ['ip', '2001:DB8:0:0::1'],
+    ['ip', '::ffff:10.0.0.1'],
+    ['domain', 'xn--bcher-kva.example'],
+    ['domain', '_dmarc.evil.example'],
+    ['email', 'jürgen+x@evil.example'],
+    ['url', 'http://paypal.example@evil.example:8080/?q=%20#x'],
+    ['url', 'HTTPS://bücher.example/ü'],
+    ['url', 'http://[2001:db8::1]/'],
+  ] as const)('%s is %j', (format, text) => {
+    expect(hasFormat(format, text)).toBe(true);
+  });
+
+  it('are linear in hostile text', () => {
+    const started = performance.now();
+    for (const format of PARAMETER_FORMATS) {
+      for (const part of ['a.', 'a', '-', '1.', 'a@', ':', 'http://'])
+        hasFormat(format, part.repeat(2_000));
+    }
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it('are told by the field and a code of their own', () => {
+    const wrong = { ip: ' ', domain: 'x', url: 'x', hash: 'x', sender: 'x', recipient: 'x' };
+    const found = actionTypes().flatMap((type) =>
+      parameterErrors(type, wrong).filter(({ code }) => code.startsWith('is_')),
+    );
+    expect(new Set(found.map(({ field, code }) => `${field} ${code}`))).toEqual(
+      new Set([
+        'parameters.ip is_not_empty',
+        'parameters.domain is_domain',
+        'parameters.url is_url',
+        'parameters.hash is_hash',
+        'parameters.sender is_email',
+        'parameters.recipient is_email',
+      ]),
+    );
+    const [error] = parameterErrors(actionType('lookup_ip'), { ip: '10.0.0.0/8' });
+    expect(error).toEqual({
+      field: 'parameters.ip',
+      code: 'is_ip',
+      message: 'parameters.ip must be an IPv4 or IPv6 address, without prefix length or zone.',
+    });
+  });
+});

@@ -69,8 +69,8 @@ async function main(): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  const shown = error instanceof Error && !(error instanceof SpoiltShot) ? error.stack : undefined;
-  process.stderr.write(`${shown ?? String(error)}\n`);
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  process.stderr.write(`${error instanceof SpoiltShot ? message : (stack ?? message)}\n`);
   process.exitCode = 1;
 }
 

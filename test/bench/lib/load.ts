@@ -52,8 +52,8 @@ export async function load(target: Target, shot: Shot, seconds: number): Promise
       ([code, { count }]) => `${count} x ${code}`,
     );
     throw new SpoiltShot(
-      `${what}: no figure, because of ${answered + non2xx} answers of ${target.url} ${non2xx} were refusals and ` +
-        `${mismatches} not what was asked for (${codes.join(', ')}), and ${errors} requests got no answer. ${wrong}`,
+      `${what}: no figure. ${target.url} gave ${answered + non2xx} answers (${codes.join(', ')}): ${non2xx} refused, ` +
+        `${mismatches} answered something else, and ${errors} requests got no answer. ${wrong}`,
     );
   }
   const { server, postgres } = await processorTime();

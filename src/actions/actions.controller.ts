@@ -1,14 +1,16 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
+import { Refusals } from '../auth/refusals/refusals.js';
 import { Requires } from '../common/access.js';
 import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { ListAnswer } from '../common/paging/page.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
 import type { Once } from '../idempotency/once.js';
 import { actionIdOf } from './action-id.js';
+import { InsufficientApprovalLevelError } from './approval-level.errors.js';
 import { ActionsService } from './actions.service.js';
 import { ActionDto, ActionSummaryDto } from './dto/action.dto.js';
 import { ActionQueryDto } from './dto/action-query.dto.js';
@@ -30,6 +32,7 @@ export class ActionsController {
     private readonly actions: ActionsService,
     private readonly rollbacks: RollbackService,
     private readonly runs: ActionRuns,
+    private readonly refusals: Refusals,
   ) {}
 
   @Get()
@@ -126,13 +129,21 @@ export class ActionsController {
     @Body() { reason }: RollBackActionDto,
     @CurrentPrincipal() caller: Principal,
     @AnswerOnce() once: Once,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RolledBackActionDto> {
     const keep = once.keeping(RolledBackActionDto.from, {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const rollback = await this.rollbacks.rollBack(caller, actionIdOf(id), reason, keep);
+    const rollback = await this.rollbacks
+      .rollBack(caller, actionIdOf(id), reason, keep)
+      .catch(async (error: unknown) => {
+        if (error instanceof InsufficientApprovalLevelError) {
+          await this.refusals.level(caller, error.required, request);
+        }
+        throw error;
+      });
     void reply.status(statusOfExecution(rollback));
     return RolledBackActionDto.from(rollback);
   }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
@@ -22,7 +23,7 @@ import { ActionListRepository } from './listing/action-list.repository.js';
 import { RollbackService } from './rollback.service.js';
 
 @Module({
-  imports: [IncidentsModule, KillSwitchModule, ConnectorsModule],
+  imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
   controllers: [ActionsController, IncidentActionsController],
   providers: [
     ActionCounts,

@@ -7,7 +7,10 @@ import {
 import { AppError } from '../common/errors/app-error.js';
 
 export class InsufficientApprovalLevelError extends AppError {
-  constructor(required: ApprovalLevel, own: ApprovalLevel) {
+  constructor(
+    readonly required: ApprovalLevel,
+    own: ApprovalLevel,
+  ) {
     super(
       'insufficient_approval_level',
       `This needs approval level ${required}; yours is ${own}.`,

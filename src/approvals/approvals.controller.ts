@@ -1,10 +1,11 @@
-import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
 import { ActionRuns } from '../actions/execution/action-runs.js';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
+import { Refusals } from '../auth/refusals/refusals.js';
 import { Requires } from '../common/access.js';
 import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
@@ -16,6 +17,7 @@ import {
   RejectActionDto,
   RejectedActionDto,
 } from './approvals.dto.js';
+import { OwnRequestError } from './approvals.errors.js';
 import { ApprovalsService } from './approvals.service.js';
 
 /** 202 while the vendor takes longer than a request does. */
@@ -29,6 +31,7 @@ export class ApprovalsController {
   constructor(
     private readonly approvals: ApprovalsService,
     private readonly runs: ActionRuns,
+    private readonly refusals: Refusals,
   ) {}
 
   /** The action runs with exactly the parameters that it shows. */
@@ -52,13 +55,19 @@ export class ApprovalsController {
     @Body() { comment }: ApproveActionDto,
     @CurrentPrincipal() caller: Principal,
     @AnswerOnce() once: Once,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApprovedActionDto> {
     const keep = once.keeping(ApprovedActionDto.from, {
       status: statusOfApproval,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const action = await this.approvals.approve(caller, actionIdOf(id), comment, keep);
+    const action = await this.approvals
+      .approve(caller, actionIdOf(id), comment, keep)
+      .catch(async (error: unknown) => {
+        if (error instanceof OwnRequestError) await this.refusals.ownRequest(caller, request);
+        throw error;
+      });
     void reply.status(statusOfApproval(action));
     return ApprovedActionDto.from(action);
   }

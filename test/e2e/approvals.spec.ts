@@ -249,6 +249,14 @@ describe('approvals where four eyes are wanted', () => {
     const refused = await senior.request('POST', `/api/actions/${own}/approve`, { body: {} });
     expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
     expect((await world.get(own)).status).toBe('pending_approval');
+    const path = '/api/audit?action=auth.own_request_refused';
+    const audit = await world.clients.admin.request('GET', path);
+    expect(audit.body.data).toMatchObject([
+      {
+        actor: world.names.senior,
+        subject: { type: 'route', id: 'POST /api/actions/:id/approve' },
+      },
+    ]);
     const other = await manager.request('POST', `/api/actions/${own}/approve`, { body: {} });
     expect(other.body.data.status).toBe('completed');
     const rejected = await senior.request('POST', `/api/actions/${await request(senior)}/reject`, {

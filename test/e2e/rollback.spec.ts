@@ -96,6 +96,14 @@ describe('rolling back', () => {
     const low = await rollBack(analyst, waiting);
     expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
     expect(low.body.error).toMatchObject({ required_level: 'senior', your_level: 'analyst' });
+    const audit = await world.clients.admin.request('GET', '/api/audit?action=auth.level_refused');
+    expect(audit.body.data).toMatchObject([
+      {
+        actor: world.names.analyst,
+        subject: { type: 'route', id: 'POST /api/actions/:id/rollback' },
+        details: { role: 'analyst', required_level: 'senior' },
+      },
+    ]);
     expect((await rollBack(senior, waiting)).body.data.status).toBe('completed');
   });
 

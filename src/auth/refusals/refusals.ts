@@ -39,13 +39,23 @@ export class Refusals {
     });
   }
 
-  /** Who wanted to decide on what is above their approval level. */
+  /** Who wanted to decide on, or roll back, what is above their approval level. */
   async level(caller: Principal, required: ApprovalLevel, request: FastifyRequest): Promise<void> {
     await this.log.count({
       actor: caller.name,
       action: 'auth.level_refused',
       subject: { type: 'route', id: routeOf(request) },
       details: { role: caller.role, required_level: required, address: request.ip },
+    });
+  }
+
+  /** Who wanted to approve what they had asked for themselves, where that is forbidden. */
+  async ownRequest(caller: Principal, request: FastifyRequest): Promise<void> {
+    await this.log.count({
+      actor: caller.name,
+      action: 'auth.own_request_refused',
+      subject: { type: 'route', id: routeOf(request) },
+      details: { address: request.ip },
     });
   }
 

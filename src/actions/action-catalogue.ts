@@ -3,7 +3,7 @@ import type { ActionTypeName } from '../common/action-types.js';
 import type { ApprovalLevel } from '../auth/principal.js';
 
 /** What of an action's parameters names something that a site may protect. */
-export type TargetKind = 'host' | 'user' | 'sender' | 'domain' | 'ip';
+export type TargetKind = 'host' | 'user' | 'sender' | 'domain' | 'ip' | 'url';
 
 export interface ActionType {
   readonly name: ActionTypeName;
@@ -107,9 +107,18 @@ const CATALOGUE = {
     },
   }),
   ...inCategory('intelligence', {
-    lookup_url: { description: 'Asks what is known of a URL.' },
-    lookup_domain: { description: 'Asks what is known of a domain.' },
-    lookup_ip: { description: 'Asks what is known of an address.' },
+    lookup_url: {
+      description: 'Asks what is known of a URL.',
+      target: { parameter: 'url', kind: 'url' },
+    },
+    lookup_domain: {
+      description: 'Asks what is known of a domain.',
+      target: { parameter: 'domain', kind: 'domain' },
+    },
+    lookup_ip: {
+      description: 'Asks what is known of an address.',
+      target: { parameter: 'ip', kind: 'ip' },
+    },
     lookup_hash: { description: 'Asks what is known of a file, by its hash.' },
   }),
   ...inCategory('ticketing', {

@@ -71,6 +71,53 @@ describe('the level that an action needs', () => {
     ).toBe('manager');
   });
 
+  it.each([
+    ['lookup_ip', { ip: '10.0.0.1' }, 'manager'],
+    ['lookup_ip', { ip: '10.1.0.1' }, 'none'],
+    ['lookup_domain', { domain: 'Example.com' }, 'manager'],
+    ['lookup_url', { url: 'https://user@EXAMPLE.com:8443/x?y#z' }, 'manager'],
+    ['lookup_url', { url: 'http://10.0.0.1/' }, 'manager'],
+    ['lookup_url', { url: 'http://0x0a000001/' }, 'manager'],
+    ['lookup_url', { url: 'http://[::ffff:10.0.0.1]/' }, 'manager'],
+    ['lookup_url', { url: 'https://evil.example/?for=example.com' }, 'none'],
+    ['lookup_url', { url: 'no address' }, 'none'],
+    ['lookup_hash', { hash: 'example.com' }, 'none'],
+    // Whom a message goes to is nothing that is acted on.
+    ['notify_user', { recipient: 'ceo@example.com' }, 'none'],
+    ['notify_channel', { channel: 'dc-1' }, 'none'],
+    ['quarantine_email', { message_id: 'm', recipient: 'ceo@example.com' }, 'none'],
+  ] as const)('excepts no look-up from protection: %s %j needs %s', (type, parameters, level) => {
+    const protectedTargets = {
+      hosts: ['dc-*'],
+      users: ['ceo*'],
+      senders: ['ceo*'],
+      domains: ['example.com'],
+      ips: ['10.0.*'],
+    };
+    expect(requiredLevel({ ...plain, protectedTargets }, { type, parameters })).toBe(level);
+  });
+
+  it.each([
+    ['2001:db8::1', '2001:DB8:0:0:0:0:0:1'],
+    ['2001:DB8:0::1', '2001:db8::1'],
+    ['2001:db8:*', '2001:0db8::7'],
+    ['10.0.0.1', '::ffff:10.0.0.1'],
+    ['::ffff:a00:1', '10.0.0.1'],
+    ['10.0.*', '::FFFF:0a00:0001'],
+  ])('sees the protected address %s in %s', (pattern, ip) => {
+    const site: SitePolicy = { ...plain, protectedTargets: { ips: [pattern] } };
+    expect(requiredLevel(site, { type: 'block_ip', parameters: { ip } })).toBe('manager');
+  });
+
+  it.each([
+    [{ domains: ['bücher.example'] }, 'block_domain', { domain: 'xn--bcher-kva.example' }],
+    [{ domains: ['*.bücher.example'] }, 'block_domain', { domain: 'www.xn--bcher-kva.example' }],
+    [{ domains: ['bücher.example'] }, 'block_sender', { sender: 'a@XN--bcher-kva.example' }],
+    [{ senders: ['*@bücher.example'] }, 'block_sender', { sender: 'a@xn--bcher-kva.example' }],
+  ] as const)('sees %j in an international name', (protectedTargets, type, parameters) => {
+    expect(requiredLevel({ ...plain, protectedTargets }, { type, parameters })).toBe('manager');
+  });
+
   it('can be raised by whoever asks, never lowered', () => {
     expect(
       requiredLevel(plain, { type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),

@@ -1,3 +1,6 @@
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { readIpAddress } from '../common/net/ip-address.js';
 import type { TargetKind } from './action-catalogue.js';
 
 /** Patterns with `*` for any run of characters, per kind of target. */
@@ -9,26 +12,66 @@ export interface ProtectedTargets {
   readonly ips?: readonly string[];
 }
 
-const LIST_OF: Readonly<Record<TargetKind, keyof ProtectedTargets>> = {
-  host: 'hosts',
-  user: 'users',
-  sender: 'senders',
-  domain: 'domains',
-  ip: 'ips',
+interface Name {
+  readonly list: keyof ProtectedTargets;
+  readonly text: string;
+}
+
+/** By what the target may be protected: a sender by its domain too, a URL by its host. */
+const NAMES: Readonly<Record<TargetKind, (value: string) => readonly Name[]>> = {
+  host: (text) => [{ list: 'hosts', text }],
+  user: (text) => [{ list: 'users', text }],
+  sender: (value) => {
+    const text = addressOf(value);
+    const domain = text.slice(text.lastIndexOf('@') + 1);
+    return [
+      { list: 'senders', text },
+      { list: 'domains', text: domain },
+    ];
+  },
+  domain: (text) => [{ list: 'domains', text }],
+  ip: (text) => [{ list: 'ips', text }],
+  url: (value) => {
+    if (!URL.canParse(value)) return [];
+    const text = new URL(value).hostname.replace(/^\[(.*)\]$/, '$1');
+    return [{ list: isIP(text) === 0 ? 'domains' : 'ips', text }];
+  },
 };
 
-/** Whether the site protects the target. A sender is protected by its domain too. */
+/** The one form in which two spellings of the same name meet. */
+const CANONICAL: Readonly<Record<keyof ProtectedTargets, (text: string) => string>> = {
+  hosts: (text) => text,
+  users: (text) => text,
+  senders: inAscii,
+  domains: inAscii,
+  ips: canonicalIp,
+};
+
+/** Whether the site protects the target. */
 export function isProtected(
   targets: ProtectedTargets,
   { kind, value }: { readonly kind: TargetKind; readonly value: string },
 ): boolean {
-  const target = kind === 'sender' ? addressOf(value) : value;
-  const own = targets[LIST_OF[kind]] ?? [];
-  if (own.some((pattern) => matches(pattern, target))) return true;
-  const domain = kind === 'sender' ? target.slice(target.lastIndexOf('@') + 1) : undefined;
-  return (
-    domain !== undefined && (targets.domains ?? []).some((pattern) => matches(pattern, domain))
-  );
+  return NAMES[kind](value).some(({ list, text }) => {
+    const canonical = CANONICAL[list];
+    const name = canonical(text);
+    return (targets[list] ?? []).some((pattern) => matches(canonical(pattern), name));
+  });
+}
+
+/** IPv4 in IPv6 is the IPv4 address, and an IPv6 address is written in one way; patterns with `*` stay as they are. */
+function canonicalIp(text: string): string {
+  const address = readIpAddress(text.trim())?.address;
+  if (address?.family !== 'ipv6') return address?.text ?? text;
+  return new URL(`http://[${address.text}]`).hostname.slice(1, -1);
+}
+
+/** `bücher.example` is `xn--bcher-kva.example` to every machine. */
+function inAscii(text: string): string {
+  const parts = text.normalize('NFKC').split(/([.@])/);
+  return parts
+    .map((part) => (/^[^*]*[^\0-\x7f][^*]*$/.test(part) ? domainToASCII(part) || part : part))
+    .join('');
 }
 
 /** `Bob <bob@example.com>` is the same sender as `bob@example.com`. */

@@ -46,6 +46,9 @@ const COLUMNS = `id, name, type, enabled, priority, config, secrets, secret_name
   latency_ms, last_checked_at, created_at, updated_at`;
 const LIVING = `connectors where deleted_at is null`;
 
+const FOUND_BY_CHECK = ['health', 'health_message', 'latency_ms', 'last_checked_at'];
+const IS_AS_BEFORE = 'config = $5::jsonb and secrets is not distinct from $6';
+
 @Injectable()
 export class ConnectorsRepository {
   constructor(private readonly statements: Statements) {}
@@ -111,8 +114,7 @@ export class ConnectorsRepository {
     const text = `
       update connectors set name = $2, enabled = $3, priority = $4, config = $5::jsonb, secrets = $6, secret_names = $7,
         version = version + 1, updated_at = now(),
-        health = case when config = $5::jsonb and secrets is not distinct from $6 then health end,
-        health_message = case when config = $5::jsonb and secrets is not distinct from $6 then health_message end
+        ${FOUND_BY_CHECK.map((column) => `${column} = case when ${IS_AS_BEFORE} then ${column} end`).join(', ')}
       where id = $1 and deleted_at is null returning ${COLUMNS}`;
     const values = [id, ...valuesOf(content)];
     const rows = await this.statements.rowsIn<Row>(tx, { name: 'connectors_update', text }, values);

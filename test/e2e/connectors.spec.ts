@@ -227,6 +227,22 @@ describe('/api/connectors', () => {
     expect((await admin.request('POST', '/api/connectors/nothing/test')).status).toBe(404);
   });
 
+  it('forgets with a changed configuration what a check of the former one found', async () => {
+    const { id } = (await create(http())).body.data;
+    const read = async () => (await viewer.request('GET', `/api/connectors/${id}`)).body.data;
+    await admin.request('POST', `/api/connectors/${id}/test`);
+    await admin.request('PUT', `/api/connectors/${id}`, { body: { name: 'renamed' } });
+    expect(await read()).toMatchObject({ status: 'healthy', last_checked_at: expect.any(String) });
+    const { config } = http() as { config: object };
+    const body = { config: { ...config, headers: { 'x-team': 'soc' } } };
+    expect((await admin.request('PUT', `/api/connectors/${id}`, { body })).status).toBe(200);
+    expect(await read()).toMatchObject({ status: 'degraded' });
+    expect(await read()).not.toHaveProperty('last_checked_at');
+    const { data } = (await viewer.request('GET', '/api/connectors/health')).body;
+    expect(data).toMatchObject([{ id, message: 'Not checked yet.' }]);
+    expect(data[0]).not.toHaveProperty('checked_at');
+  });
+
   it('says once that a connector has become unhealthy', async () => {
     await create(http());
     const checks = app.nest.get(ConnectorChecks);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
 export const TEMPLATE = 'template_of_tests';
@@ -26,11 +27,23 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
   });
   return {
     url: databaseUrl(name),
-    drop: () =>
-      asAdmin(
-        async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`)),
-      ),
+    drop: () => asAdmin((admin) => drop(admin, name)),
   };
+}
+
+const NOT_ALLOWED = '42501';
+
+/** Autovacuum may be at work in it: its processes belong to the superuser, and nobody else may end them. */
+async function drop(admin: Client, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await admin.query(`drop database if exists ${name} with (force)`);
+      return;
+    } catch (error) {
+      if (attempt === 20 || (error as { code?: string }).code !== NOT_ALLOWED) throw error;
+      await sleep(250);
+    }
+  }
 }
 
 async function asAdmin(work: (admin: Client) => Promise<void>): Promise<void> {

@@ -22,6 +22,7 @@ import { IncidentReadRepository } from './incident-read.repository.js';
 import { IncidentWriteRepository } from './incident-write.repository.js';
 import type { CreatedIncident, Incident, IncidentSummary, NewIncident } from './incident.js';
 import type { IncidentListRequest } from './listing/incident-list.js';
+import { rawDataJson } from './raw-data-json.js';
 import { rawDataErrors } from './raw-data-rules.js';
 import {
   IncidentTimeline,
@@ -53,7 +54,7 @@ export class IncidentsService {
     wanted: WantedIncident,
     keep: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
-    const rawData = JSON.stringify(wanted.rawData);
+    const rawData = rawDataJson(wanted.rawData);
     const errors = rawDataErrors(wanted.incidentType, wanted.rawData, rawData);
     if (errors.length > 0) throw new ValidationError(errors);
     return await this.creation.create(caller, { ...wanted, rawData }, keep);

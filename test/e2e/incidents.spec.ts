@@ -109,6 +109,14 @@ describe('incidents', () => {
       expect([...new Set(wrong(answer).map(({ field }) => field))].sort()).toEqual(fields);
     });
 
+    it('should say once of each missing field that it is required', async () => {
+      const answer = await analyst.request('POST', '/api/incidents', { body: {} });
+      expect(answer.body.error.details.errors).toEqual([
+        { field: 'incident_type', code: 'required', message: 'incident_type is required.' },
+        { field: 'source', code: 'required', message: 'source is required.' },
+      ]);
+    });
+
     it('should take any type of the documented shape', async () => {
       const { id } = await create({ incident_type: 'z'.repeat(64) });
       expect((await read(id)).incident_type).toBe('z'.repeat(64));
@@ -135,13 +143,14 @@ describe('incidents', () => {
     });
 
     it('should keep raw_data as it was sent, its numbers digit by digit', async () => {
-      const raw = `{"n":9007199254740991,"f":0.1,"e":1e3,"constructor":[],"toString":null,"":"","\u2028":"é😀"}`;
+      const raw = `{"n":9007199254740991,"zero":0,"negative":-0,"f":0.1,"e":1e3,"constructor":[],"toString":null,"":"","\u2028":"é😀"}`;
       const body = `{"incident_type":"other","source":"x","raw_data":${raw}}`;
       const headers = { 'content-type': 'application/json' };
       const answer = await analyst.request('POST', '/api/incidents', { body, headers });
       expect(answer.status).toBe(201);
       const { text } = await viewer.request('GET', `/api/incidents/${answer.body.data.id}`);
       expect(JSON.parse(text).data.raw_data).toEqual(JSON.parse(raw));
+      expect(text).toContain('"negative":-0,');
       expect(text).toContain('"n":9007199254740991');
     });
 
@@ -217,6 +226,27 @@ describe('incidents', () => {
   });
 
   describe('read', () => {
+    it('should have the properties in the order of the contract', async () => {
+      const { id } = await create({ raw_data: { a: 1 } });
+      const verdict = { classification: 'benign' };
+      await put(id, { verdict, status: 'resolved', resolution: 'Nothing.' });
+      expect(Object.keys(await read(id))).toEqual([
+        'id',
+        'incident_number',
+        'incident_type',
+        'severity',
+        'status',
+        'source',
+        'raw_data',
+        'verdict',
+        'recommended_actions',
+        'resolution',
+        'created_at',
+        'updated_at',
+        'triaged_at',
+      ]);
+    });
+
     it('should carry a strong ETag that changes with the incident', async () => {
       const { id } = await create();
       const first = await viewer.request('GET', `/api/incidents/${id}`);
@@ -304,7 +334,7 @@ describe('incidents', () => {
     });
 
     it.each([
-      ['nothing', {}, 'body'],
+      ['nothing', {}, ''],
       ['an unknown field', { colour: 'red' }, 'colour'],
       ['a source', { source: 'x' }, 'source'],
       ['raw_data', { raw_data: {} }, 'raw_data'],

@@ -53,7 +53,11 @@ export const ERROR_SCHEMAS: SchemasObject = {
     type: 'object',
     required: ['field', 'code', 'message'],
     properties: {
-      field: { type: 'string', description: 'A dotted path.', example: 'parameters.message_id' },
+      field: {
+        type: 'string',
+        description: 'A dotted path; empty for the body as a whole.',
+        example: 'parameters.message_id',
+      },
       code: { type: 'string', example: 'is_string' },
       message: { type: 'string', example: 'parameters.message_id must be a string.' },
     },

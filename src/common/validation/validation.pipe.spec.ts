@@ -1,11 +1,13 @@
-import { ArrayMaxSize, IsArray, IsString } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsString, Length, Matches } from 'class-validator';
 import fc from 'fast-check';
-import type { ValidationError } from '../errors/app-error.js';
+import type { FieldError, ValidationError } from '../errors/app-error.js';
 import { isIsoTime, IsJsonObject, NestedList, NestedObject, Optional } from './decorators.js';
 import { createValidationPipe } from './validation.pipe.js';
 
 class StepDto {
   @IsString()
+  @Length(2, 3)
+  @Matches(/^[a-z]/)
   readonly name: string;
 
   @Optional()
@@ -37,12 +39,15 @@ const pipe = createValidationPipe();
 const transform = (body: unknown): Promise<unknown> =>
   pipe.transform(body, { type: 'body', metatype: BodyDto }) as Promise<unknown>;
 
-async function fieldsOf(body: unknown): Promise<string[]> {
-  const error = await transform(body).then(
+async function errorsOf(
+  body: unknown,
+  metatype: new () => object = BodyDto,
+): Promise<FieldError[]> {
+  const error = await pipe.transform(body, { type: 'body', metatype }).then(
     () => undefined,
     (thrown: unknown) => thrown as ValidationError,
   );
-  return error?.errors.map(({ field }) => field) ?? [];
+  return [...(error?.errors ?? [])];
 }
 
 describe('the validation pipe', () => {
@@ -59,8 +64,8 @@ describe('the validation pipe', () => {
         fc.pre(!JSON.stringify(free).includes('__proto__'));
         const body = {
           free,
-          step: { name: 'a', parameters: free },
-          steps: [{ name: 'b', parameters: free }],
+          step: { name: 'aa', parameters: free },
+          steps: [{ name: 'bb', parameters: free }],
         };
         expect(await transform(body)).toEqual(body);
       }),
@@ -68,7 +73,7 @@ describe('the validation pipe', () => {
   });
 
   it('makes instances of what has a known shape', async () => {
-    const body = (await transform({ step: { name: 'a' }, steps: [{ name: 'b' }] })) as BodyDto;
+    const body = (await transform({ step: { name: 'aa' }, steps: [{ name: 'bb' }] })) as BodyDto;
     expect(body).toBeInstanceOf(BodyDto);
     expect(body.step).toBeInstanceOf(StepDto);
     expect(body.steps?.[0]).toBeInstanceOf(StepDto);
@@ -80,17 +85,39 @@ describe('the validation pipe', () => {
     [{ free: 'x' }, ['free']],
     [{ free: [{ constructor: 1 }] }, ['free']],
     [{ step: [] }, ['step']],
-    [{ step: [{ name: 'a' }] }, ['step']],
-    [{ step: { name: 'a', parameters: [] } }, ['step.parameters']],
-    [{ steps: { name: 'a' } }, ['steps']],
-    [{ steps: [[{ name: 'a' }]] }, ['steps']],
-    [{ steps: [{ name: 'a' }, { name: 2 }] }, ['steps.1.name']],
-    [{ steps: [{ name: 'a', other: 1 }] }, ['steps.0.other']],
+    [{ step: [{ name: 'aa' }] }, ['step']],
+    [{ step: { name: 'aa', parameters: [] } }, ['step.parameters']],
+    [{ steps: { name: 'aa' } }, ['steps']],
+    [{ steps: [[{ name: 'aa' }]] }, ['steps']],
+    [{ steps: [{ name: 'aa' }, { name: 2 }] }, ['steps.1.name']],
+    [{ steps: [{ name: 'aa', other: 1 }] }, ['steps.0.other']],
     [{ tags: [{ constructor: 1 }] }, ['tags']],
     [{ other: { constructor: 1 } }, ['other']],
     [{ other: [{ a: { constructor: {} } }] }, ['other']],
   ])('refuses %j at %j', async (body, fields) => {
-    expect([...new Set(await fieldsOf(body))]).toEqual(fields);
+    expect((await errorsOf(body)).map(({ field }) => field)).toEqual(fields);
+  });
+});
+
+describe('what is said of a field', () => {
+  it('is once that it is required, when it was left out', async () => {
+    const missing = { code: 'required', message: 'name is required.' };
+    expect(await errorsOf({}, StepDto)).toEqual([{ field: 'name', ...missing }]);
+    expect(await errorsOf({ step: {}, steps: [{ name: 'aa' }, {}] })).toEqual([
+      { field: 'step.name', code: 'required', message: 'step.name is required.' },
+      { field: 'steps.1.name', code: 'required', message: 'steps.1.name is required.' },
+    ]);
+  });
+
+  it.each([7, null, [], {}])('is once that it is of another kind, when it is %j', async (name) => {
+    expect(await errorsOf({ name }, StepDto)).toEqual([
+      { field: 'name', code: 'is_string', message: 'name must be a string.' },
+    ]);
+  });
+
+  it('is everything that is wrong with it, when it is of the right kind', async () => {
+    const codes = (await errorsOf({ name: '7777' }, StepDto)).map(({ code }) => code);
+    expect(codes.sort()).toEqual(['is_length', 'matches']);
   });
 });
 

@@ -3,20 +3,30 @@ import type { ValidationError as Failure } from 'class-validator';
 import { type FieldError, ValidationError } from '../errors/app-error.js';
 import { withFreeObjectsHeld } from './free-objects.js';
 
+/** The rules that say of what kind a value is; of another kind, what else it is not goes without saying. */
+const KINDS = new Set(['isString', 'isBoolean', 'isNumber', 'isInt', 'isArray', 'isJsonObject']);
+
 /** Turns class-validator's tree into the flat list that the error envelope shows. */
 export function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
   return failures.flatMap((failure) => {
     const field = parent === '' ? failure.property : `${parent}.${failure.property}`;
-    const own = Object.entries(failure.constraints ?? {}).map(([rule, message]) => ({
-      field,
-      code: rule === 'whitelistValidation' ? 'unknown_field' : snakeCase(rule),
-      message:
-        rule === 'whitelistValidation'
-          ? `${field} is not a known field.`
-          : sentence(message, failure.property, field),
-    }));
+    const rules = Object.entries(failure.constraints ?? {});
+    // JSON has no undefined, nor has a query: the field was left out.
+    if (rules.length > 0 && failure.value === undefined) {
+      return [{ field, code: 'required', message: `${field} is required.` }];
+    }
+    const kind = rules.find(([rule]) => KINDS.has(rule));
+    if (kind) return [errorOf(kind, failure.property, field)];
+    const own = rules.map((rule) => errorOf(rule, failure.property, field));
     return [...own, ...fieldErrors(failure.children ?? [], field)];
   });
+}
+
+function errorOf([rule, message]: [string, string], property: string, field: string): FieldError {
+  if (rule === 'whitelistValidation') {
+    return { field, code: 'unknown_field', message: `${field} is not a known field.` };
+  }
+  return { field, code: snakeCase(rule), message: sentence(message, property, field) };
 }
 
 function snakeCase(rule: string): string {
@@ -50,7 +60,8 @@ export function createValidationPipe(): ValidationPipe {
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
-    validationError: { target: false, value: false },
+    // The value tells a field that was left out; it goes nowhere.
+    validationError: { target: false, value: true },
     exceptionFactory: (failures) => new ValidationError(fieldErrors(failures)),
   });
 }

@@ -115,17 +115,23 @@ export class IncidentDto extends IncidentSummaryDto {
   })
   readonly triaged_at?: string;
 
-  /** As JSON in the envelope. What the source said goes through as text, which loses no digit and costs no parsing. */
+  /**
+   * As JSON in the envelope, in the order of the contract. What the source said goes through as text, which loses no
+   * digit and costs no parsing.
+   */
   static envelopeOf(this: void, incident: Incident): string {
     const { verdict, resolution, triagedAt } = incident;
-    const fields: Omit<IncidentDto, 'raw_data'> = {
-      ...IncidentSummaryDto.from(incident),
+    const { created_at, updated_at, ...before } = IncidentSummaryDto.from(incident);
+    const after: Omit<IncidentDto, 'raw_data' | keyof typeof before> = {
       ...(verdict && { verdict: verdict as VerdictDto }),
       recommended_actions: incident.recommendedActions,
       ...(resolution !== undefined && { resolution }),
+      created_at,
+      updated_at,
       ...(triagedAt && { triaged_at: triagedAt.toISOString() }),
     };
-    return `{"data":{"raw_data":${incident.rawData},${JSON.stringify(fields).slice(1)}}`;
+    const [head, tail] = [JSON.stringify(before), JSON.stringify(after)];
+    return `{"data":${head.slice(0, -1)},"raw_data":${incident.rawData},${tail.slice(1)}}`;
   }
 }
 

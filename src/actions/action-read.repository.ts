@@ -14,16 +14,6 @@ const LOCK: Statement = {
   text: `select ${ACTION_COLUMNS} from actions where actions.id = $1 for no key update of actions`,
 };
 
-/** Nobody works on them any more, or nobody began to. */
-const LAPSED: Statement = {
-  name: 'actions_lapsed',
-  text: `
-    select ${ACTION_COLUMNS} from actions
-     where actions.status = 'pending' and actions.lease_until < now()
-       and (actions.phase is not null or $2::boolean)
-     order by actions.lease_until limit $1`,
-};
-
 const COUNT_UNDER_WAY: Statement = {
   name: 'actions_count_under_way',
   text: `
@@ -53,12 +43,6 @@ export class ActionReadRepository {
   async lockById(tx: Tx, id: string): Promise<Action | undefined> {
     const [row] = await this.statements.rowsIn<ActionRow>(tx, LOCK, [id]);
     return row && actionOf(row);
-  }
-
-  /** @param unclaimedToo also those that nobody has begun, which have to wait while the kill switch is on */
-  async lapsed(limit: number, unclaimedToo: boolean): Promise<Action[]> {
-    const rows = await this.statements.rows<ActionRow>(LAPSED, [limit, unclaimedToo]);
-    return rows.map(actionOf);
   }
 
   async countUnderWay(): Promise<number> {

@@ -15,7 +15,11 @@ import { ActionRecovery } from './execution/action-recovery.js';
 import { ActionRuns } from './execution/action-runs.js';
 import { ClaimRepository } from './execution/claim.repository.js';
 import { Claims } from './execution/claims.js';
+import { ConnectorPlaces } from './execution/connector-places.js';
 import { Failpoints } from './execution/failpoints.js';
+import { LapsedRepository } from './execution/lapsed.repository.js';
+import { LapsedClaims } from './execution/lapsed-claims.js';
+import { WaitingActions } from './execution/waiting-actions.js';
 import { HeldActions } from './held-actions.js';
 import { IncidentActionsController } from './incident-actions.controller.js';
 import { ActionCounts } from './listing/action-counts.js';
@@ -38,10 +42,14 @@ import { RollbackService } from './rollback.service.js';
     ActionWriteRepository,
     ClaimRepository,
     Claims,
+    ConnectorPlaces,
     Decisions,
     Failpoints,
     HeldActions,
+    LapsedClaims,
+    LapsedRepository,
     RollbackService,
+    WaitingActions,
   ],
   exports: [ActionRequests, ActionRuns, ActionsService, Decisions],
 })

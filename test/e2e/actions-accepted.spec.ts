@@ -80,6 +80,29 @@ describe('actions that a vendor accepts and is still doing', () => {
     expect(vendor.calls).toHaveLength(1);
   });
 
+  it.each([
+    [{ kind: 'done', message: 'It is blocked.' } as const, 'completed', undefined],
+    ['unknown' as const, 'failed', 'outcome_unknown'],
+  ])('should be looked up when the replica died that called: %j', async (present, status, code) => {
+    vendor.present = present;
+    const { crashed } = crashAt(world.app, FAILPOINT.answered);
+    const id = await begin();
+    await crashed;
+    const action = await ended(id);
+    expect([action.status, action.result!.code]).toEqual([status, code]);
+    expect(vendor.calls).toHaveLength(1);
+  });
+
+  it('should be called again when that may be repeated and the vendor cannot tell', async () => {
+    vendor.repeatable = true;
+    const { crashed } = crashAt(world.app, FAILPOINT.answered);
+    const id = await begin();
+    await crashed;
+    done();
+    expect(await ended(id)).toMatchObject({ status: 'completed' });
+    expect(vendor.calls).toHaveLength(2);
+  });
+
   it('should not be waited for longer than the deadline', async () => {
     const started = Date.now();
     const id = await begin();

@@ -3,22 +3,19 @@ import { AppError } from '../../common/errors/app-error.js';
 import { Settings } from '../../config/settings.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector.port.js';
-import type { Participant } from '../../database/transactions.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { PermitGate } from '../../kill-switch/permit-gate.js';
-import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, hasEnded } from '../action.js';
 import { shownActionId } from '../action-id.js';
-import { Claims } from './claims.js';
-import { ConnectorRun, type RunTools } from './connector-run.js';
+import { type Claimed, Claims } from './claims.js';
+import { ConnectorPlaces } from './connector-places.js';
+import { ConnectorRun, type RunOptions, type RunTools } from './connector-run.js';
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, Failpoints } from './failpoints.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { NO_CONNECTOR, resultOfLoss } from './outcome-rules.js';
+import { mayBegin, mayRepeat } from './recovery-rules.js';
 import { RunGate } from './run-gate.js';
-
-/** A call that may be repeated is, but not for ever. */
-const MOST_RUNS = 5;
 
 /**
  * The only door to a connector's effects, for a request, an approval, a playbook step, a rollback and recovery alike. The
@@ -35,6 +32,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     private readonly registry: ConnectorRegistry,
     private readonly killSwitch: KillSwitch,
     private readonly claims: Claims,
+    private readonly places: ConnectorPlaces,
     private readonly settings: Settings,
     private readonly failpoints: Failpoints,
   ) {
@@ -49,13 +47,22 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   }
 
   /** Runs an action that is accepted and, where it has to be, approved. */
-  async run(action: Action, keep: Participant<Action> = {}): Promise<Action> {
-    return await this.track(this.begin(action, keep), action);
+  async run(action: Action, options: RunOptions = {}): Promise<Action> {
+    return await this.track(this.begin(action, options), action);
   }
 
-  /** Goes on with an action whose run has ended in the middle, or that nobody began. */
-  async recover(action: Action): Promise<Action> {
-    return await this.track(action.phase ? this.resume(action) : this.begin(action, {}), action);
+  /** Goes on with a claim that was taken over: the vendor is doing it, or is asked what came of it. */
+  async goOn(action: Action, connector: Connector): Promise<Action> {
+    const isDoingIt = action.phase === 'accepted';
+    const work = isDoingIt ? this.watch(action, connector) : this.ask(action, connector);
+    return await this.track(work, action);
+  }
+
+  /** Ends an action as what is written down of it. Throws ClaimLostError. */
+  async giveUp(action: Action, { keep }: RunOptions = {}): Promise<Action> {
+    const message = 'The run that had it ended before it was done.';
+    const loss = { kind: 'stopped', message, sent: action.sent, idempotent: false } as const;
+    return await this.claims.finish(action, resultOfLoss(loss), keep);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -63,49 +70,40 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     await Promise.allSettled(this.underWay);
   }
 
-  private async begin(action: Action, keep: Participant<Action>): Promise<Action> {
+  private async begin(action: Action, options: RunOptions): Promise<Action> {
     await this.failpoints.hit(FAILPOINT.accepted);
     const connector = await this.registry.providerOf(action.type);
-    if (!connector && !action.sent) return await this.claims.finish(action, NO_CONNECTOR, keep);
-    if (!connector || action.fence >= MOST_RUNS) return await this.giveUp(action, keep);
+    if (!connector && !action.sent) {
+      return await this.claims.finish(action, NO_CONNECTOR, options.keep);
+    }
+    if (!connector || !mayBegin(action, connector)) return await this.giveUp(action, options);
     const claimed = await this.claims.claim(action, connector.identity.id);
     if (!claimed) throw new ClaimLostError();
     await this.failpoints.hit(FAILPOINT.claimed);
-    return await this.call(claimed.action, connector, claimed.permit, keep);
+    return await this.call(claimed, connector, options);
   }
 
-  private async resume(left: Action): Promise<Action> {
-    const action = await this.claims.takeOver(left);
-    if (!action) throw new ClaimLostError();
-    const connector = await this.registry.find(action.connectorId ?? '');
-    if (!connector) return await this.giveUp(action, {});
-    if (action.phase === 'accepted') {
-      return await this.withRun(action, connector, {}, (run) => run.watch(action));
-    }
-    const known = action.sent
-      ? await this.withRun(action, connector, {}, async (run) => {
-          const outcome = await run.probe(action);
-          return outcome === 'unknown' ? undefined : await run.conclude(action, outcome);
-        })
-      : undefined;
-    if (known) return known;
-    if (!connector.idempotent(action.type) || action.fence >= MOST_RUNS) {
-      return await this.giveUp(action, {});
-    }
-    const permit = await this.claims.renewPermit(action).catch(async (error: unknown) => {
-      if (isKillSwitchActive(error)) await this.claims.release(action, action.sent);
-      throw error;
+  private async watch(action: Action, connector: Connector): Promise<Action> {
+    return await this.withRun(action, connector, {}, (run) => run.watch(action));
+  }
+
+  private async ask(action: Action, connector: Connector): Promise<Action> {
+    const known = await this.withRun(action, connector, {}, async (run) => {
+      const outcome = await this.places.within(connector.identity.id, () => run.probe(action));
+      return outcome === 'unknown' ? undefined : await run.conclude(action, outcome);
     });
-    return await this.call(action, connector, permit, {});
+    if (known) return known;
+    return mayRepeat(action, connector)
+      ? await this.claims.release(action, action.sent)
+      : await this.giveUp(action);
   }
 
   private async call(
-    action: Action,
+    { action, permit }: Claimed,
     connector: Connector,
-    permit: Permit,
-    keep: Participant<Action>,
+    options: RunOptions,
   ): Promise<Action> {
-    return await this.withRun(action, connector, keep, (run, { signal }) => {
+    return await this.withRun(action, connector, options, (run, { signal }) => {
       const permits = new PermitGate(this.killSwitch, permit, signal, (tx) =>
         this.claims.confirm(tx, action),
       );
@@ -116,7 +114,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   private async withRun<T>(
     action: Action,
     connector: Connector,
-    keep: Participant<Action>,
+    options: RunOptions,
     work: (run: ConnectorRun, lease: LeaseKeeper) => Promise<T>,
   ): Promise<T> {
     const lease = new LeaseKeeper(action, {
@@ -125,16 +123,10 @@ export class ActionExecutor implements BeforeApplicationShutdown {
       renew: (claimed) => this.claims.renew(claimed),
     });
     try {
-      return await work(new ConnectorRun(this.tools, connector, lease, keep), lease);
+      return await work(new ConnectorRun(this.tools, connector, lease, options), lease);
     } finally {
       lease.stop();
     }
-  }
-
-  private async giveUp(action: Action, keep: Participant<Action>): Promise<Action> {
-    const message = 'The run that had it ended before it was done.';
-    const loss = { kind: 'stopped', message, sent: action.sent, idempotent: false } as const;
-    return await this.claims.finish(action, resultOfLoss(loss), keep);
   }
 
   /** What another run has, and what the kill switch holds, is answered as it is. */

@@ -9,72 +9,60 @@ import { Settings } from '../../config/settings.js';
 import { isDatabaseUnavailable } from '../../database/sqlstate.js';
 import { BackgroundLoop } from '../../jobs/background-loop.js';
 import { DomainEvents } from '../../jobs/events/domain-events.js';
-import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
-import { type Action, hasEnded } from '../action.js';
-import { ActionReadRepository } from '../action-read.repository.js';
-import { ActionExecutor } from './action-executor.js';
+import { KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
+import { LapsedClaims } from './lapsed-claims.js';
+import { WaitingActions } from './waiting-actions.js';
 
 const LONGEST_PAUSE_MS = 5_000;
 const PAUSES_PER_LEASE = 4;
-const MOST_AT_ONCE = 8;
 
 /**
- * Finds actions that nobody works on: begun by a replica that died, accepted by one that died before it began, or held by
- * the kill switch. Every replica looks; claims decide which one goes on.
+ * Looks for actions that nobody works on: begun by a replica that died, accepted by one that died before it began, or held
+ * by the kill switch. Every replica looks; claims decide which one goes on. Settling what lapsed and beginning what waits
+ * are loops of their own: vendors take their time, and what became of a claim does not wait for it.
  */
 @Injectable()
 export class ActionRecovery
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
   private readonly log = new Logger(ActionRecovery.name);
-  private readonly loop: BackgroundLoop;
-  private readonly underWay = new Set<string>();
+  private readonly settling: BackgroundLoop;
+  private readonly beginning: BackgroundLoop;
 
   constructor(
-    private readonly executor: ActionExecutor,
-    private readonly reads: ActionReadRepository,
-    private readonly killSwitch: KillSwitch,
+    private readonly lapsedClaims: LapsedClaims,
+    private readonly waitingActions: WaitingActions,
     private readonly events: DomainEvents,
     settings: Settings,
   ) {
-    this.loop = new BackgroundLoop(
-      Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE),
-      () => this.sweep(),
-      (error) => this.report(error),
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
+    const report = (error: unknown) => this.report(error);
+    const again = () => this.beginning.wake();
+    this.settling = new BackgroundLoop(pauseMs, () => this.settle(report), report);
+    this.beginning = new BackgroundLoop(
+      pauseMs,
+      () => this.waitingActions.beginOldest({ again, report }),
+      report,
     );
   }
 
   onModuleInit(): void {
-    this.events.on([KILL_SWITCH_DEACTIVATED], 'actions-go-on', async () => this.loop.wake());
+    this.events.on([KILL_SWITCH_DEACTIVATED], 'actions-go-on', async () => this.beginning.wake());
   }
 
   onApplicationBootstrap(): void {
-    this.loop.start();
+    this.settling.start();
+    this.beginning.start();
   }
 
-  beforeApplicationShutdown(): Promise<void> {
-    return this.loop.stop();
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([this.settling.stop(), this.beginning.stop()]);
   }
 
-  /** Begins to recover what has lapsed; a vendor that is slow holds up no other action. */
-  async sweep(): Promise<void> {
-    const free = MOST_AT_ONCE - this.underWay.size;
-    if (free <= 0) return;
-    const held = await this.killSwitch.isActive();
-    const lapsed = await this.reads.lapsed(MOST_AT_ONCE * 2, !held);
-    const ours = lapsed.filter(({ id }) => !this.underWay.has(id)).slice(0, free);
-    for (const action of ours) void this.recover(action);
-  }
-
-  private async recover(action: Action): Promise<void> {
-    this.underWay.add(action.id);
-    try {
-      if (hasEnded(await this.executor.recover(action))) this.loop.wake();
-    } catch (error) {
-      this.report(error);
-    } finally {
-      this.underWay.delete(action.id);
-    }
+  private async settle(report: (error: unknown) => void): Promise<void> {
+    if ((await this.lapsedClaims.settleOldest(report)) === 0) return;
+    this.settling.wake();
+    this.beginning.wake();
   }
 
   private report(error: unknown): void {

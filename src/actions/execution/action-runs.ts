@@ -32,7 +32,7 @@ export class ActionRuns {
   /** The action when it has ended in time; else as it was, while the run goes on. Anything but `pending` is left alone. */
   async runAndWait(action: Action, keep: Participant<Action> = {}): Promise<Action> {
     if (action.status !== 'pending') return action;
-    const running = this.executor.run(action, keep).catch((error: unknown) => {
+    const running = this.executor.run(action, { keep }).catch((error: unknown) => {
       // It is accepted all the same: recovery goes on with it.
       this.log.error({ err: error, action: shownActionId(action.id) }, 'An action was not run.');
       return action;

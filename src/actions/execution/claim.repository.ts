@@ -22,12 +22,28 @@ const CLAIM: Statement = {
      where ${OURS} and actions.phase is null ${RETURNING}`,
 };
 
-/** What a run left behind that did not renew its lease. */
+/** Of the runs that are named by $1 and $2 those that have lapsed. What somebody else is changing is somebody else's. */
+const LAPSED_OF = (phase: string) => `
+  select actions.id from actions
+    join unnest($1::uuid[], $2::integer[]) as seen (id, fence) on actions.id = seen.id and actions.fence = seen.fence
+   where actions.status = 'pending' and actions.phase ${phase} and actions.lease_until < now()
+     for update of actions skip locked`;
+
+/** What runs left behind that did not renew their lease. */
 const TAKE_OVER: Statement = {
   name: 'actions_take_over',
   text: `
     update actions set fence = actions.fence + 1, ${LEASE('$3')}
-     where ${OURS} and actions.phase is not null and actions.lease_until < now() ${RETURNING}`,
+     where actions.id in (${LAPSED_OF('is not null')}) ${RETURNING}`,
+};
+
+/**
+ * What a dead run was to do may be done again: it waits as if nobody had begun, in its old order. The fence stays, and
+ * rises with the next claim; until then there is no claim under which the dead run, should it wake up, could send.
+ */
+const REQUEUE: Statement = {
+  name: 'actions_requeue',
+  text: `update actions set phase = null where actions.id in (${LAPSED_OF(`= 'claimed'`)}) returning 1`,
 };
 
 const SENDING: Statement = {
@@ -45,6 +61,12 @@ const ACCEPTED: Statement = {
   text: `
     update actions set phase = 'accepted', handle = $4, accepted_at = coalesce(accepted_at, now()), ${LEASE('$3')}
      where ${OURS} and actions.phase is not null ${RETURNING}`,
+};
+
+/** Who cannot be begun lets others go before. */
+const DEFER: Statement = {
+  name: 'actions_defer',
+  text: `update actions set ${LEASE('$3')} where ${OURS} and actions.phase is null returning 1`,
 };
 
 /** For whoever comes first to go on with it. */
@@ -75,9 +97,17 @@ export class ClaimRepository {
     return await this.one(tx, CLAIM, [id, fence, connectorId, leaseMs]);
   }
 
-  async takeOver({ id, fence }: Fenced, leaseMs: number): Promise<Action | undefined> {
-    const [row] = await this.statements.rows<ActionRow>(TAKE_OVER, [id, fence, leaseMs]);
-    return row && actionOf(row);
+  async takeOver(runs: readonly Fenced[], leaseMs: number): Promise<Action[]> {
+    const values = [...named(runs), leaseMs];
+    return (await this.statements.rows<ActionRow>(TAKE_OVER, values)).map(actionOf);
+  }
+
+  async requeue(runs: readonly Fenced[]): Promise<number> {
+    return (await this.statements.rows(REQUEUE, named(runs))).length;
+  }
+
+  async defer({ id, fence }: Fenced, leaseMs: number): Promise<void> {
+    await this.statements.rows(DEFER, [id, fence, leaseMs]);
   }
 
   async noteSending({ id, fence }: Fenced, leaseMs: number): Promise<boolean> {
@@ -124,4 +154,8 @@ export class ClaimRepository {
     const [row] = await this.statements.rowsIn<ActionRow>(tx, statement, values);
     return row && actionOf(row);
   }
+}
+
+function named(runs: readonly Fenced[]): unknown[] {
+  return [runs.map(({ id }) => id), runs.map(({ fence }) => fence)];
 }

@@ -54,11 +54,6 @@ export class Claims {
     });
   }
 
-  /** For a run that goes on with what another one left. Throws `kill_switch_active`, or ClaimLostError. */
-  async renewPermit(action: Action): Promise<Permit> {
-    return await this.killSwitch.renewPermit((tx) => this.confirm(tx, action));
-  }
-
   /** Makes sure, in a transaction that renews the permit, that the claim still holds. */
   async confirm(tx: Tx, action: Action): Promise<void> {
     if (!(await this.claims.renewIn(tx, action, this.settings.actionLeaseMs))) {
@@ -66,8 +61,19 @@ export class Claims {
     }
   }
 
-  async takeOver(action: Action): Promise<Action | undefined> {
-    return await this.claims.takeOver(action, this.settings.actionLeaseMs);
+  /** Makes claims that have lapsed this replica's; those are missing that somebody else was faster with. */
+  async takeOver(left: readonly Action[]): Promise<Action[]> {
+    return left.length > 0 ? await this.claims.takeOver(left, this.settings.actionLeaseMs) : [];
+  }
+
+  /** Puts claims that have lapsed back among what waits for a run; answers how many. */
+  async requeue(left: readonly Action[]): Promise<number> {
+    return left.length > 0 ? await this.claims.requeue(left) : 0;
+  }
+
+  /** For what waits and could not be begun, for a reason of its own: it has its turn again a lease later. */
+  async defer(action: Action): Promise<void> {
+    await this.claims.defer(action, this.settings.actionLeaseMs);
   }
 
   async noteSending(action: Action): Promise<void> {

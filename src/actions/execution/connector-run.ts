@@ -13,6 +13,13 @@ import type { LeaseKeeper } from './lease-keeper.js';
 import { failed, type Loss, pollPauseMs, resultOf, resultOfLoss } from './outcome-rules.js';
 import type { RunGate } from './run-gate.js';
 
+export interface RunOptions {
+  /** Takes part in the transaction that finishes the action. */
+  readonly keep?: Participant<Action>;
+  /** The vendor has answered: what is still to come is a look now and then. */
+  readonly answered?: () => void;
+}
+
 export interface RunTools {
   readonly claims: Claims;
   readonly failpoints: Failpoints;
@@ -28,8 +35,12 @@ export class ConnectorRun {
     private readonly tools: RunTools,
     private readonly connector: Connector,
     private readonly lease: LeaseKeeper,
-    private readonly keep: Participant<Action>,
+    private readonly options: RunOptions,
   ) {}
+
+  private get keep(): Participant<Action> {
+    return this.options.keep ?? {};
+  }
 
   /** Makes the call that the action was claimed for. */
   async call(action: Action, gate: RunGate): Promise<Action> {
@@ -63,6 +74,7 @@ export class ConnectorRun {
   }
 
   async conclude(action: Action, outcome: Outcome): Promise<Action> {
+    this.options.answered?.();
     if (outcome.kind !== 'accepted') {
       return await this.tools.claims.finish(action, resultOf(outcome), this.keep);
     }

@@ -16,6 +16,7 @@ export class SlowVendor extends Connector {
   present: Outcome | 'unknown' = 'unknown';
   /** Instead of accepting, breaks off after the call has left. */
   breaks = false;
+  repeatable = false;
 
   constructor() {
     super({ id: 'slow', name: 'slow', type: 'test' });
@@ -26,7 +27,7 @@ export class SlowVendor extends Connector {
   }
 
   idempotent(): boolean {
-    return false;
+    return this.repeatable;
   }
 
   execute(call: ActionCall, gate: Gate): Promise<Outcome> {

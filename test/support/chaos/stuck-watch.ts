@@ -3,12 +3,21 @@ import type { ChaosSite } from './chaos-site.js';
 
 const LOOK_MS = 50;
 
+interface Overdue {
+  readonly id: string;
+  readonly fence: string;
+  readonly claimed: boolean;
+  readonly overdue: number;
+}
+
 /**
- * Measures for how long actions lie about whose lease has lapsed, while at least one replica is there to take them over:
- * from the end of the lease, or from when the first replica was back, to the next claim or the end.
+ * Measures how long actions lie about that nobody looks after, while at least one replica is there to do it: from the end
+ * of the lease, or from when the first replica was back. A claim is settled by whoever looks first; what has no claim waits
+ * for its turn at its vendor.
  */
 export class StuckWatch {
-  private readonly longest = new Map<string, number>();
+  private readonly lapsed = new Map<string, number>();
+  private readonly waiting = new Map<string, number>();
   private over = false;
   private looking: Promise<void> | undefined;
   private servedSince: number | undefined;
@@ -24,9 +33,14 @@ export class StuckWatch {
     await this.looking;
   }
 
-  /** In milliseconds, ascending: one for each claim that lapsed. */
-  get waits(): readonly number[] {
-    return [...this.longest.values()].sort((a, b) => a - b);
+  /** In milliseconds: one for each claim that lapsed, until it was taken over, put back or ended. */
+  get claims(): readonly number[] {
+    return [...this.lapsed.values()];
+  }
+
+  /** In milliseconds: one for each turn of an action that nobody had claimed, until it was claimed or ended. */
+  get turns(): readonly number[] {
+    return [...this.waiting.values()];
   }
 
   private async look(): Promise<void> {
@@ -35,15 +49,17 @@ export class StuckWatch {
       if (!served) this.servedSince = undefined;
       else this.servedSince ??= performance.now();
       if (this.servedSince === undefined) continue;
-      const { rows } = await this.site.db.query<{ id: string; fence: string; overdue: number }>(
-        `select id, fence, (extract(epoch from clock_timestamp() - lease_until) * 1000)::float8 as overdue
+      const { rows } = await this.site.db.query<Overdue>(
+        `select id, fence, phase is not null as claimed,
+                (extract(epoch from clock_timestamp() - lease_until) * 1000)::float8 as overdue
            from actions where status = 'pending' and lease_until < clock_timestamp()`,
       );
       const servedFor = performance.now() - this.servedSince;
-      for (const { id, fence, overdue } of rows) {
+      for (const { id, fence, claimed, overdue } of rows) {
+        const longest = claimed ? this.lapsed : this.waiting;
         const run = `${id}/${fence}`;
         const waited = Math.min(overdue, servedFor);
-        this.longest.set(run, Math.max(waited, this.longest.get(run) ?? 0));
+        longest.set(run, Math.max(waited, longest.get(run) ?? 0));
       }
     }
   }

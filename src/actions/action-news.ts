@@ -3,8 +3,10 @@ import { AuditLog } from '../audit/audit-log.js';
 import { Transactions, type Tx } from '../database/transactions.js';
 import { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
 import { DomainEvents } from '../jobs/events/domain-events.js';
+import type { Severity } from '../incidents/incident.js';
 import { Metrics } from '../metrics/metrics.js';
 import { type Action, hasEnded } from './action.js';
+import { actionType } from './action-catalogue.js';
 import { shownActionId } from './action-id.js';
 
 /** The domain events of this module, by their names. */
@@ -18,16 +20,24 @@ export const ACTION_EVENTS = {
 /** What the events of this module carry. */
 export interface ActionNewsPayload {
   readonly action_type: string;
+  /** What it is done to: the value of the type's first parameter, cut when it is long. */
+  readonly target: string;
   readonly requested_by: string;
   readonly incident_id?: string;
+  /** Of the incident at that time, as the severity is. */
+  readonly incident_number?: string;
+  readonly severity?: Severity;
   readonly approval_level?: string;
   readonly rollback_of?: string;
   readonly message?: string;
+  /** Nothing happened outside: a sandbox answered. */
+  readonly simulated?: true;
 }
 
 export type Happening = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
 
 const LONGEST_MESSAGE = 1_000;
+const LONGEST_TARGET = 500;
 
 /** Writes down what happened to an action, in the transaction in which it does: audit, timeline, events, metrics. */
 @Injectable()
@@ -78,13 +88,24 @@ function eventsOf(what: Happening, action: Action) {
   const message = messageOf(what, action);
   const payload: ActionNewsPayload = {
     action_type: action.type,
+    target: targetOf(action),
     requested_by: action.requestedBy,
     ...(action.incidentId && { incident_id: action.incidentId }),
+    ...(action.incident && {
+      incident_number: action.incident.incidentNumber,
+      severity: action.incident.severity,
+    }),
     ...(action.approvalLevel && { approval_level: action.approvalLevel }),
     ...(action.rollbackOf && { rollback_of: shownActionId(action.rollbackOf) }),
     ...(message !== undefined && { message }),
+    ...(action.result?.simulated && { simulated: true }),
   };
   return [{ type, subject: { type: 'action', id: shownActionId(action.id) }, payload }];
+}
+
+function targetOf({ type, parameters }: Action): string {
+  const { name } = actionType(type).parameters[0]!;
+  return cut(String(parameters[name]), LONGEST_TARGET);
 }
 
 function eventTypeOf(what: Happening, { status }: Action): string | undefined {
@@ -144,5 +165,10 @@ function inWords(what: Happening, action: Action): string {
 
 function messageOf(what: Happening, action: Action): string | undefined {
   const text = what === 'rejected' ? action.rejectionReason : action.result?.message;
-  return hasEnded(action) ? text?.slice(0, LONGEST_MESSAGE) : undefined;
+  return hasEnded(action) && text !== undefined ? cut(text, LONGEST_MESSAGE) : undefined;
+}
+
+/** Never in the middle of a character. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).toWellFormed();
 }

@@ -1,6 +1,9 @@
 import type { ActionTypeName } from '../common/action-types.js';
+import { incidentNumber } from '../incidents/incident-number.js';
+import type { Severity } from '../incidents/incident.js';
 import type {
   Action,
+  ActionIncident,
   ActionResult,
   ActionStatus,
   Parameters,
@@ -35,16 +38,28 @@ export interface ActionRow {
   readonly connector_id: string | null;
   readonly handle: Record<string, unknown> | null;
   readonly accepted_at: Date | null;
+  readonly incident: {
+    readonly number: string;
+    readonly created_at: string;
+    readonly type: string;
+    readonly severity: Severity;
+  } | null;
 }
 
-/** An action is linked to its rollback by the rollback alone, so that the two cannot differ. */
+/**
+ * An action is linked to its rollback by the rollback alone, so that the two cannot differ. What is said of its incident
+ * comes with it, so that nothing that is said about an action costs another round trip.
+ */
 export const ACTION_COLUMNS = `actions.id, actions.incident_id, actions.action_type, actions.parameters, actions.status,
   actions.approval_level, actions.requested_by, actions.requested_at, actions.rollback_of, actions.reason,
   actions.approved_by, actions.approved_at, actions.approval_comment, actions.rejected_by, actions.rejected_at,
   actions.rejection_reason, actions.executed_by, actions.executed_at, actions.result, actions.phase, actions.sent,
   actions.fence, actions.connector_id, actions.handle, actions.accepted_at,
   (select back.id from actions back
-    where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by`;
+    where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
+  (select json_build_object('number', incidents.number::text, 'created_at', incidents.created_at,
+                            'type', incidents.incident_type, 'severity', incidents.severity)
+     from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
 export function actionOf(row: ActionRow): Action {
   return {
@@ -75,7 +90,18 @@ export function actionOf(row: ActionRow): Action {
       connectorId: row.connector_id,
       handle: row.handle,
       acceptedAt: row.accepted_at,
+      incident: incidentOf(row),
     }),
+  };
+}
+
+function incidentOf({ incident }: ActionRow): ActionIncident | null {
+  if (!incident) return null;
+  const { number, created_at, type, severity } = incident;
+  return {
+    incidentNumber: incidentNumber(number, new Date(created_at)),
+    incidentType: type,
+    severity,
   };
 }
 

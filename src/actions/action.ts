@@ -1,4 +1,5 @@
 import type { ActionTypeName } from '../common/action-types.js';
+import type { IncidentSummary } from '../incidents/incident.js';
 
 export const ACTION_STATUSES = [
   'pending',
@@ -39,10 +40,15 @@ export type Phase = 'claimed' | 'accepted';
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
+/** What is said about an action's incident wherever the action is. */
+export type ActionIncident = Pick<IncidentSummary, 'incidentNumber' | 'incidentType' | 'severity'>;
+
 export interface Action {
   /** A UUID; outside it is shown as `act-<uuid>`. */
   readonly id: string;
   readonly incidentId?: string;
+  /** Absent for direct actions, and when it was deleted. */
+  readonly incident?: ActionIncident;
   readonly type: ActionTypeName;
   readonly parameters: Parameters;
   readonly status: ActionStatus;

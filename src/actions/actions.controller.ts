@@ -101,7 +101,7 @@ export class ActionsController {
   @Operation('getAction', 'Read an action')
   @ApiAnswer({ status: 200, description: 'All there is to it.', type: ActionDto })
   async get(@Param('id') id: string): Promise<ActionDto> {
-    return ActionDto.fromWhole(await this.actions.getWithIncident(actionIdOf(id)));
+    return ActionDto.fromWhole(await this.actions.get(actionIdOf(id)));
   }
 
   @Post(':id/rollback')

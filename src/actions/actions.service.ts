@@ -4,7 +4,6 @@ import { NotFoundError } from '../common/errors/app-error.js';
 import type { Page } from '../common/paging/page.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Participant, Tx } from '../database/transactions.js';
-import type { IncidentSummary } from '../incidents/incident.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import type { Action } from './action.js';
 import { type ActionType, actionTypes } from './action-catalogue.js';
@@ -13,12 +12,6 @@ import { ActionRequests, type WantedAction } from './action-requests.js';
 import { ActionRuns } from './execution/action-runs.js';
 import type { ActionListRequest } from './listing/action-list.js';
 import { ActionListRepository } from './listing/action-list.repository.js';
-
-export interface ActionWithIncident {
-  readonly action: Action;
-  /** Absent for direct actions, and when it was deleted. */
-  readonly incident?: IncidentSummary;
-}
 
 export interface OfferedType {
   readonly type: ActionType;
@@ -59,13 +52,6 @@ export class ActionsService {
     const action = await this.reads.findById(id);
     if (!action) throw new NotFoundError('Action');
     return action;
-  }
-
-  async getWithIncident(id: string): Promise<ActionWithIncident> {
-    const action = await this.get(id);
-    const { incidentId } = action;
-    const [incident] = incidentId ? await this.incidents.findSummaries([incidentId]) : [];
-    return { action, ...(incident && { incident }) };
   }
 
   /** Keeps the action as it is until the transaction ends. */

@@ -44,7 +44,7 @@ export class RollbackService {
     const original = await this.reads.findById(id);
     if (!original) throw new NotFoundError('Action');
     const inverse = inverseOf(original.type);
-    requireLevel(caller, await this.levelFor(original, inverse));
+    requireLevel(caller, this.levelFor(original, inverse));
     if (!inverse) {
       throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
     }
@@ -75,14 +75,10 @@ export class RollbackService {
   }
 
   /** The higher of what the original needed and what its inverse needs. */
-  private async levelFor(
-    original: Action,
-    inverse: ActionTypeName | undefined,
-  ): Promise<ApprovalLevel> {
+  private levelFor(original: Action, inverse: ActionTypeName | undefined): ApprovalLevel {
     const own = original.approvalLevel ?? 'none';
     if (!inverse) return own;
-    const { incidentId, parameters } = original;
-    const [incident] = incidentId ? await this.incidents.findSummaries([incidentId]) : [];
+    const { incident, parameters } = original;
     return higherLevel(own, this.requests.levelFor(inverse, parameters, incident?.severity));
   }
 

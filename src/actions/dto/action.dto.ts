@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
-import { type IncidentSummary, SEVERITIES, type Severity } from '../../incidents/incident.js';
-import type { ActionWithIncident } from '../actions.service.js';
+import { SEVERITIES, type Severity } from '../../incidents/incident.js';
 import {
   type Action,
+  type ActionIncident,
   ACTION_STATUSES,
   type ActionStatus,
   REQUIRED_LEVELS,
@@ -37,7 +37,7 @@ export class ActionIncidentDto {
   @ApiProperty({ enum: SEVERITIES, enumName: 'Severity', example: 'high' })
   readonly severity: Severity;
 
-  static from(this: void, incident: IncidentSummary): ActionIncidentDto {
+  static from(this: void, incident: ActionIncident): ActionIncidentDto {
     const { incidentNumber, incidentType, severity } = incident;
     return { incident_number: incidentNumber, incident_type: incidentType, severity };
   }
@@ -145,7 +145,8 @@ export class ActionDto extends ActionSummaryDto {
   })
   readonly incident?: ActionIncidentDto;
 
-  static fromWhole(this: void, { action, incident }: ActionWithIncident): ActionDto {
+  static fromWhole(this: void, action: Action): ActionDto {
+    const { incident } = action;
     return {
       ...ActionSummaryDto.from(action),
       ...(incident && { incident: ActionIncidentDto.from(incident) }),

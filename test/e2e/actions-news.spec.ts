@@ -1,0 +1,101 @@
+import { DomainEvents } from '../../src/jobs/events/domain-events.js';
+import { ActionWorld } from '../support/actions/action-world.js';
+
+interface Told {
+  readonly type: string;
+  readonly payload: Record<string, unknown>;
+}
+
+describe('what the modules above are told of actions', () => {
+  let world: ActionWorld;
+  let record: jest.SpyInstance;
+
+  beforeAll(async () => {
+    world = await ActionWorld.start();
+    record = jest.spyOn(world.app.nest.get(DomainEvents), 'record');
+  });
+  beforeEach(() => record.mockClear());
+  afterEach(() => world.vendor.forget());
+  afterAll(() => world?.close());
+
+  const told = (): Told[] =>
+    record.mock.calls
+      .flatMap(([, ...news]) => news as Told[])
+      .filter(({ type }) => type.startsWith('action.'));
+  const numberOf = async (id: string): Promise<string> =>
+    (await world.clients.viewer.request('GET', `/api/incidents/${id}`)).body.data.incident_number;
+  const decide = (id: string, what: string, body: object) =>
+    world.clients.manager.request('POST', `/api/actions/${id}/${what}`, { body });
+
+  it('should be enough for a notification: the target, the incident, how severe it is', async () => {
+    const incidentId = await world.incident({ severity: 'critical' });
+    const about = {
+      action_type: 'isolate_host',
+      target: 'laptop-7',
+      requested_by: world.names.analyst,
+      approval_level: 'senior',
+      incident_id: incidentId,
+      incident_number: await numberOf(incidentId),
+      severity: 'critical',
+    };
+    const first = await world.execute('isolate_host', { incidentId });
+    expect(told()).toEqual([
+      expect.objectContaining({ type: 'action.pending_approval', payload: about }),
+    ]);
+    record.mockClear();
+    await decide(first.body.data.action_id, 'approve', {});
+    expect(told()).toEqual([
+      expect.objectContaining({
+        type: 'action.completed',
+        payload: { ...about, message: 'The service answered with status 200.' },
+      }),
+    ]);
+    const second = await world.execute('isolate_host', { incidentId });
+    record.mockClear();
+    await decide(second.body.data.action_id, 'reject', { reason: 'no' });
+    expect(told()).toEqual([
+      expect.objectContaining({ type: 'action.rejected', payload: { ...about, message: 'no' } }),
+    ]);
+  });
+
+  it('should say nothing of an incident where there is none', async () => {
+    world.vendor.behave('refuse');
+    await world.execute('quarantine_email');
+    expect(told()).toEqual([
+      expect.objectContaining({
+        type: 'action.failed',
+        payload: {
+          action_type: 'quarantine_email',
+          target: '<m@example.net>',
+          requested_by: world.names.analyst,
+          message: expect.stringContaining('422'),
+        },
+      }),
+    ]);
+  });
+
+  it('should say that nothing really happened where a sandbox answered', async () => {
+    const { admin } = world.clients;
+    const body = { name: 'sandbox', type: 'sandbox', config: {} };
+    await admin.request('POST', '/api/connectors', { body });
+    const { body: connectors } = await admin.request('GET', '/api/connectors');
+    const { id } = connectors.data.find(({ type }: { type: string }) => type === 'http');
+    const enable = (enabled: boolean) =>
+      admin.request('PUT', `/api/connectors/${id}`, { body: { enabled } });
+    await enable(false);
+    try {
+      await world.execute('block_sender');
+    } finally {
+      await enable(true);
+    }
+    expect(told()[0]!.payload).toMatchObject({ target: 'evil@example.net', simulated: true });
+  });
+
+  it('should have room for whatever is allowed, and cut no character in two', async () => {
+    const host_id = '\u0001'.repeat(4_096);
+    const { body } = await world.execute('isolate_host', { parameters: { host_id } });
+    const reason = `x${'😀'.repeat(999)}`;
+    const answer = await decide(body.data.action_id, 'reject', { reason });
+    expect([answer.status, answer.body.data?.rejection_reason]).toEqual([200, reason]);
+  });
+});

@@ -15,6 +15,7 @@ import {
   answerWhatNodeWould,
 } from './common/http/framework-answers.js';
 import { KnownRoutes } from './common/http/method-not-allowed.js';
+import { withReadablePath } from './common/http/readable-path.js';
 import { requestIdOf } from './common/http/request-id.js';
 import { installSecurityHeaders } from './common/http/security-headers.js';
 import { installRequestLog } from './common/logging/request-log.js';
@@ -22,8 +23,8 @@ import type { Settings } from './config/settings.js';
 import { installHttpMetrics } from './metrics/http-metrics.js';
 import { Metrics } from './metrics/metrics.js';
 
-/** A path may carry ids and names; what is longer than the longest of them is refused by the router. */
-const LONGEST_PARAMETER = 300;
+/** As long as Node lets a request line be: what is too long for an id is no id, which its handler says. */
+const LONGEST_PARAMETER = 16_384;
 
 /** For a request to arrive whole: a body that trickles in for longer holds a connection and memory for nothing. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -33,6 +34,7 @@ function createAdapter(settings: Settings): AnsweringAdapter {
     bodyLimit: settings.bodyLimitBytes,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     genReqId: requestIdOf,
+    rewriteUrl: ({ url = '' }) => withReadablePath(url),
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerClientError,
     return503OnClosing: false,

@@ -87,6 +87,9 @@ describe('what a change is called', () => {
   });
 
   it('should be nothing in the timeline when nothing differs', () => {
-    expect(told(before, changed(before, { severity: 'medium' }, person)).timeline).toEqual([]);
+    const same = { severity: 'medium', recommendedActions: [] } as const;
+    expect(told(before, changed(before, same, person)).timeline).toEqual([]);
+    const other = { recommendedActions: ['block_sender'] } as const;
+    expect(told(before, changed(before, other, person)).timeline).toEqual(['updated']);
   });
 });

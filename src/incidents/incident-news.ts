@@ -83,7 +83,9 @@ function differencesOf(before: Compared, after: Compared): string[] {
     ...moved('status', before.status, after.status),
     ...moved('type', before.incidentType, after.incidentType),
     ...(before.resolution === after.resolution ? [] : ['the resolution']),
-    ...(before.recommendedActions === after.recommendedActions ? [] : ['the recommended actions']),
+    ...(String(before.recommendedActions) === String(after.recommendedActions)
+      ? []
+      : ['the recommended actions']),
   ];
 }
 

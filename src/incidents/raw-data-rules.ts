@@ -1,5 +1,5 @@
 import type { FieldError } from '../common/errors/app-error.js';
-import { isIsoTime } from '../common/validation/decorators.js';
+import { isIso8601 } from '../common/validation/iso-8601.js';
 
 export const MOST_RAW_DATA_BYTES = 256 * 1024;
 export const MOST_RAW_DATA_LEVELS = 32;
@@ -62,9 +62,9 @@ function phishingErrors(rawData: RawData): FieldError[] {
     if (typeof value !== 'string') {
       return [{ field, code: 'is_string', message: `${field} must be a string.` }];
     }
-    if (key === 'received_at' && !isIsoTime(value)) {
-      const message = `${field} must be an ISO 8601 date and time with a zone, such as 2026-01-31T09:30:00Z.`;
-      return [{ field, code: 'is_iso_time', message }];
+    if (key === 'received_at' && !isIso8601(value)) {
+      const message = `${field} must be an ISO 8601 time, such as 2026-01-31T09:30:00Z.`;
+      return [{ field, code: 'is_iso_8601', message }];
     }
     return [];
   });

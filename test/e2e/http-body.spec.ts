@@ -148,7 +148,7 @@ describe('request bodies', () => {
       ['{"inner":[{"name":"a"}]}', 'inner', 'is_json_object'],
       ['{"inner":[]}', 'inner', 'is_json_object'],
       ['{"inner":{"name":"a","x":1}}', 'inner.x', 'unknown_field'],
-      ['{"inner":{}}', 'inner.name', 'is_string'],
+      ['{"inner":{}}', 'inner.name', 'required'],
       ['{"list":{"name":"a"}}', 'list', 'is_array'],
       ['{"list":[[{}]]}', 'list', 'is_json_object'],
       ['{"list":[null]}', 'list', 'is_json_object'],

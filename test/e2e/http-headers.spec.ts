@@ -24,7 +24,7 @@ describe('headers of every answer', () => {
     ['HEAD', '/live', 200],
     ['GET', '/metrics', 200],
     ['GET', '/nothing', 404],
-    ['GET', '/%', 400],
+    ['GET', '/%', 404],
     ['POST', '/live', 405],
     ['GET', '/test-only/echo?x=1', 422],
     ['GET', '/test-only/failing', 500],

@@ -1,6 +1,7 @@
 import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
 import { expectErrorOutsideRouting, rawRequest } from '../support/raw-http.js';
 import { readContract } from '../support/contract-check-document.js';
+import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 describe('methods and addresses', () => {
@@ -66,23 +67,31 @@ describe('methods and addresses', () => {
     },
   );
 
-  it.each(['/%', '/api/incidents/%', '/test-only/echo/%zz', '/test-only/echo/%ff'])(
-    'answers 400 in the envelope at %s',
-    async (path) => {
-      const answer = await app.request('PUT', path);
-      expect(answer.status).toBe(400);
-      expect(answer.body.error.code).toBe('bad_request');
-    },
-  );
-
-  it('takes parameters of 300 characters and refuses longer ones', async () => {
-    expect((await app.request('PUT', `/test-only/echo/${'x'.repeat(300)}`)).status).toBe(200);
-    const answer = await app.request('PUT', `/test-only/echo/${'x'.repeat(301)}`);
-    expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
+  it('answers in its own words at an address that does not exist', async () => {
+    const { body } = await app.request('GET', `/api/${'x'.repeat(10_000)}`);
+    expect(body.error.message).toBe('The resource does not exist.');
   });
 
-  it('answers 404 to a path parameter with a NUL character', async () => {
-    const answer = await app.request('PUT', '/test-only/echo/a%00b');
+  describe.each([
+    ['/api/incidents', '%'],
+    ['/api/incidents', '%zz'],
+    ['/api/incidents', '%ff'],
+    ['/api/incidents', 'a%00b'],
+    ['/api/incidents', 'x'.repeat(301)],
+    ['/api/incidents', 'x'.repeat(15_000)],
+  ])('under %s, to the malformed id %s', (base, id) => {
+    it('answers like to an unknown one: in the order of the checks, and by its name', async () => {
+      const path = `${base}/${id}`;
+      const admin = await as(app, 'admin');
+      expect((await app.request('PUT', path)).status).toBe(401);
+      expect((await admin.request('PUT', path, { body: {} })).status).toBe(422);
+      const answer = await admin.request('PUT', path, { body: { severity: 'low' } });
+      expect([answer.status, answer.body.error.message]).toEqual([404, 'Incident not found.']);
+    });
+  });
+
+  it.each(['/%', '/%ff', '/api/%zz', '/nothing%00'])('answers 404 at %s', async (path) => {
+    const answer = await app.request('GET', path);
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
   });
 

@@ -180,6 +180,15 @@ describe('GET /api/incidents', () => {
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
 
+  it('should say so when there are too many words', async () => {
+    const types = Array.from({ length: 21 }, (_, i) => `type_${i}`);
+    const answer = await viewer.request('GET', `/api/incidents?type=${types.join(',')}`);
+    expect([answer.status, answer.body.error.message]).toEqual([
+      422,
+      'type must be at most 20 words.',
+    ]);
+  });
+
   it('should tell the total of a moment in which the table has it, folded or not', async () => {
     const total = async () => (await list('?per_page=1')).meta.total as number;
     const before = await total();

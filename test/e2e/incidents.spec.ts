@@ -136,8 +136,9 @@ describe('incidents', () => {
       expect(wrong(answer)).toEqual([
         { field: 'raw_data.message_id', code: 'is_string' },
         { field: 'raw_data.sender', code: 'is_string' },
-        { field: 'raw_data.received_at', code: 'is_iso_time' },
+        { field: 'raw_data.received_at', code: 'is_iso_8601' },
       ]);
+      await create({ raw_data: { received_at: '20260228T093000' } });
       const { id } = await create({ incident_type: 'malware', raw_data });
       expect((await read(id)).raw_data).toEqual(raw_data);
     });

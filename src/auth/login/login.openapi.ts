@@ -16,6 +16,13 @@ export const ApiFormOrJson = () =>
     ApiBody({ required: true, schema: { $ref: getSchemaPath(LoginRequestDto) } }),
   );
 
+export const SESSION_HEADER = {
+  'Set-Cookie': {
+    description: 'The session: its_session.',
+    schema: { type: 'string' as const, example: 'its_session=…; HttpOnly; SameSite=Lax' },
+  },
+};
+
 /** A form's browser goes on elsewhere; there is nothing to read here. */
 export const ApiSeeOther = (description: string) =>
   ApiResponse({

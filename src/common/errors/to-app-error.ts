@@ -5,7 +5,6 @@ import { ERROR_CATALOGUE, type ErrorCode } from './error-catalogue.js';
 
 interface HttpFailure {
   readonly statusCode?: unknown;
-  readonly message?: unknown;
 }
 
 /** The most general code of each status, for what the framework itself refuses. */
@@ -30,7 +29,8 @@ export function toAppError(thrown: unknown): AppError {
   if (isDatabaseUnavailable(thrown))
     return new UnavailableError('The database is not available.', thrown);
   const code = CODE_OF_STATUS[frameworkStatus(thrown) ?? 0];
-  if (code) return new AppError(code, frameworkMessage(thrown, code), { cause: thrown });
+  // In our words: the framework's repeat the address, however long it is.
+  if (code) return new AppError(code, ERROR_CATALOGUE[code].meaning, { cause: thrown });
   return new AppError('internal_error', 'An unexpected error occurred.', { cause: thrown });
 }
 
@@ -38,9 +38,4 @@ function frameworkStatus(thrown: unknown): number | undefined {
   if (thrown instanceof HttpException) return thrown.getStatus();
   const status = (thrown as HttpFailure | null)?.statusCode;
   return typeof status === 'number' && status < 500 ? status : undefined;
-}
-
-function frameworkMessage(thrown: unknown, code: ErrorCode): string {
-  const message = (thrown as HttpFailure).message;
-  return typeof message === 'string' && message !== '' ? message : ERROR_CATALOGUE[code].meaning;
 }

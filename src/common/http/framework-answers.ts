@@ -1,22 +1,20 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
-import { AppError, NotFoundError } from '../errors/app-error.js';
+import { AppError } from '../errors/app-error.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { newId } from '../ids.js';
 import { errorBody } from './error-body.js';
 import { JSON_UTF8 } from './media-types.js';
 import { API_HEADERS } from './security-headers.js';
 
-/** What Fastify refuses before any route is known: a path with bad percent-encoding, a parameter that is too long. */
+/** What Fastify refuses before any route is known. */
 export function answerFrameworkError(
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  // No id and no name is that long.
-  const known =
-    error.code === 'FST_ERR_MAX_PARAM_LENGTH' ? new NotFoundError('Resource') : toAppError(error);
+  const known = toAppError(error);
   void reply
     .status(known.status)
     .headers({ ...API_HEADERS, 'x-request-id': request.id })

@@ -3,7 +3,7 @@ import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.j
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import { type FieldError, NotFoundError, ValidationError } from '../errors/app-error.js';
+import { type FieldError, ValidationError } from '../errors/app-error.js';
 import { ANY_QUERY } from './handler-options.js';
 import { queryProblems } from './query-problems.js';
 import './request.js';
@@ -36,10 +36,6 @@ export class InputGuard implements CanActivate {
       ...problemsOfBody(request.body, declared),
     ];
     if (problems.length > 0) throw new ValidationError(problems);
-    // No id and no name contains NUL, and PostgreSQL would fail on it.
-    if (Object.values(request.params as object).some((value) => String(value).includes('\0'))) {
-      throw new NotFoundError('Resource');
-    }
     return true;
   }
 

@@ -88,7 +88,8 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
     answer.headers = {
       ...answer.headers,
       ...REQUEST_ID_HEADER,
-      ...(isRole(access) && RATE_LIMIT_HEADERS),
+      // Who the caller is comes before how many requests it may make.
+      ...(isRole(access) && status !== '401' && RATE_LIMIT_HEADERS),
       ...(isRole(access) && method === 'post' && status.startsWith('2') && REPLAYED_HEADER),
     };
   }

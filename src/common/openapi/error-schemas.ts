@@ -31,6 +31,19 @@ export const REPLAYED_HEADER: HeadersObject = {
 
 export const ERROR_HEADERS: Readonly<Record<number, HeadersObject>> = {
   401: { 'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } } },
+  409: {
+    'Retry-After': {
+      description: 'Seconds to wait for the twin with the same Idempotency-Key.',
+      schema: { type: 'integer' },
+    },
+  },
+  412: {
+    ETag: {
+      description: 'The present version of the resource.',
+      schema: { type: 'string', example: '"3"' },
+      required: true,
+    },
+  },
   429: {
     'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' }, required: true },
   },

@@ -121,6 +121,19 @@ describe('what is said of a field', () => {
   });
 });
 
+describe('what is said of a body', () => {
+  it('is not many times what was sent', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]));
+    expect(await errorsOf(unknown)).toHaveLength(100);
+    const [error] = await errorsOf({ ['x'.repeat(1_000_000)]: 1 });
+    expect(error).toEqual({
+      field: 'x'.repeat(100),
+      code: 'unknown_field',
+      message: `${'x'.repeat(100)} is not a known field.`,
+    });
+  });
+});
+
 describe('an ISO time', () => {
   it.each([
     '2026-01-31T09:30:00Z',

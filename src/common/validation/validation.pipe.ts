@@ -6,10 +6,15 @@ import { withFreeObjectsHeld } from './free-objects.js';
 /** The rules that say of what kind a value is; of another kind, what else it is not goes without saying. */
 const KINDS = new Set(['isString', 'isBoolean', 'isNumber', 'isInt', 'isArray', 'isJsonObject']);
 
+/** Enough to mend a body; a hostile one could be answered with many times its size. */
+const MOST_ERRORS = 100;
+const LONGEST_NAME = 100;
+
 /** Turns class-validator's tree into the flat list that the error envelope shows. */
 export function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
   return failures.flatMap((failure) => {
-    const field = parent === '' ? failure.property : `${parent}.${failure.property}`;
+    const name = failure.property.slice(0, LONGEST_NAME);
+    const field = parent === '' ? name : `${parent}.${name}`;
     const rules = Object.entries(failure.constraints ?? {});
     // JSON has no undefined, nor has a query: the field was left out.
     if (rules.length > 0 && failure.value === undefined) {
@@ -62,6 +67,7 @@ export function createValidationPipe(): ValidationPipe {
     forbidUnknownValues: true,
     // The value tells a field that was left out; it goes nowhere.
     validationError: { target: false, value: true },
-    exceptionFactory: (failures) => new ValidationError(fieldErrors(failures)),
+    exceptionFactory: (failures) =>
+      new ValidationError(fieldErrors(failures).slice(0, MOST_ERRORS)),
   });
 }

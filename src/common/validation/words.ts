@@ -14,13 +14,17 @@ export const WordList = (
     name: 'words',
     validator: {
       validate: (value) => {
-        const words = typeof value === 'string' ? value.split(',') : [];
+        const words = wordsOf(value);
         return words.length > 0 && words.length <= mostWords && words.every(isWord);
       },
-      defaultMessage: ({ property } = {} as never) =>
-        `${property} must be ${what}, or several of them separated by commas`,
+      defaultMessage: ({ property, value } = {} as never) =>
+        wordsOf(value).length > mostWords
+          ? `${property} must be at most ${mostWords} words`
+          : `${property} must be ${what}, or several of them separated by commas`,
     },
   });
+
+const wordsOf = (value: unknown): string[] => (typeof value === 'string' ? value.split(',') : []);
 
 /** The same with words that are known. */
 export const Words = (known: readonly string[]): PropertyDecorator =>

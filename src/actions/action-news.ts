@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditEntry } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
+import { Clock } from '../common/clock.js';
 import { Transactions, type Tx } from '../database/transactions.js';
-import { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
+import { IncidentTimeline, type TimelineNews } from '../incidents/timeline/incident-timeline.js';
+import { eventOf } from '../jobs/events/domain-event.js';
 import { DomainEvents } from '../jobs/events/domain-events.js';
 import type { Severity } from '../incidents/incident.js';
 import { Metrics } from '../metrics/metrics.js';
 import { type Action, hasEnded } from './action.js';
 import { actionType } from './action-catalogue.js';
 import { shownActionId } from './action-id.js';
+import { ActionNewsRepository } from './action-news.repository.js';
 
 /** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
@@ -48,38 +52,44 @@ export class ActionNews {
     private readonly events: DomainEvents,
     private readonly metrics: Metrics,
     private readonly transactions: Transactions,
+    private readonly news: ActionNewsRepository,
+    private readonly clock: Clock,
   ) {}
 
   async record(tx: Tx, what: Happening, actor: string, actions: readonly Action[]): Promise<void> {
     if (actions.length === 0) return;
-    await this.audit.recordAll(
-      tx,
-      actions.map((action) => ({
-        actor,
-        action: `action.${what}` as const,
-        subject: { type: 'action', id: shownActionId(action.id) },
-        details: auditDetails(what, action),
-      })),
-    );
-    await this.timeline.add(
-      tx,
-      ...actions.flatMap((action) => {
-        if (action.incidentId === undefined) return [];
-        const { incidentId, id } = action;
-        const subject = { type: 'action', id: shownActionId(id) };
-        const summary = inWords(what, action);
-        return [{ incidentId, event: `action_${what}`, actor, summary, subject }];
-      }),
-    );
-    await this.events.record(tx, ...actions.flatMap((action) => eventsOf(what, action)));
-    if (what === 'completed' || what === 'failed') {
-      this.transactions.onCommit(tx, () => {
-        for (const { type, status } of actions) {
-          this.metrics.actionsExecuted.inc({ action_type: type, status });
-        }
-      });
+    const now = this.clock.now();
+    const events = actions.flatMap((action) => eventsOf(what, action));
+    await this.news.insert(tx, {
+      audit: this.audit.valuesOfAll(actions.map((action) => auditEntryOf(what, actor, action))),
+      timeline: this.timeline.valuesOf(
+        actions.flatMap((action) => timelineOf(what, actor, action)),
+      ),
+      events: events.map((event) => eventOf(event, now)),
+    });
+    this.transactions.onCommit(tx, () => {
+      if (events.length > 0) this.events.wake();
+      if (what === 'completed' || what === 'failed') this.count(actions);
+    });
+  }
+
+  private count(actions: readonly Action[]): void {
+    for (const { type, status } of actions) {
+      this.metrics.actionsExecuted.inc({ action_type: type, status });
     }
   }
+}
+
+function auditEntryOf(what: Happening, actor: string, action: Action): AuditEntry {
+  const subject = { type: 'action', id: shownActionId(action.id) };
+  return { actor, action: `action.${what}`, subject, details: auditDetails(what, action) };
+}
+
+function timelineOf(what: Happening, actor: string, action: Action): TimelineNews[] {
+  const { incidentId, id } = action;
+  if (incidentId === undefined) return [];
+  const subject = { type: 'action', id: shownActionId(id) };
+  return [{ incidentId, event: `action_${what}`, actor, summary: inWords(what, action), subject }];
 }
 
 function eventsOf(what: Happening, action: Action) {

@@ -118,6 +118,17 @@ describe('the level that an action needs', () => {
     expect(requiredLevel({ ...plain, protectedTargets }, { type, parameters })).toBe('manager');
   });
 
+  it.each([
+    ['isolate_host', { host_id: '*' }, 'manager'],
+    ['isolate_host', { host_id: 'd*-01' }, 'manager'],
+    ['isolate_host', { host_id: 'd\uff0a' }, 'manager'],
+    ['block_sender', { sender: '*@example.net' }, 'manager'],
+    ['disable_user', { user: '*' }, 'senior'],
+  ] as const)('is for %s of %j, which may stand for many, %s', (type, parameters, level) => {
+    const protectedTargets = { hosts: ['dc-01'], users: [], senders: ['ceo@example.com'] };
+    expect(requiredLevel({ ...plain, protectedTargets }, { type, parameters })).toBe(level);
+  });
+
   it('can be raised by whoever asks, never lowered', () => {
     expect(
       requiredLevel(plain, { type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),

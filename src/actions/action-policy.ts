@@ -30,10 +30,15 @@ export function higherLevel(a: ApprovalLevel, b: ApprovalLevel): ApprovalLevel {
   return ORDER.indexOf(a) >= ORDER.indexOf(b) ? a : b;
 }
 
+/** What the type needs on this site where neither the incident nor the target says more. */
+export function levelByDefault(levels: SitePolicy['levels'], type: ActionType): ApprovalLevel {
+  return levels[type.name] ?? type.defaultLevel ?? 'none';
+}
+
 /** The level that must approve the action before it runs; `none` when it runs at once. */
 export function requiredLevel(site: SitePolicy, question: PolicyQuestion): ApprovalLevel {
   const type = actionType(question.type);
-  let level = site.levels[type.name] ?? type.defaultLevel ?? 'none';
+  let level = levelByDefault(site.levels, type);
   if (site.raiseOnCritical && question.incidentSeverity === 'critical') level = RAISED[level];
   const target = targetOf(type, question.parameters);
   if (target && isProtected(site.protectedTargets, target)) level = 'manager';

@@ -7,7 +7,7 @@ import { newId } from '../common/ids.js';
 import { Settings } from '../config/settings.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
-import type { Incident } from '../incidents/incident.js';
+import type { KeptIncident } from '../incidents/incident.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import type { Action, Parameters } from './action.js';
@@ -27,7 +27,7 @@ export interface WantedAction {
 
 export interface AcceptableAction extends Omit<WantedAction, 'incidentId'> {
   /** Locked by the transaction that accepts the action. */
-  readonly incident?: Pick<Incident, 'id' | 'severity'>;
+  readonly incident?: KeptIncident;
   readonly requestedBy: string;
   /** A level that a playbook step asks for: it can raise, never lower. */
   readonly askedLevel?: ApprovalLevel;
@@ -131,7 +131,7 @@ export class ActionRequests {
     return action;
   }
 
-  private async lockIncident(tx: Tx, id: string): Promise<Incident> {
+  private async lockIncident(tx: Tx, id: string): Promise<KeptIncident> {
     const incident = await this.incidents.lockForShare(tx, id);
     if (!incident) throw new NotFoundError('Incident');
     return incident;

@@ -4,6 +4,7 @@ import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { ActionNews } from './action-news.js';
+import { ActionNewsRepository } from './action-news.repository.js';
 import { ActionReadRepository } from './action-read.repository.js';
 import { ActionRequests } from './action-requests.js';
 import { ActionWriteRepository } from './action-write.repository.js';
@@ -34,6 +35,7 @@ import { RollbackService } from './rollback.service.js';
     ActionExecutor,
     ActionListRepository,
     ActionNews,
+    ActionNewsRepository,
     ActionReadRepository,
     ActionRecovery,
     ActionRequests,

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../auth/principal.js';
+import type { ApprovalLevel, Principal } from '../auth/principal.js';
 import { NotFoundError } from '../common/errors/app-error.js';
 import type { Page } from '../common/paging/page.js';
+import { Settings } from '../config/settings.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Participant, Tx } from '../database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import type { Action } from './action.js';
 import { type ActionType, actionTypes } from './action-catalogue.js';
+import { levelByDefault } from './action-policy.js';
 import { ActionReadRepository } from './action-read.repository.js';
 import { ActionRequests, type WantedAction } from './action-requests.js';
 import { ActionRuns } from './execution/action-runs.js';
@@ -15,6 +17,8 @@ import { ActionListRepository } from './listing/action-list.repository.js';
 
 export interface OfferedType {
   readonly type: ActionType;
+  /** What it needs on this site by default. */
+  readonly level: ApprovalLevel;
   readonly available: boolean;
 }
 
@@ -27,6 +31,7 @@ export class ActionsService {
     private readonly lists: ActionListRepository,
     private readonly incidents: IncidentsService,
     private readonly registry: ConnectorRegistry,
+    private readonly settings: Settings,
   ) {}
 
   /** Accepts the action, and runs it unless it has to be approved. */
@@ -61,6 +66,10 @@ export class ActionsService {
 
   async types(): Promise<OfferedType[]> {
     const available = await this.registry.availableTypes();
-    return actionTypes().map((type) => ({ type, available: available.has(type.name) }));
+    return actionTypes().map((type) => ({
+      type,
+      level: levelByDefault(this.settings.approvalLevels, type),
+      available: available.has(type.name),
+    }));
   }
 }

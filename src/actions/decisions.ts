@@ -55,7 +55,8 @@ export class Decisions {
 
   /** Ends at most `limit` of those that nobody decided on in time; answers how many. */
   async rejectExpired(tx: Tx, ttlMinutes: number, limit: number): Promise<number> {
-    const reason = `Nobody decided on it within ${ttlMinutes} minutes.`;
+    const within = ttlMinutes === 1 ? 'a minute' : `${ttlMinutes} minutes`;
+    const reason = `Nobody decided on it within ${within}.`;
     const rejection = { by: SYSTEM, at: this.clock.now(), reason };
     const rejected = await this.writes.rejectExpired(tx, ttlMinutes, rejection, limit);
     await this.news.record(tx, 'rejected', SYSTEM, rejected);

@@ -47,7 +47,10 @@ const CANONICAL: Readonly<Record<keyof ProtectedTargets, (text: string) => strin
   ips: canonicalIp,
 };
 
-/** Whether the site protects the target. */
+/**
+ * Whether the site protects the target. One with `*` may stand for any number of names at the vendor: it counts as
+ * protected wherever the site protects any of its kind.
+ */
 export function isProtected(
   targets: ProtectedTargets,
   { kind, value }: { readonly kind: TargetKind; readonly value: string },
@@ -55,7 +58,10 @@ export function isProtected(
   return NAMES[kind](value).some(({ list, text }) => {
     const canonical = CANONICAL[list];
     const name = canonical(text);
-    return (targets[list] ?? []).some((pattern) => matches(canonical(pattern), name));
+    const patterns = targets[list] ?? [];
+    return patterns.some(
+      (pattern) => normal(name).includes('*') || matches(canonical(pattern), name),
+    );
   });
 }
 

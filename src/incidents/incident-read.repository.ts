@@ -3,7 +3,7 @@ import type { Page } from '../common/paging/page.js';
 import { type Statement, Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
 import { WriteBatcher } from '../database/write-batcher.js';
-import type { Incident, IncidentSummary } from './incident.js';
+import type { Incident, IncidentSummary, KeptIncident } from './incident.js';
 import {
   INCIDENT_COLUMNS,
   incidentOf,
@@ -29,7 +29,7 @@ const LOCK_FOR_UPDATE: Statement = {
 
 const LOCK_FOR_SHARE: Statement = {
   name: 'incidents_lock_share',
-  text: `select ${INCIDENT_COLUMNS} ${BY_ID} for share`,
+  text: `select id, severity ${BY_ID} for share`,
 };
 
 const SUMMARIES: Statement = {
@@ -77,21 +77,17 @@ export class IncidentReadRepository {
   }
 
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    return await this.lock(tx, LOCK_FOR_UPDATE, id);
+    const [row] = await this.statements.rowsIn<IncidentRow>(tx, LOCK_FOR_UPDATE, [id]);
+    return row && incidentOf(row);
   }
 
-  async lockForShare(tx: Tx, id: string): Promise<Incident | undefined> {
-    return await this.lock(tx, LOCK_FOR_SHARE, id);
+  async lockForShare(tx: Tx, id: string): Promise<KeptIncident | undefined> {
+    return (await this.statements.rowsIn<KeptIncident>(tx, LOCK_FOR_SHARE, [id]))[0];
   }
 
   private async findAll(ids: readonly string[]): Promise<(Incident | undefined)[]> {
     const rows = await this.statements.rows<IncidentRow>(FIND_ALL, [[...new Set(ids)]]);
     const incidents = new Map(rows.map((row) => [row.id, incidentOf(row)]));
     return ids.map((id) => incidents.get(id));
-  }
-
-  private async lock(tx: Tx, statement: Statement, id: string): Promise<Incident | undefined> {
-    const [row] = await this.statements.rowsIn<IncidentRow>(tx, statement, [id]);
-    return row && incidentOf(row);
   }
 }

@@ -20,7 +20,13 @@ import {
 } from './incident-news.js';
 import { IncidentReadRepository } from './incident-read.repository.js';
 import { IncidentWriteRepository } from './incident-write.repository.js';
-import type { CreatedIncident, Incident, IncidentSummary, NewIncident } from './incident.js';
+import type {
+  CreatedIncident,
+  Incident,
+  IncidentSummary,
+  KeptIncident,
+  NewIncident,
+} from './incident.js';
 import type { IncidentListRequest } from './listing/incident-list.js';
 import { rawDataJson } from './raw-data-json.js';
 import { rawDataErrors } from './raw-data-rules.js';
@@ -110,7 +116,7 @@ export class IncidentsService {
   }
 
   /** Keeps the incident as it is until the transaction ends; undefined when there is none, or no more. */
-  async lockForShare(tx: Tx, id: string): Promise<Incident | undefined> {
+  async lockForShare(tx: Tx, id: string): Promise<KeptIncident | undefined> {
     return isUuid(id) ? await this.reads.lockForShare(tx, id) : undefined;
   }
 

@@ -1,4 +1,4 @@
-import { DomainEvents } from '../../src/jobs/events/domain-events.js';
+import { ActionNewsRepository } from '../../src/actions/action-news.repository.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 
 interface Told {
@@ -8,20 +8,17 @@ interface Told {
 
 describe('what the modules above are told of actions', () => {
   let world: ActionWorld;
-  let record: jest.SpyInstance;
+  let insert: jest.SpyInstance;
 
   beforeAll(async () => {
     world = await ActionWorld.start();
-    record = jest.spyOn(world.app.nest.get(DomainEvents), 'record');
+    insert = jest.spyOn(world.app.nest.get(ActionNewsRepository), 'insert');
   });
-  beforeEach(() => record.mockClear());
+  beforeEach(() => insert.mockClear());
   afterEach(() => world.vendor.forget());
   afterAll(() => world?.close());
 
-  const told = (): Told[] =>
-    record.mock.calls
-      .flatMap(([, ...news]) => news as Told[])
-      .filter(({ type }) => type.startsWith('action.'));
+  const told = (): Told[] => insert.mock.calls.flatMap(([, { events }]) => events as Told[]);
   const numberOf = async (id: string): Promise<string> =>
     (await world.clients.viewer.request('GET', `/api/incidents/${id}`)).body.data.incident_number;
   const decide = (id: string, what: string, body: object) =>
@@ -42,7 +39,7 @@ describe('what the modules above are told of actions', () => {
     expect(told()).toEqual([
       expect.objectContaining({ type: 'action.pending_approval', payload: about }),
     ]);
-    record.mockClear();
+    insert.mockClear();
     await decide(first.body.data.action_id, 'approve', {});
     expect(told()).toEqual([
       expect.objectContaining({
@@ -51,7 +48,7 @@ describe('what the modules above are told of actions', () => {
       }),
     ]);
     const second = await world.execute('isolate_host', { incidentId });
-    record.mockClear();
+    insert.mockClear();
     await decide(second.body.data.action_id, 'reject', { reason: 'no' });
     expect(told()).toEqual([
       expect.objectContaining({ type: 'action.rejected', payload: { ...about, message: 'no' } }),

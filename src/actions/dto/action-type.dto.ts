@@ -76,7 +76,7 @@ export class ActionTypeDto {
     enum: REQUIRED_LEVELS,
     enumName: 'RequiredLevel',
     required: false,
-    description: 'Absent for what needs no approval by default.',
+    description: 'As this site has it; absent for what needs no approval by default.',
   })
   readonly default_approval_level?: RequiredLevel;
 
@@ -90,7 +90,7 @@ export class ActionTypeDto {
   })
   readonly available: boolean;
 
-  static from(this: void, { type, available }: OfferedType): ActionTypeDto {
+  static from(this: void, { type, level, available }: OfferedType): ActionTypeDto {
     const inverse = inverseOf(type.name);
     return {
       name: type.name,
@@ -98,7 +98,7 @@ export class ActionTypeDto {
       category: type.category,
       supports_rollback: inverse !== undefined,
       ...(inverse && { rolled_back_by: inverse }),
-      ...(type.defaultLevel && { default_approval_level: type.defaultLevel }),
+      ...(level !== 'none' && { default_approval_level: level }),
       parameters: type.parameters.map(ActionParameterDto.from),
       available,
     };

@@ -46,9 +46,10 @@ const REQUEUE: Statement = {
   text: `update actions set phase = null where actions.id in (${LAPSED_OF(`= 'claimed'`)}) returning 1`,
 };
 
+/** The lease is left alone: the claim has just set it, or a beat of the keeper. So no index has to be written. */
 const SENDING: Statement = {
   name: 'actions_sending',
-  text: `update actions set sent = true, ${LEASE('$3')} where ${OURS} and actions.phase = 'claimed' returning 1`,
+  text: `update actions set sent = true where ${OURS} and actions.phase = 'claimed' returning 1`,
 };
 
 const RENEW: Statement = {
@@ -110,8 +111,8 @@ export class ClaimRepository {
     await this.statements.rows(DEFER, [id, fence, leaseMs]);
   }
 
-  async noteSending({ id, fence }: Fenced, leaseMs: number): Promise<boolean> {
-    return (await this.statements.rows(SENDING, [id, fence, leaseMs])).length === 1;
+  async noteSending({ id, fence }: Fenced): Promise<boolean> {
+    return (await this.statements.rows(SENDING, [id, fence])).length === 1;
   }
 
   async renew({ id, fence }: Fenced, leaseMs: number): Promise<boolean> {

@@ -77,9 +77,7 @@ export class Claims {
   }
 
   async noteSending(action: Action): Promise<void> {
-    if (!(await this.claims.noteSending(action, this.settings.actionLeaseMs))) {
-      throw new ClaimLostError();
-    }
+    if (!(await this.claims.noteSending(action))) throw new ClaimLostError();
     await this.failpoints.hit(FAILPOINT.sending);
   }
 

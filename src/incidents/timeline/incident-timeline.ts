@@ -4,6 +4,7 @@ import { newId } from '../../common/ids.js';
 import type { Page, PageRequest } from '../../common/paging/page.js';
 import type { Tx } from '../../database/transactions.js';
 import { NotFoundError } from '../../common/errors/app-error.js';
+import { timelineValues } from './timeline-insert.js';
 import { TimelineRepository } from './timeline.repository.js';
 
 export interface TimelineSubject {
@@ -43,12 +44,13 @@ export class IncidentTimeline {
   ) {}
 
   async add(tx: Tx, ...news: readonly TimelineNews[]): Promise<void> {
-    if (news.length === 0) return;
+    if (news.length > 0) await this.repository.insert(tx, this.valuesOf(news));
+  }
+
+  /** The parameters of `insertTimeline`, for a hot path that tells it in the statement of its change. */
+  valuesOf(news: readonly TimelineNews[]): unknown[] {
     const at = this.clock.now();
-    await this.repository.insert(
-      tx,
-      news.map((entry) => ({ ...entry, id: newId(at.getTime()), at })),
-    );
+    return timelineValues(news.map((entry) => ({ ...entry, id: newId(at.getTime()), at })));
   }
 
   /** The oldest first, unless asked otherwise; the creation is always the oldest of all. */

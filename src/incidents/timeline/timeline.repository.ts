@@ -2,19 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Page } from '../../common/paging/page.js';
 import { type Statement, Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
-import type { TimelineEntry, TimelineNews, TimelineRequest } from './incident-timeline.js';
+import type { TimelineEntry, TimelineRequest } from './incident-timeline.js';
+import { insertTimeline } from './timeline-insert.js';
 
-export interface TimelineRow extends TimelineNews {
-  readonly id: string;
-  readonly at: Date;
-}
-
-const INSERT: Statement = {
-  name: 'incident_timeline_insert',
-  text: `
-    insert into incident_timeline (id, incident_id, at, event, actor, summary, subject_type, subject_id)
-    select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`,
-};
+const INSERT: Statement = { name: 'incident_timeline_insert', text: insertTimeline() };
 
 /** The creation is told by the incident itself, which spares every creation a row. */
 const pageStatement = (order: 'asc' | 'desc'): Statement => ({
@@ -51,17 +42,9 @@ interface EntryRow {
 export class TimelineRepository {
   constructor(private readonly statements: Statements) {}
 
-  async insert(tx: Tx, rows: readonly TimelineRow[]): Promise<void> {
-    await this.statements.rowsIn(tx, INSERT, [
-      rows.map(({ id }) => id),
-      rows.map(({ incidentId }) => incidentId),
-      rows.map(({ at }) => at.toISOString()),
-      rows.map(({ event }) => event),
-      rows.map(({ actor }) => actor),
-      rows.map(({ summary }) => summary),
-      rows.map(({ subject }) => subject?.type ?? null),
-      rows.map(({ subject }) => subject?.id ?? null),
-    ]);
+  /** @param values see timelineValues */
+  async insert(tx: Tx, values: unknown[]): Promise<void> {
+    await this.statements.rowsIn(tx, INSERT, values);
   }
 
   /** Undefined when there is no such incident. */

@@ -199,7 +199,7 @@ export class Settings {
 
   @Setting(
     ACTIONS,
-    'Targets whose actions need a manager, as JSON with * for anything: {"hosts": ["dc-*"], "users": ["admin*"], "senders": [], "domains": ["example.com"], "ips": ["10.0.*"]}. A sender is protected by its domain too, a URL by its host. Look-ups count.',
+    'Targets whose actions need a manager, as JSON with * for anything: {"hosts": ["dc-*"], "users": ["admin*"], "senders": [], "domains": ["example.com"], "ips": ["10.0.*"]}. A sender is protected by its domain too, a URL by its host. Look-ups count, and a target with * may be any of its kind.',
     protectedTargets,
   )
   readonly protectedTargets: ProtectedTargetsSetting;

@@ -281,4 +281,19 @@ describe('approvals where four eyes are wanted', () => {
       expect(body.data.status).toBe(level ? 'pending_approval' : 'completed');
     },
   );
+
+  it('should show the levels of this site, not those of the catalogue', async () => {
+    const { body } = await world.clients.viewer.request('GET', '/api/actions/types');
+    const shown = Object.fromEntries(
+      body.data.map((type: { name: string; default_approval_level?: string }) => [
+        type.name,
+        type.default_approval_level,
+      ]),
+    );
+    expect(shown).toMatchObject({
+      block_sender: 'manager',
+      isolate_host: undefined,
+      unisolate_host: 'senior',
+    });
+  });
 });

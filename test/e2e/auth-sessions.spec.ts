@@ -74,6 +74,21 @@ describe('Sessions', () => {
     expect(after).toEqual([401]);
   });
 
+  it('end at once where the user is disabled, deleted or given another password', async () => {
+    const ends: ((user: TestUser) => Promise<unknown>)[] = [
+      (user) => change(user, { enabled: false })(),
+      (user) => change(user, { password: 'another password' })(),
+      (user) => admin.request('DELETE', `/api/users/${user.id}`),
+    ];
+    for (const end of ends) {
+      const user = await makeUser(app, 'viewer');
+      const cookie = await logIn(app, user);
+      expect((await me(app, cookie)).status).toBe(200);
+      await end(user);
+      expect((await me(app, cookie)).status).toBe(401);
+    }
+  });
+
   it('go on with another role, everywhere within a second', async () => {
     const user = await makeUser(app, 'admin');
     const cookie = await logIn(app, user);

@@ -343,6 +343,11 @@ describe('incidents', () => {
       ['a bad status', { status: 'closed' }, 'status'],
       ['null', { resolution: null }, 'resolution'],
       ['an empty verdict', { verdict: {} }, 'verdict.classification'],
+      [
+        'an inherited name',
+        { verdict: { classification: 'benign', toString: 'x' } },
+        'verdict.toString',
+      ],
       ['a list as verdict', { verdict: [] }, 'verdict'],
       ['a bad classification', { verdict: { classification: 'evil' } }, 'verdict.classification'],
       [

@@ -6,6 +6,7 @@ import { InvalidCredentialsError, UnauthorizedError } from '../auth.errors.js';
 import { GuardedCheck } from '../passwords/guarded-check.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
+import { Verification } from '../principals/verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 
 export interface PasswordChange {
@@ -21,6 +22,7 @@ export class OwnPasswordService {
     private readonly check: GuardedCheck,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,
+    private readonly verification: Verification,
   ) {}
 
   async change(caller: Principal, wanted: PasswordChange, address: string): Promise<void> {
@@ -42,6 +44,7 @@ export class OwnPasswordService {
         throw new InvalidCredentialsError();
       }
       await this.sessions.endAll(tx, caller.id, caller.sessionId);
+      this.transactions.onCommit(tx, () => this.verification.forgetUser(caller.id));
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'user.password_changed',

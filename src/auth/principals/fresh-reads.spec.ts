@@ -64,6 +64,36 @@ describe('FreshReads', () => {
     expect(performance.now() - gone).toBeLessThan(VALID_MS + 100);
   });
 
+  describe.each<[string, (reads: FreshReads<string>) => void]>([
+    ['a key', (reads) => reads.forget('a')],
+    ['what is such', (reads) => reads.forgetWhere((value) => value === 'A')],
+  ])('told to forget %s', (_, forget) => {
+    it('reads it again at the next use', async () => {
+      await fresh.get('a');
+      table.rows.delete('a');
+      forget(fresh);
+      expect(await fresh.get('a')).toBeUndefined();
+    });
+
+    it('does not rest on a read that was under way', async () => {
+      table.delayMs = 100;
+      const before = fresh.get('a');
+      await sleep(20);
+      table.rows.delete('a');
+      forget(fresh);
+      expect(await fresh.get('a')).toBeUndefined();
+      expect(await before).toBe('A');
+      expect(await fresh.get('a')).toBeUndefined();
+    });
+  });
+
+  it('goes on remembering what it was not told to forget', async () => {
+    await Promise.all([fresh.get('a'), fresh.get('b')]);
+    fresh.forgetWhere((value) => value === 'A');
+    await fresh.get('b');
+    expect(table.reads).toHaveLength(1);
+  });
+
   it('refreshes what is in use without making anyone wait', async () => {
     await fresh.get('a');
     table.delayMs = 250;

@@ -60,9 +60,18 @@ export class FreshReads<V> {
     return confirmed.value;
   }
 
-  /** The next use reads it again. */
+  /** The next use reads it again; what a read under way finds is not kept. */
   forget(key: string): void {
     this.found.delete(key);
+    this.underWay.delete(key);
+  }
+
+  /** The same for all that is such; of reads under way nobody knows yet what they will find. */
+  forgetWhere(isSuch: (value: V) => boolean): void {
+    for (const [key, { value }] of this.found) {
+      if (value !== undefined && isSuch(value)) this.found.delete(key);
+    }
+    this.underWay.clear();
   }
 
   private refresh(key: string): void {
@@ -73,14 +82,17 @@ export class FreshReads<V> {
   private read(key: string): Promise<Confirmed<V>> {
     const joined = this.underWay.get(key);
     if (joined) return joined;
+    const isForgotten = (): boolean => this.underWay.get(key) !== reading;
     const reading = this.reads
       .write(key)
       .then((outcome) => {
         if ('failure' in outcome) throw outcome.failure;
-        this.keep(key, outcome);
+        if (!isForgotten()) this.keep(key, outcome);
         return outcome;
       })
-      .finally(() => this.underWay.delete(key));
+      .finally(() => {
+        if (!isForgotten()) this.underWay.delete(key);
+      });
     this.underWay.set(key, reading);
     return reading;
   }

@@ -48,6 +48,10 @@ export class Verification {
     if (hash !== undefined) this.sessions.forget(hash);
   }
 
+  forgetUser(id: string): void {
+    this.sessions.forgetWhere((session) => session.id === id);
+  }
+
   private inTime<V extends VerifiedKey | VerifiedSession>(verified: V): V | undefined {
     if (verified.endsAt !== undefined && verified.endsAt <= this.clock.now().getTime()) {
       return undefined;

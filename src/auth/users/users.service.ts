@@ -8,6 +8,7 @@ import { mapConstraints } from '../../database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../database/transactions.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
+import { Verification } from '../principals/verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 import type { UserSort } from './users.dto.js';
 import { LastAdminError, UsernameTakenError } from './users.errors.js';
@@ -34,6 +35,7 @@ export class UsersService {
     private readonly sessions: SessionsRepository,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,
+    private readonly verification: Verification,
   ) {}
 
   async create(
@@ -87,6 +89,7 @@ export class UsersService {
       });
       if (!user.enabled) await this.sessions.endAll(tx, id);
       else if (passwordHash) await this.sessions.endAll(tx, id, caller.sessionId);
+      this.transactions.onCommit(tx, () => this.verification.forgetUser(id));
       await this.record(tx, caller, 'user.updated', user, {
         ...(role && { role, role_before: before.role }),
         ...(enabled !== undefined && { enabled, enabled_before: before.enabled }),
@@ -102,6 +105,7 @@ export class UsersService {
       const user = await this.lock(tx, id, () => false);
       await this.sessions.endAll(tx, id);
       await this.users.markDeleted(tx, id);
+      this.transactions.onCommit(tx, () => this.verification.forgetUser(id));
       await this.record(tx, caller, 'user.deleted', user, { role: user.role });
     }, caller);
   }

@@ -13,9 +13,6 @@ interface DeclaredInput {
   readonly body: boolean;
 }
 
-/** What every object has, such as `constructor`: class-transformer drops it without a word, and nobody declares it. */
-const isInherited = (name: string): boolean => name in Object.prototype;
-
 /**
  * Refuses what no handler could use: content that means two things (see strict-json.ts), and query parameters and
  * bodies that a handler does not declare at all; what it declares, the validation pipe checks. A parameter that is
@@ -74,16 +71,14 @@ export function paramTypes(metadata: object): number[] {
 
 function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput): FieldError[] {
   if (declared.query === 'ignored') return [];
-  const names = Object.keys(query);
-  const unknown = declared.query === 'undeclared' ? names : names.filter(isInherited);
+  const unknown = declared.query === 'undeclared' ? Object.keys(query) : [];
   return [...unknown.map((name) => unknownField(name, 'query parameter')), ...queryProblems(query)];
 }
 
 function problemsOfBody(body: unknown, declared: DeclaredInput): FieldError[] {
   // A form or a JSON object; bytes are the business of the handler that asked for them.
   if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return [];
-  const names = Object.keys(body);
-  const unknown = declared.body ? names.filter(isInherited) : names;
+  const unknown = declared.body ? [] : Object.keys(body);
   return unknown.map((name) => unknownField(name, 'field'));
 }
 

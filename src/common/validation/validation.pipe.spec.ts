@@ -92,6 +92,10 @@ describe('the validation pipe', () => {
     [{ steps: [{ name: 'aa' }, { name: 2 }] }, ['steps.1.name']],
     [{ steps: [{ name: 'aa', other: 1 }] }, ['steps.0.other']],
     [{ tags: [{ constructor: 1 }] }, ['tags']],
+    [{ constructor: 1 }, ['constructor']],
+    [{ toString: {}, hasOwnProperty: [] }, ['toString', 'hasOwnProperty']],
+    [{ step: { name: 'aa', constructor: {} } }, ['step.constructor']],
+    [{ steps: [{ name: 'aa' }, { name: 'aa', valueOf: 1 }] }, ['steps.1.valueOf']],
     [{ other: { constructor: 1 } }, ['other']],
     [{ other: [{ a: { constructor: {} } }] }, ['other']],
   ])('refuses %j at %j', async (body, fields) => {

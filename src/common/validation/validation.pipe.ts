@@ -28,10 +28,16 @@ export function fieldErrors(failures: readonly Failure[], parent = ''): FieldErr
 }
 
 function errorOf([rule, message]: [string, string], property: string, field: string): FieldError {
-  if (rule === 'whitelistValidation') {
-    return { field, code: 'unknown_field', message: `${field} is not a known field.` };
-  }
+  if (rule === 'whitelistValidation') return unknownField(field);
   return { field, code: snakeCase(rule), message: sentence(message, property, field) };
+}
+
+function unknownField(field: string): FieldError {
+  return { field, code: 'unknown_field', message: `${field} is not a known field.` };
+}
+
+function refusal(errors: readonly FieldError[]): ValidationError {
+  return new ValidationError(errors.slice(0, MOST_ERRORS));
 }
 
 function snakeCase(rule: string): string {
@@ -44,12 +50,13 @@ function sentence(message: string, property: string, field: string): string {
 }
 
 class FaithfulValidationPipe extends ValidationPipe {
-  override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { metatype, type } = metadata;
     // What a decorator of ours gives (the principal, for one) is no input: a copy would lose its methods.
-    const isInput = metatype !== undefined && type !== 'custom';
-    const held = isInput ? withFreeObjectsHeld(value, metatype as new () => object) : value;
-    return super.transform(held, metadata);
+    if (metatype === undefined || type === 'custom') return super.transform(value, metadata);
+    const held = withFreeObjectsHeld(value, metatype as new () => object);
+    if (held.dropped.length > 0) throw refusal(held.dropped.map(unknownField));
+    return super.transform(held.value, metadata);
   }
 
   /** Would drop keys such as `prototype` from free objects. The dangerous ones are refused before: see json-defects.ts. */

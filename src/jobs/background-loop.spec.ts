@@ -51,6 +51,28 @@ describe('a background loop', () => {
     expect(runs).toBe(2);
   });
 
+  it('rests after a call, however often it is woken, and stops at once in its rest', async () => {
+    const times: number[] = [];
+    const loop = new BackgroundLoop(
+      60_000,
+      () => Promise.resolve(void times.push(performance.now())),
+      () => undefined,
+      60,
+    );
+    loop.start();
+    for (let n = 0; n < 10; n += 1) {
+      await sleep(2);
+      loop.wake();
+    }
+    while (times.length < 2) await sleep(5);
+    const stopping = performance.now();
+    await loop.stop();
+
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(55);
+    expect(times).toHaveLength(2);
+    expect(performance.now() - stopping).toBeLessThan(50);
+  });
+
   it('goes on after an error, and tells the first of a series', async () => {
     const told: unknown[] = [];
     let runs = 0;

@@ -11,6 +11,9 @@ import type { EventOutbox } from './event-outbox.js';
 const POLL_MS = 500;
 const MOST_EVENTS = 500;
 
+/** Under load a round costs as much as a batch of changes, so that not each batch has a round of its own. */
+const REST_MS = 25;
+
 /**
  * Moves events from the outbox to the queues of their handlers, in one transaction: each event reaches each of its
  * handlers' queues exactly once, whoever is killed when. Every replica relays; one skips what another is taking.
@@ -29,6 +32,7 @@ export class EventRelay {
       POLL_MS,
       () => this.relayAll(),
       (error) => this.report(error),
+      REST_MS,
     );
   }
 

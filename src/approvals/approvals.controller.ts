@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
 import { ActionRuns } from '../actions/execution/action-runs.js';
@@ -39,6 +39,7 @@ export class ApprovalsController {
   @HttpCode(200)
   @RequiresItsLevel(ApproveActionDto)
   @Operation('approveAction', 'Approve an action, which runs it')
+  @ApiBody({ type: ApproveActionDto, required: false })
   @ApiAnswer({
     status: 200,
     description: 'It is approved and has ended: completed, or failed.',

@@ -42,6 +42,7 @@ export interface CheckResult {
 
 /** What is not known yet is not claimed to be well. */
 export const NOT_CHECKED = 'Not checked yet.';
+export const DISABLED = 'It is disabled.';
 
 export function statusOf({
   enabled,

@@ -243,6 +243,15 @@ describe('/api/connectors', () => {
     expect(data[0]).not.toHaveProperty('checked_at');
   });
 
+  it('says of a disabled one that it is disabled, and nothing of what it was like before', async () => {
+    const { id } = (await create(http())).body.data;
+    await admin.request('POST', `/api/connectors/${id}/test`);
+    await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
+    const { data } = (await viewer.request('GET', '/api/connectors/health')).body;
+    expect(data).toMatchObject([{ id, status: 'disabled', message: 'It is disabled.' }]);
+    expect(data[0]).not.toHaveProperty('latency_ms');
+  });
+
   it('says once that a connector has become unhealthy', async () => {
     await create(http());
     const checks = app.nest.get(ConnectorChecks);

@@ -5,6 +5,7 @@ import {
   CONNECTOR_STATUSES,
   type ConnectorRecord,
   type ConnectorStatus,
+  DISABLED,
   NOT_CHECKED,
   statusOf,
 } from '../connector.js';
@@ -26,10 +27,11 @@ export class ConnectorHealthDto {
 
   @ApiProperty({
     type: 'string',
-    required: false,
+    description:
+      'What the last check found; that it is disabled, or not checked yet, where that is so.',
     example: 'The service answers with status 200.',
   })
-  readonly message?: string;
+  readonly message: string;
 
   @ApiProperty({ type: 'integer', minimum: 0, required: false, example: 42 })
   readonly latency_ms?: number;
@@ -43,15 +45,16 @@ export class ConnectorHealthDto {
   readonly checked_at?: string;
 
   static from(this: void, record: ConnectorRecord): ConnectorHealthDto {
-    const { id, name, type, enabled, healthMessage, latencyMs, lastCheckedAt } = record;
-    const message = record.health ? healthMessage : enabled ? NOT_CHECKED : undefined;
+    const { id, name, type, enabled, healthMessage = NOT_CHECKED } = record;
+    const { latencyMs, lastCheckedAt } = record;
     return {
       id,
       name,
       type,
       status: statusOf(record),
-      ...(message !== undefined && { message }),
-      ...(record.health && latencyMs !== undefined && { latency_ms: latencyMs }),
+      // What was found while it was enabled says nothing about it now.
+      message: enabled ? healthMessage : DISABLED,
+      ...(enabled && latencyMs !== undefined && { latency_ms: latencyMs }),
       ...(lastCheckedAt && { checked_at: lastCheckedAt.toISOString() }),
     };
   }

@@ -59,14 +59,25 @@ describe('the request of an http action', () => {
     expect(form.body).toBe('a=x%26b%3D2&b=1');
   });
 
-  it.each(['.', '..', '', '\ud800'])('refuses %j as a path segment', (host) => {
-    expect(() => request({ path: '/hosts/{{ parameters.host }}' }, { host })).toThrow(CannotRender);
+  it.each(['.', '..', '', '\ud800', '../../admin', 'a/..', 'a\\..\\b', 'a/./b'])(
+    'refuses %j as a path segment',
+    (host) => {
+      expect(() => request({ path: '/hosts/{{ parameters.host }}' }, { host })).toThrow(
+        CannotRender,
+      );
+    },
+  );
+
+  it.each(['..a', 'a..b', 'a/b', 'v1.2', '%2e%2e'])('takes %j as a path segment', (host) => {
+    const { url } = request({ path: '/hosts/{{ parameters.host }}' }, { host });
+    expect(decodeURIComponent(url.pathname.split('/').at(-1)!)).toBe(host);
   });
 
   it.each([
     ['/a/{{ parameters.x }}{{ parameters.y }}/b', { x: '.', y: '.' }],
     ['/a/%2{{ parameters.x }}%2{{ parameters.x }}/b', { x: 'e' }],
     ['/a/.{{ parameters.x }}/b', { x: '.' }],
+    ['/a/.{{ parameters.x }}/b', { x: './admin' }],
   ])('refuses dots that are put together: %s', (path, parameters) => {
     expect(() => request({ path }, parameters)).toThrow(CannotRender);
   });

@@ -100,7 +100,7 @@ class OneExchange {
   }
 
   private after(time: number, action: () => void): void {
-    this.timers.push(setTimeout(action, time - performance.now()));
+    this.timers.push(setTimeout(action, Math.max(0, time - performance.now())));
   }
 }
 

@@ -54,7 +54,7 @@ async function before<T>(
   const given = new Promise<never>((_, reject) => {
     const late = () =>
       reject(new UnreachableError(`The name ${url.hostname} resolves too slowly.`));
-    timer = setTimeout(late, time - performance.now());
+    timer = setTimeout(late, Math.max(0, time - performance.now()));
     abort = () => reject(new UnreachableError('The request was given up before it left.'));
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });

@@ -75,8 +75,7 @@ export class ConnectorsService {
 
   async update(caller: Caller, id: string, change: ConnectorChange): Promise<ConnectorRecord> {
     if (Object.values(change).every((value) => value === undefined)) {
-      const message = 'name, enabled, priority or config must be given.';
-      throw ValidationError.of('name', 'required', message);
+      throw ValidationError.nothingGiven();
     }
     if (!isUuid(id)) throw new ConnectorNotFoundError();
     return await this.unlessTaken(change.name ?? '', () =>

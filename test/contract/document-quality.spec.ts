@@ -64,7 +64,7 @@ describe('the contract', () => {
         .filter(([status]) => !HEALTH_BODIES.test(`${operation.operationId} ${status}`))
         .filter(
           ([, { content }]) =>
-            content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error',
+            content?.['application/json']?.schema?.$ref !== '#/components/schemas/ErrorEnvelope',
         )
         .map(([status]) => `${operation.operationId} ${status}`),
     );

@@ -137,7 +137,10 @@ export class ContractCheck {
     // Health answers 503 with its own body, and login shows its page again: the document says so where it is allowed.
     if (type === 'text/html' || (!enveloped && answer.status === 503)) return [];
     if (type !== 'application/json') return [`is an error of type ${type || 'none'}`];
-    const problems = this.problemsOfJson({ $ref: '#/components/schemas/Error' }, answer.body);
+    const problems = this.problemsOfJson(
+      { $ref: '#/components/schemas/ErrorEnvelope' },
+      answer.body,
+    );
     return problems.length > 0 ? problems : problemsOfEnvelope(answer);
   }
 

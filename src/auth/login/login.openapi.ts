@@ -30,5 +30,6 @@ export const ApiSeeOther = (description: string) =>
     description,
     headers: {
       Location: { description: 'A path on this host.', required: true, schema: { type: 'string' } },
+      ...SESSION_HEADER,
     },
   });

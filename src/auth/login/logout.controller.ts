@@ -9,7 +9,7 @@ import { clearSessionCookie, SESSION_COOKIE } from '../sessions/session-cookie.j
 import { SessionsService } from '../sessions/sessions.service.js';
 import { isForm } from './form-request.js';
 import { LogoutDto } from './login.dto.js';
-import { ApiSeeOther } from './login.openapi.js';
+import { ApiSeeOther, SESSION_HEADER } from './login.openapi.js';
 
 @ApiTags('Access')
 @Controller('logout')
@@ -24,7 +24,12 @@ export class LogoutController {
   @Consumes('json-or-form')
   @FromSameOrigin()
   @Operation('logOut', 'End the session')
-  @ApiAnswer({ status: 200, description: 'To a program: the session has ended.', type: LogoutDto })
+  @ApiAnswer({
+    status: 200,
+    description: 'To a program: the session has ended.',
+    type: LogoutDto,
+    headers: SESSION_HEADER,
+  })
   @ApiSeeOther('To a form: go on at the login page.')
   @ApiErrors(
     'forbidden',

@@ -72,7 +72,7 @@ export class UsersService {
   async update(caller: Principal, id: string, wanted: UpdateUser): Promise<UserRow> {
     const { role, enabled, password } = wanted;
     if (role === undefined && enabled === undefined && password === undefined) {
-      throw ValidationError.of('role', 'required', 'role, enabled or password must be given.');
+      throw ValidationError.nothingGiven();
     }
     if (!isUuid(id)) throw new NotFoundError('User');
     const passwordHash = password === undefined ? undefined : await this.passwords.hash(password);

@@ -40,6 +40,11 @@ export class ValidationError extends AppError {
   static of(field: string, code: string, message: string): ValidationError {
     return new ValidationError([{ field, code, message }]);
   }
+
+  /** For a partial update that updates nothing. */
+  static nothingGiven(): ValidationError {
+    return ValidationError.of('', 'not_empty', 'At least one field must be given.');
+  }
 }
 
 function summary(errors: readonly FieldError[]): string {

@@ -15,6 +15,7 @@ import {
   REQUEST_ID_HEADER,
 } from './error-schemas.js';
 import { describeRequestBodies } from './request-bodies.js';
+import { nameSchemas } from './schema-names.js';
 import { sorted } from './sorted.js';
 
 type Operation = OperationObject & {
@@ -68,7 +69,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   describeRequestBodies(document);
   addEnvelopes(document);
   addExamples(document);
-  return sorted(document);
+  return sorted(nameSchemas(document));
 }
 
 function complete(operation: Operation, method: string, path: string, seen: Set<string>): void {
@@ -76,7 +77,13 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
   if (!access) throw new Error(`${method} ${path} declares no access.`);
   operation.operationId = uniqueId(operation.operationId ?? '', path, seen);
   operation.security = securityOf(access);
-  if (isRole(access)) operation['x-required-role' as never] = access as never;
+  if (isRole(access)) {
+    operation['x-required-role' as never] = access as never;
+    operation.description = [
+      ...(operation.description ? [operation.description] : []),
+      `From role \`${access}\` upward.`,
+    ].join('\n\n');
+  }
   if (method === 'post' && isRole(access)) addIdempotencyKey(operation);
   const codes = [
     ...sharedErrors(operation, method, access),
@@ -133,7 +140,7 @@ function sharedErrors(operation: Operation, method: string, access: Access): Err
   return codes;
 }
 
-const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
+const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
 
 function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
   const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);

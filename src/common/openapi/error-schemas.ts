@@ -90,7 +90,26 @@ export const ERROR_SCHEMAS: SchemasObject = {
         type: 'object',
         additionalProperties: true,
         properties: {
-          errors: { type: 'array', items: { $ref: '#/components/schemas/FieldError' } },
+          errors: {
+            type: 'array',
+            items: { $ref: '#/components/schemas/FieldError' },
+            description: 'With validation_error.',
+          },
+          required_role: {
+            type: 'string',
+            description: 'With forbidden: the least role that may.',
+            example: 'admin',
+          },
+          reason: {
+            type: 'string',
+            description: 'With kill_switch_active: why it is on; with ai_unavailable: why it is.',
+          },
+          activated_by: { type: 'string', description: 'With kill_switch_active.' },
+          activated_at: {
+            type: 'string',
+            format: 'date-time',
+            description: 'With kill_switch_active.',
+          },
         },
       },
       required_level: {
@@ -104,7 +123,7 @@ export const ERROR_SCHEMAS: SchemasObject = {
     },
     additionalProperties: false,
   },
-  Error: {
+  ErrorEnvelope: {
     type: 'object',
     required: ['error'],
     properties: { error: { $ref: '#/components/schemas/ErrorObject' } },

@@ -93,6 +93,6 @@ export class UpdateIncidentDto {
       ...(recommended_actions && { recommendedActions: recommended_actions }),
     };
     if (Object.keys(change).length > 0) return change;
-    throw ValidationError.of('', 'not_empty', 'At least one field must be given.');
+    throw ValidationError.nothingGiven();
   }
 }

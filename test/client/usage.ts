@@ -1,4 +1,15 @@
-import { getDetailedHealth, getHealth, getReadiness } from './generated/index.js';
+import {
+  createIncident,
+  type ErrorEnvelope,
+  getDetailedHealth,
+  getHealth,
+  getIncident,
+  getReadiness,
+  type GivenVerdict,
+  type IncidentSummary,
+  listIncidents,
+  updateIncident,
+} from './generated/index.js';
 import { createClient } from './generated/client/index.js';
 
 /*
@@ -29,4 +40,52 @@ export async function ailingParts(client: Client): Promise<string[]> {
   return Object.entries(data.components)
     .filter(([, { status }]) => status === 'unhealthy' || status === 'degraded')
     .map(([name]) => name);
+}
+
+/** Twice the same report makes one incident: the mail gateway tries again when it got no answer. */
+export async function report(client: Client, messageId: string, sender: string): Promise<string> {
+  const { data, error } = await createIncident({
+    client,
+    body: {
+      incident_type: 'phishing',
+      source: 'email-gateway',
+      severity: 'high',
+      raw_data: { message_id: messageId, sender },
+    },
+    headers: { 'Idempotency-Key': messageId },
+  });
+  if (!data) throw new Error(reasonsOf(error));
+  return data.data.id;
+}
+
+/** Every incident that waits for somebody, page by page, the gravest first. */
+export async function* waiting(client: Client): AsyncGenerator<IncidentSummary> {
+  for (let page = 1; ; page += 1) {
+    const { data } = await listIncidents({
+      client,
+      query: { status: 'open,triaged', sort: '-severity', page, per_page: 100 },
+      throwOnError: true,
+    });
+    yield* data.data;
+    if (page * data.meta.per_page >= data.meta.total) return;
+  }
+}
+
+/** Gives a verdict unless somebody has changed the incident since it was read. */
+export async function judge(client: Client, id: string, verdict: GivenVerdict): Promise<boolean> {
+  const { response } = await getIncident({ client, path: { id } });
+  const { data, error } = await updateIncident({
+    client,
+    path: { id },
+    body: { verdict, recommended_actions: ['quarantine_email'] },
+    headers: { 'If-Match': response?.headers.get('etag') ?? '*' },
+  });
+  if (data) return data.data.status === 'triaged' && data.data.verdict?.decided_by !== undefined;
+  if (error.error.code === 'precondition_failed') return false;
+  throw new Error(reasonsOf(error));
+}
+
+function reasonsOf({ error }: ErrorEnvelope): string {
+  const fields = error.details?.errors?.map(({ field, message }) => `${field}: ${message}`) ?? [];
+  return [error.code, ...fields].join('\n');
 }

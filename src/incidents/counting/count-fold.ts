@@ -11,6 +11,7 @@ import { type CountDifference, CountsRepository } from './counts.repository.js';
 
 /** What has gathered by then costs a list a fraction of a millisecond at 10 000 changes a second. */
 const PAUSE_MS = 250;
+/** While changes go on; what the last ones leave behind goes as soon as there is nothing to fold. */
 const FOLDS_PER_PURGE = 40;
 
 /**
@@ -25,7 +26,7 @@ export class CountFold implements OnApplicationBootstrap, BeforeApplicationShutd
     () => this.foldPending(),
     (error) => this.report(error),
   );
-  private folds = 0;
+  private foldsSincePurge = 0;
 
   constructor(
     private readonly repository: CountsRepository,
@@ -44,6 +45,9 @@ export class CountFold implements OnApplicationBootstrap, BeforeApplicationShutd
     const { pending, restored } = await this.repository.pending();
     if (restored) await this.recount();
     else if (pending) await this.fold();
+    if (this.foldsSincePurge >= FOLDS_PER_PURGE || (!pending && this.foldsSincePurge > 0)) {
+      await this.purge();
+    }
   }
 
   /** Counts anew, after a restore into another cluster or when an operator asks; false when a fold is in the way. */
@@ -63,8 +67,12 @@ export class CountFold implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.transactions.run(async (tx) => {
       if (await this.repository.beginFold(tx)) await this.repository.fold(tx);
     });
-    this.folds += 1;
-    if (this.folds % FOLDS_PER_PURGE === 0) while (!(await this.repository.purge()));
+    this.foldsSincePurge += 1;
+  }
+
+  private async purge(): Promise<void> {
+    while (!(await this.repository.purge()));
+    this.foldsSincePurge = 0;
   }
 
   private report(error: unknown): void {

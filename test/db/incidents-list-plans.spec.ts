@@ -1,0 +1,63 @@
+import type { DataSource } from 'typeorm';
+import { poolOf } from '../../src/database/data-source.js';
+import type { IncidentFilter } from '../../src/incidents/listing/incident-list.js';
+import { listQuery } from '../../src/incidents/listing/list-query.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { foldOf, insertIncidents } from './incidents-harness.js';
+
+const FILTERS: Readonly<Record<string, IncidentFilter>> = {
+  nothing: {},
+  status: { statuses: ['open'] },
+  severity: { severities: ['high'] },
+  type: { types: ['phishing'] },
+  source: { source: 'edr' },
+};
+
+/** PostgreSQL plans the first executions of a prepared statement one by one before it judges. */
+const PLANNED_ALONE = 5;
+const TIMES = 12;
+
+describe('after an import', () => {
+  let database: OpenTestDatabase;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    ({ dataSource } = database);
+    await insertIncidents(dataSource, 40_000);
+  });
+  afterAll(() => database?.close());
+
+  it.each(Object.entries(FILTERS))(
+    'a list by %s keeps its plan, though many changes have just been folded',
+    async (_, filter) => {
+      await foldOf(dataSource).foldPending();
+      await dataSource.query('vacuum analyze');
+      const client = await poolOf(dataSource).connect();
+      try {
+        const sort = { field: 'created_at', descending: true } as const;
+        const { statement, values } = listQuery({ page: 1, per_page: 20, sort, filter });
+        for (let time = 0; time < TIMES; time += 1) {
+          await client.query({ ...statement, values: [...values] });
+        }
+        const plans = await client.query<{ generic: string }>(
+          `select generic_plans as generic from pg_prepared_statements where name = $1`,
+          [statement.name],
+        );
+        expect(plans.rows).toEqual([{ generic: String(TIMES - PLANNED_ALONE) }]);
+      } finally {
+        client.release();
+      }
+    },
+  );
+
+  it('what has been folded is removed as soon as nothing changes any more', async () => {
+    const fold = foldOf(dataSource);
+    await insertIncidents(dataSource, 10);
+    await fold.foldPending();
+    await fold.foldPending();
+
+    const left = await dataSource.query(`select count(*)::int as n from incident_count_deltas`);
+    expect(left).toEqual([{ n: 0 }]);
+  });
+});

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/app-error.js';
 import { errorBody } from './error-body.js';
 
@@ -22,12 +22,12 @@ export class KnownRoutes {
   }
 
   /**
-   * Answers 405 with Allow where Fastify would say that the address does not exist. Only requests that found no route
-   * come here, whatever their method, so that the search costs the others nothing.
+   * Answers 405 with Allow where Fastify would say that the address does not exist, or would take one that is written
+   * out, such as /api/actions/execute, for the parameter of another. The search costs only those that found no route.
    */
   refuseOtherMethods(instance: FastifyInstance): void {
     instance.addHook('onRequest', (request, reply, done) => {
-      const allow = request.is404 ? this.methodsOf(request.url) : [];
+      const allow = this.allowedInstead(request);
       if (allow.length === 0) return done();
       const list = allow.join(', ');
       const words = `${request.method} is not allowed here; ${list} ${allow.length > 1 ? 'are' : 'is'}.`;
@@ -36,8 +36,16 @@ export class KnownRoutes {
     });
   }
 
-  private methodsOf(url: string): string[] {
+  /** Nothing where the method is allowed, or where there is no such address. */
+  private allowedInstead({ is404, method, url, routeOptions }: FastifyRequest): string[] {
+    if (!is404 && !routeOptions.url?.includes(':')) return [];
     const path = url.replace(/[?;#].*$/s, '');
+    const writtenOut = this.addresses.get(path)?.methods;
+    if (writtenOut) return writtenOut.has(method) ? [] : [...writtenOut].sort();
+    return is404 ? this.methodsOf(path) : [];
+  }
+
+  private methodsOf(path: string): string[] {
     const found = [...this.addresses.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
   }

@@ -16,6 +16,7 @@ import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../common/access.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../common/etag.js';
+import { AnyKeysIn } from '../common/http/handler-options.js';
 import { JSON_UTF8 } from '../common/http/media-types.js';
 import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { ApiIfMatch, ETAG_HEADER } from '../common/openapi/etag.js';
@@ -42,6 +43,7 @@ export class IncidentsController {
 
   @Post()
   @Requires('analyst')
+  @AnyKeysIn('raw_data')
   @Operation('createIncident', 'Create an incident')
   @ApiAnswer({ status: 201, description: 'It is open.', type: CreatedIncidentDto })
   async create(

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { AppError, ValidationError } from '../errors/app-error.js';
 import { readForm } from './form-body.js';
-import { ANY_QUERY, BODY_KIND, type BodyKind } from './handler-options.js';
+import { ANY_KEYS, ANY_QUERY, BODY_KIND, type BodyKind } from './handler-options.js';
 import { requireReadableQuery } from './query-problems.js';
 import './request.js';
 import { type ReadBody, readStrictJson } from './strict-json.js';
@@ -31,20 +31,26 @@ export class BodyGuard implements CanActivate {
     if (!received) return true;
     const kind = this.reflector.getAllAndOverride<BodyKind | undefined>(BODY_KIND, handler);
     if (kind === 'raw' || received.bytes.length === 0) return true;
-    const { value, problem } = readBody(request, received.bytes, kind ?? 'json');
+    const anyKeysIn = (): string | undefined => this.reflector.getAllAndOverride(ANY_KEYS, handler);
+    const { value, problem } = readBody(request, received.bytes, kind ?? 'json', anyKeysIn);
     request.body = value;
     if (problem) request.contentProblem = problem;
     return true;
   }
 }
 
-function readBody(request: FastifyRequest, bytes: Buffer, kind: BodyKind): ReadBody {
+function readBody(
+  request: FastifyRequest,
+  bytes: Buffer,
+  kind: BodyKind,
+  anyKeysIn: () => string | undefined,
+): ReadBody {
   const type = request.headers['content-type'] ?? '';
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     throw unsupported(`Content-Encoding ${encoding} is not supported.`);
   }
-  if (JSON_TYPE.test(type)) return ofObject(readStrictJson(bytes));
+  if (JSON_TYPE.test(type)) return ofObject(readStrictJson(bytes, anyKeysIn));
   if (kind === 'json-or-form' && FORM_TYPE.test(type)) return readForm(bytes);
   throw unsupported('The body must be application/json in UTF-8.');
 }

@@ -4,9 +4,16 @@ export type BodyKind = 'json' | 'json-or-form' | 'raw';
 
 export const BODY_KIND = Symbol('body kind');
 export const ANY_QUERY = Symbol('any query');
+export const ANY_KEYS = Symbol('any keys');
 
 /** What the handler's body may be. Without it: JSON. `raw` leaves the bytes to the handler's own guard. */
 export const Consumes = (kind: BodyKind) => SetMetadata(BODY_KIND, kind);
+
+/**
+ * The field of the body whose objects may have any keys, those that reach a prototype in careless hands included: it is
+ * kept and answered as text, and an attack that is reported must not get its own report refused.
+ */
+export const AnyKeysIn = (field: string) => SetMetadata(ANY_KEYS, field);
 
 /** Ignores query parameters that it does not know. */
 export const AnyQuery = () => SetMetadata(ANY_QUERY, true);

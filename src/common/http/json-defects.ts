@@ -17,8 +17,8 @@ interface Level {
  * or hide: duplicate keys, NUL characters, lone surrogates, keys that reach a prototype, whole numbers that would
  * change, and nesting that is too deep.
  */
-export function jsonDefects(text: string): FieldError[] {
-  return new Walk(text).run();
+export function jsonDefects(text: string, anyKeysIn?: string): FieldError[] {
+  return new Walk(text, anyKeysIn).run();
 }
 
 /** Kept as it is, or a fraction that may be rounded. */
@@ -41,7 +41,10 @@ class Walk {
   private at = 0;
   private expectsKey = false;
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly anyKeysIn: string | undefined,
+  ) {}
 
   run(): FieldError[] {
     while (this.at < this.text.length && this.found.length < MOST_DEFECTS) {
@@ -100,9 +103,14 @@ class Walk {
     if (keys.has(key)) this.report('duplicate_key', 'is given more than once');
     keys.add(key);
     const parent = this.levels.at(-2)?.segment;
-    if (key === '__proto__' || (key === 'prototype' && parent === 'constructor')) {
+    const isForbidden = key === '__proto__' || (key === 'prototype' && parent === 'constructor');
+    if (isForbidden && !this.takesAnyKeys()) {
       this.report('forbidden_key', 'is not allowed as a key');
     }
+  }
+
+  private takesAnyKeys(): boolean {
+    return this.levels.length > 1 && this.levels[0]?.segment === this.anyKeysIn;
   }
 
   private content(value: string): void {

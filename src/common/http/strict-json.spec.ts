@@ -117,6 +117,18 @@ describe('strict JSON', () => {
     expect(read(text)).toEqual({ value: JSON.parse(text) });
   });
 
+  it.each([
+    ['{"raw":{"__proto__":1,"a":[{"constructor":{"prototype":2}}]}}', []],
+    ['{"raw":[{"__proto__":"\\u0000"}]}', ['raw.0.__proto__: nul_character']],
+    ['{"raw":{"__proto__":1,"__proto__":2}}', ['raw.__proto__: duplicate_key']],
+    ['{"__proto__":{"raw":1}}', ['__proto__: forbidden_key']],
+    ['{"raw":{},"other":{"__proto__":1}}', ['other.__proto__: forbidden_key']],
+    ['{"other":{"raw":{"__proto__":1}}}', ['other.raw.__proto__: forbidden_key']],
+  ])('takes any keys below the field that may have them: %s', (text, expected) => {
+    const { problem } = readStrictJson(Buffer.from(text), () => 'raw');
+    expect(problem?.errors.map(({ field, code }) => `${field}: ${code}`) ?? []).toEqual(expected);
+  });
+
   it('names every defect, up to a number', () => {
     expect(defects('{"a":1e400,"b":"\\u0000","a":1}')).toEqual([
       'a: inexact_number',

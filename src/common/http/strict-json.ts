@@ -12,12 +12,15 @@ export interface ReadBody {
 /**
  * Reads JSON that means one thing to everybody who reads it. Malformed bytes throw `bad_request`; content that
  * JSON.parse would silently change is a problem of validation. The exact walk costs some times JSON.parse, so it is
- * made only when a cheap look has found something that may be wrong.
+ * made only when a cheap look has found something that may be wrong. Below the field `anyKeysIn` no key is refused.
  */
-export function readStrictJson(bytes: Buffer): ReadBody {
+export function readStrictJson(
+  bytes: Buffer,
+  anyKeysIn: () => string | undefined = () => undefined,
+): ReadBody {
   const text = textOf(bytes);
   const value = parseJson(text);
   if (!isSuspicious(text, value)) return { value };
-  const defects = jsonDefects(text);
+  const defects = jsonDefects(text, anyKeysIn());
   return defects.length === 0 ? { value } : { value, problem: new ValidationError(defects) };
 }

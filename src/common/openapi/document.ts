@@ -29,7 +29,10 @@ const METHODS = ['get', 'post', 'put', 'delete'] as const;
 const DESCRIPTION = `Stores security incidents, triages them with an AI model, and runs response actions that people approve.
 
 Every answer under \`/api\` is \`{data}\`, lists are \`{data, meta}\`, errors \`{error}\`. Unknown fields and query
-parameters are refused. Clients should ignore fields, and tolerate values of open sets, that they do not know.`;
+parameters are refused. Clients should ignore fields, and tolerate values of open sets, that they do not know.
+
+Absent values are absent, never null. Times are in UTC and milliseconds. In bodies a key that is given twice, a NUL
+character, half of a surrogate pair and a whole number that JSON numbers do not hold exactly are refused with 422.`;
 
 /** The contract: what Nest knows of the handlers, completed with what all handlers share. */
 export function buildDocument(app: INestApplication): OpenAPIObject {

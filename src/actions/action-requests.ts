@@ -5,17 +5,20 @@ import { Clock } from '../common/clock.js';
 import { NotFoundError, ValidationError } from '../common/errors/app-error.js';
 import { newId } from '../common/ids.js';
 import { Settings } from '../config/settings.js';
+import type { Connector } from '../connectors/connector.port.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
 import type { KeptIncident } from '../incidents/incident.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
+import type { Permit } from '../kill-switch/permit.js';
 import type { Action, Parameters } from './action.js';
 import { actionType } from './action-catalogue.js';
 import { ActionNews } from './action-news.js';
 import { requiredLevel, type SitePolicy } from './action-policy.js';
 import { ActionWriteRepository } from './action-write.repository.js';
 import { ActionRuns } from './execution/action-runs.js';
+import { Claims } from './execution/claims.js';
 import { NO_CONNECTOR } from './execution/outcome-rules.js';
 import { parameterErrors } from './parameter-rules.js';
 
@@ -35,6 +38,12 @@ export interface AcceptableAction extends Omit<WantedAction, 'incidentId'> {
   readonly available: boolean;
 }
 
+export interface Accepted {
+  readonly action: Action;
+  /** Present where it may run at once: the action is claimed, and this is what its run needs. */
+  readonly run?: { readonly permit: Permit; readonly connector: Connector };
+}
+
 /** Accepts actions: nothing runs here. */
 @Injectable()
 export class ActionRequests {
@@ -48,6 +57,7 @@ export class ActionRequests {
     private readonly writes: ActionWriteRepository,
     private readonly news: ActionNews,
     private readonly runs: ActionRuns,
+    private readonly claims: Claims,
     private readonly clock: Clock,
     settings: Settings,
   ) {
@@ -82,31 +92,36 @@ export class ActionRequests {
     if (errors.length > 0) throw new ValidationError(errors);
   }
 
+  /** What may run at once is claimed by the transaction that accepts it, which has the permit for it anyway. */
   async accept(
     caller: Principal,
     { type, parameters, incidentId }: WantedAction,
     keep: Participant<Action>,
-  ): Promise<Action> {
+  ): Promise<Accepted> {
     this.requireValid(type, parameters);
     // The 404 comes before the kill switch's 409; inside the transaction its lock has to come first.
     if (incidentId !== undefined) await this.incidents.get(incidentId);
-    const available = await this.isAvailable(type);
-    return await this.transactions.run<Action>(
+    const connector = await this.registry.providerOf(type);
+    let permit: Permit | undefined;
+    const action = await this.transactions.run<Action>(
       async (tx) => {
-        await this.killSwitch.claimPermit(tx);
+        permit = await this.killSwitch.claimPermit(tx);
         const incident =
           incidentId === undefined ? undefined : await this.lockIncident(tx, incidentId);
-        return await this.insert(tx, {
+        const accepted = await this.insert(tx, {
           type,
           parameters,
           requestedBy: caller.name,
-          available,
+          available: connector !== undefined,
           ...(incident && { incident }),
         });
+        if (!connector || accepted.status !== 'pending') return accepted;
+        return (await this.claims.claimIn(tx, accepted, connector.identity.id))!;
       },
       caller,
       keep,
     );
+    return { action, ...(action.phase && permit && connector && { run: { permit, connector } }) };
   }
 
   /** For modules that accept actions in transactions of their own; whoever calls it then runs what is `pending`. */

@@ -40,8 +40,9 @@ export class ActionsService {
     wanted: WantedAction,
     keep: Participant<Action>,
   ): Promise<Action> {
-    const accepted = await this.requests.accept(caller, wanted, keep);
-    return await this.runs.runAndWait(accepted, keep);
+    const { action, run } = await this.requests.accept(caller, wanted, keep);
+    if (!run) return action;
+    return await this.runs.runClaimedAndWait({ action, permit: run.permit }, run.connector, keep);
   }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {

@@ -22,13 +22,13 @@ describe('actions and the kill switch', () => {
   });
   afterAll(() => world?.close());
 
-  /** Accepted, and not begun when the switch goes on. */
-  const held = async (type: 'block_sender' | 'quarantine_email' = 'block_sender') => {
+  /** Approved, and not begun when the switch goes on. */
+  const held = async () => {
     const { crashed } = crashAt(world.app, FAILPOINT.accepted);
-    const { body } = await world.execute(type);
+    const id = await world.approved('isolate_host');
     await crashed;
     await world.turnOn();
-    return body.data.action_id as string;
+    return id;
   };
   const switchState = async () =>
     (await world.clients.viewer.request('GET', '/api/kill-switch')).body.data;

@@ -51,6 +51,15 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     return await this.track(this.begin(action, options), action);
   }
 
+  /** Calls for what was claimed by the transaction that accepted it. */
+  async runClaimed(
+    claimed: Claimed,
+    connector: Connector,
+    options: RunOptions = {},
+  ): Promise<Action> {
+    return await this.track(this.call(claimed, connector, options), claimed.action);
+  }
+
   /** Goes on with a claim that was taken over: the vendor is doing it, or is asked what came of it. */
   async goOn(action: Action, connector: Connector): Promise<Action> {
     const isDoingIt = action.phase === 'accepted';
@@ -79,7 +88,6 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     if (!connector || !mayBegin(action, connector)) return await this.giveUp(action, options);
     const claimed = await this.claims.claim(action, connector.identity.id);
     if (!claimed) throw new ClaimLostError();
-    await this.failpoints.hit(FAILPOINT.claimed);
     return await this.call(claimed, connector, options);
   }
 
@@ -103,6 +111,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     connector: Connector,
     options: RunOptions,
   ): Promise<Action> {
+    await this.failpoints.hit(FAILPOINT.claimed);
     return await this.withRun(action, connector, options, (run, { signal }) => {
       const permits = new PermitGate(this.killSwitch, permit, signal, (tx) =>
         this.claims.confirm(tx, action),

@@ -1,10 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Settings } from '../../config/settings.js';
+import type { Connector } from '../../connectors/connector.port.js';
 import type { Participant } from '../../database/transactions.js';
 import type { Action } from '../action.js';
 import { shownActionId } from '../action-id.js';
 import { ActionExecutor } from './action-executor.js';
+import type { Claimed } from './claims.js';
 
 /** Between deciding and beginning there is next to nothing; whoever takes longer is dead. */
 const GRACE_MS = 5_000;
@@ -32,7 +34,21 @@ export class ActionRuns {
   /** The action when it has ended in time; else as it was, while the run goes on. Anything but `pending` is left alone. */
   async runAndWait(action: Action, keep: Participant<Action> = {}): Promise<Action> {
     if (action.status !== 'pending') return action;
-    const running = this.executor.run(action, { keep }).catch((error: unknown) => {
+    return await this.inTime(action, this.executor.run(action, { keep }));
+  }
+
+  /** The same, for what was claimed by the transaction that accepted it. */
+  async runClaimedAndWait(
+    claimed: Claimed,
+    connector: Connector,
+    keep: Participant<Action>,
+  ): Promise<Action> {
+    const running = this.executor.runClaimed(claimed, connector, { keep });
+    return await this.inTime(claimed.action, running);
+  }
+
+  private async inTime(action: Action, run: Promise<Action>): Promise<Action> {
+    const running = run.catch((error: unknown) => {
       // It is accepted all the same: recovery goes on with it.
       this.log.error({ err: error, action: shownActionId(action.id) }, 'An action was not run.');
       return action;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 /** The places of an execution at which a crash leaves something different behind, in their order. */
 export const FAILPOINT = {
-  /** The action is accepted (or approved), and nobody has claimed it. */
+  /** The action is approved, or was put back, and nobody has claimed it; what runs at once never comes by. */
   accepted: 1,
   /** It is claimed, and nothing was sent. */
   claimed: 2,

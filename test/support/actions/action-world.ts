@@ -110,6 +110,16 @@ export class ActionWorld {
     });
   }
 
+  /** Of a type that has to be approved: requested, and approved by a senior. */
+  async approved(type: ActionTypeName): Promise<string> {
+    const id: string = (await this.execute(type)).body.data.action_id;
+    const answer = await this.clients.senior.request('POST', `/api/actions/${id}/approve`, {
+      body: {},
+    });
+    if (answer.body.data.status === 'pending_approval') throw new Error(answer.text);
+    return id;
+  }
+
   async incident(fields: object = {}): Promise<string> {
     const body = { incident_type: 'phishing', source: 'test', ...fields };
     const answer = await this.clients.analyst.request('POST', '/api/incidents', { body });

@@ -15,6 +15,8 @@ export interface Kind {
   readonly behaviours: readonly [Behaviour, ...Behaviour[]];
   readonly afterMs?: number;
   readonly idempotent?: boolean;
+  /** Has to be approved; the others run at once. */
+  readonly approved?: boolean;
 }
 
 export interface Reply {
@@ -69,7 +71,9 @@ export class ChaosSite {
     const database = await createTestDatabase();
     const db = new Pool({ connectionString: database.url, max: 3 });
     db.on('error', () => undefined);
-    const levels = Object.fromEntries(kinds.map(({ type }) => [type, 'none']));
+    const levels = Object.fromEntries(
+      kinds.map(({ type, approved }) => [type, approved ? 'analyst' : 'none']),
+    );
     const site = new ChaosSite(database, db, await FakeVendor.start(), {
       ...options,
       settings: { APPROVAL_LEVELS: JSON.stringify(levels), ...options.settings },

@@ -42,12 +42,14 @@ export const KINDS: readonly Kind[] = [
     afterMs: LATE_MS,
     idempotent: true,
   },
+  { ...of('unisolate_host', 'host_id'), behaviours: ['apply'], approved: true },
 ];
 
 const kindOf = (type: Kind['type']): Kind => KINDS.find((kind) => kind.type === type)!;
 
 /** What has to be among the actions for a replica to come to the point. */
 const NEEDED: Readonly<Record<number, Kind>> = {
+  [FAILPOINT.accepted]: kindOf('unisolate_host'),
   [FAILPOINT.vendorAccepted]: kindOf('scan_host'),
   [FAILPOINT.renewing]: kindOf('reset_password'),
 };
@@ -103,17 +105,28 @@ export async function executorStorm(site: ChaosSite, each: number, batch: number
 
 const pick = (): Kind => KINDS[Math.floor(Math.random() * KINDS.length)]!;
 
-/** As a client does that wants its action once: with a key, again and again until it is answered. */
 async function submit(site: ChaosSite, place: number, key: string, kind: Kind): Promise<Submitted> {
-  const headers = { 'idempotency-key': randomUUID() };
   const body = { action: kind.type, parameters: kind.parameters };
+  const id = await insist(site, place, key, '/api/actions/execute', body);
+  if (kind.approved) await insist(site, place, key, `/api/actions/${id}/approve`, {});
+  return { kind, id };
+}
+
+/** As a client does that wants its action once: with a key, again and again until it is answered. */
+async function insist(
+  site: ChaosSite,
+  place: number,
+  key: string,
+  path: string,
+  body: object,
+): Promise<string> {
+  const headers = { 'idempotency-key': randomUUID() };
   for (let turn = 0; ; turn += 1) {
     const { url } = site.places[(place + turn) % site.places.length]!;
-    const answer = await ask(url, 'POST', '/api/actions/execute', { key, body, headers }).catch(
-      () => undefined,
-    );
-    const id: unknown = answer?.body?.data?.action_id;
-    if (typeof id === 'string') return { kind, id };
+    const answer = await ask(url, 'POST', path, { key, body, headers }).catch(() => undefined);
+    const data = answer?.body?.data;
+    const id: unknown = data?.action_id ?? data?.id;
+    if (typeof id === 'string') return id;
     if (answer && answer.status < 500 && answer.status !== 409) {
       throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     }

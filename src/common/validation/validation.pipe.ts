@@ -2,6 +2,7 @@ import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
 import type { ValidationError as Failure } from 'class-validator';
 import { type FieldError, ValidationError } from '../errors/app-error.js';
 import { withFreeObjectsHeld } from './free-objects.js';
+import { rememberRules } from './remembered-rules.js';
 
 /** The rules that say of what kind a value is; of another kind, what else it is not goes without saying. */
 const KINDS = new Set(['isString', 'isBoolean', 'isNumber', 'isInt', 'isArray', 'isJsonObject']);
@@ -67,6 +68,7 @@ class FaithfulValidationPipe extends ValidationPipe {
 
 /** Unknown fields are refused, not dropped; nothing is converted but what a DTO declares. */
 export function createValidationPipe(): ValidationPipe {
+  rememberRules();
   return new FaithfulValidationPipe({
     transform: true,
     whitelist: true,

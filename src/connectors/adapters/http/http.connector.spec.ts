@@ -147,6 +147,23 @@ describe('HttpConnector', () => {
     });
   });
 
+  it('keeps of what a vendor says everything but the secret', async () => {
+    const said = '{"error":"The Bearer token very-secret-token expired"}';
+    const server = createServer((socket) => {
+      socket.once('data', () =>
+        socket.end(`HTTP/1.1 401 No\r\ncontent-type: application/json\r\n\r\n${said}`),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await execute({}, `http://127.0.0.1:${port}`)).toEqual({
+      kind: 'refused',
+      message:
+        'The service answered with status 401: {"error":"The Bearer token [secret] expired"}',
+    });
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   it('says whether the service answers', async () => {
     expect(await connect({}).test()).toMatchObject({ success: true });
     vendor.behave('error-500', 'hang');

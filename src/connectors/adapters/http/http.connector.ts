@@ -89,10 +89,12 @@ export class HttpConnector extends Connector {
 }
 
 const NO_CREDENTIALS = new Set(['accept', 'content-type', 'user-agent']);
+const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey)$/i;
 
-/** A header such as `Bearer <token>` holds the secret as one of its words. */
+/** A header such as `Bearer <token>` holds the secret as one of its words. What templates name is no secret, its value is. */
 function credentialsIn({ headers = {} }: HttpConfig): string[] {
   return Object.entries(headers)
     .filter(([name]) => !NO_CREDENTIALS.has(name.toLowerCase()))
-    .flatMap(([, value]) => [value, ...value.split(/\s+/)]);
+    .flatMap(([, value]) => [value, ...value.replace(/\{\{.*?\}\}/g, ' ').split(/\s+/)])
+    .filter((text) => !NO_CREDENTIAL.test(text));
 }

@@ -1,7 +1,7 @@
 import type { News } from '../jobs/events/domain-event.js';
 import type { IncidentChange } from './incident-changes.js';
 import type { Incident, NewIncident } from './incident.js';
-import type { TimelineNews, TimelineSubject } from './timeline/incident-timeline.js';
+import type { TimelineNews, TimelineSubject } from './timeline/timeline-entry.js';
 
 /** The events of this module, by their names. */
 export const INCIDENT_EVENTS = {

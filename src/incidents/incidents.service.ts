@@ -30,12 +30,8 @@ import type {
 import type { IncidentListRequest } from './listing/incident-list.js';
 import { rawDataJson } from './raw-data-json.js';
 import { rawDataErrors } from './raw-data-rules.js';
-import {
-  IncidentTimeline,
-  type TimelineEntry,
-  type TimelineRequest,
-  type TimelineSubject,
-} from './timeline/incident-timeline.js';
+import { IncidentTimeline } from './timeline/incident-timeline.js';
+import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
 
 export interface WantedIncident extends Omit<NewIncident, 'rawData'> {
   readonly rawData: Readonly<Record<string, unknown>>;

@@ -3,16 +3,12 @@ import { IsIn, IsInt, IsString, Matches, Max, Min } from 'class-validator';
 import { type Role, ROLES } from '../../common/access.js';
 import { PageQueryDto } from '../../common/paging/page-query.dto.js';
 import { NestedObject, Optional } from '../../common/validation/decorators.js';
-import type { ApiKeyRow } from './api-keys.repository.js';
-import type { CreatedKey } from './api-keys.service.js';
+import { API_KEY_SORTS, type ApiKeyRow, type ApiKeySort, type CreatedKey } from './api-key.js';
 
 /** Shown as `key:<name>`; people choose it, so it may have spaces inside. */
 const KEY_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/()+-]{0,61}[A-Za-z0-9._@)+-])?$/;
 const LONGEST_LIFE_DAYS = 3650;
 const LARGEST_LIMIT = 1_000_000_000;
-
-export const API_KEY_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
-export type ApiKeySort = (typeof API_KEY_SORTS)[number];
 
 const limit = (what: string): ApiPropertyOptions => ({
   type: 'integer',

@@ -1,35 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Role } from '../../common/access.js';
-import type { LimitClass } from '../../common/caller.js';
 import type { Page, PageRequest } from '../../common/paging/page.js';
 import { Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
-import type { ApiKeySort } from './api-keys.dto.js';
-
-export interface ApiKeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly prefix: string;
-  readonly limit_read: number | null;
-  readonly limit_write: number | null;
-  readonly limit_triage: number | null;
-  readonly created_by: string;
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-  readonly last_used_at: Date | null;
-}
-
-export interface NewApiKeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly prefix: string;
-  readonly secretHash: Buffer;
-  readonly limits: Partial<Readonly<Record<LimitClass, number>>>;
-  readonly createdBy: string;
-  readonly expiresInDays?: number;
-}
+import type { ApiKeyRow, ApiKeySort, NewApiKeyRow } from './api-key.js';
 
 const COLUMNS = `id, name, role, prefix, limit_read, limit_write, limit_triage, created_by, created_at, expires_at, last_used_at`;
 

@@ -9,8 +9,8 @@ import { mapConstraints } from '../../database/sqlstate.js';
 import { type Participant, Transactions } from '../../database/transactions.js';
 import type { Principal } from '../principal.js';
 import { Verification } from '../principals/verification.js';
-import type { ApiKeySort } from './api-keys.dto.js';
-import { type ApiKeyRow, ApiKeysRepository } from './api-keys.repository.js';
+import type { ApiKeyRow, ApiKeySort, CreatedKey } from './api-key.js';
+import { ApiKeysRepository } from './api-keys.repository.js';
 import { createKey } from './key-format.js';
 
 export interface CreateKey {
@@ -18,11 +18,6 @@ export interface CreateKey {
   readonly role: Role;
   readonly expires_in_days?: number;
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
-}
-
-export interface CreatedKey {
-  readonly row: ApiKeyRow;
-  readonly key: string;
 }
 
 @Injectable()

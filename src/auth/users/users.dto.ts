@@ -5,18 +5,8 @@ import { PageQueryDto } from '../../common/paging/page-query.dto.js';
 import { Optional } from '../../common/validation/decorators.js';
 import { IsPassword } from '../passwords/is-password.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-rules.js';
+import { USER_SORTS, type UserRow, type UserSort } from './user.js';
 import { RESERVED_NAME, USERNAME } from './username.js';
-import type { UserRow } from './users.repository.js';
-
-export const USER_SORTS = [
-  '-created_at',
-  'created_at',
-  '-username',
-  'username',
-  '-name',
-  'name',
-] as const;
-export type UserSort = (typeof USER_SORTS)[number];
 
 export const PASSWORD_PROPERTY = {
   type: 'string',

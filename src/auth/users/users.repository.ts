@@ -1,33 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Role } from '../../common/access.js';
 import type { Page, PageRequest } from '../../common/paging/page.js';
 import { Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
-import type { UserSort } from './users.dto.js';
-
-export interface UserRow {
-  readonly id: string;
-  readonly username: string;
-  readonly role: Role;
-  readonly enabled: boolean;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  readonly last_login_at: Date | null;
-}
-
-export interface NewUserRow {
-  readonly id: string;
-  readonly username: string;
-  readonly role: Role;
-  readonly enabled: boolean;
-  readonly passwordHash: string;
-}
-
-export interface UserChange {
-  readonly role?: Role;
-  readonly enabled?: boolean;
-  readonly passwordHash?: string;
-}
+import type { NewUserRow, UserChange, UserRow, UserSort } from './user.js';
 
 const COLUMNS = `id, username, role, enabled, created_at, updated_at, last_login_at`;
 

@@ -10,9 +10,9 @@ import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { Verification } from '../principals/verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
-import type { UserSort } from './users.dto.js';
+import type { UserRow, UserSort } from './user.js';
 import { LastAdminError, UsernameTakenError } from './users.errors.js';
-import { type UserRow, UsersRepository } from './users.repository.js';
+import { UsersRepository } from './users.repository.js';
 
 export interface CreateUser {
   readonly username: string;

@@ -1,39 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
-import type { Page, PageRequest } from '../../common/paging/page.js';
+import type { Page } from '../../common/paging/page.js';
 import type { Tx } from '../../database/transactions.js';
 import { NotFoundError } from '../../common/errors/app-error.js';
+import type { TimelineEntry, TimelineNews, TimelineRequest } from './timeline-entry.js';
 import { timelineValues } from './timeline-insert.js';
 import { TimelineRepository } from './timeline.repository.js';
-
-export interface TimelineSubject {
-  /** Such as `action`, `triage`, `webhook_event`. */
-  readonly type: string;
-  readonly id: string;
-}
-
-/** What happened to an incident, in the words that its readers see. */
-export interface TimelineNews {
-  readonly incidentId: string;
-  /** In the past tense: `updated`, `triaged`, `action_requested`. */
-  readonly event: string;
-  readonly actor: string;
-  readonly summary: string;
-  readonly subject?: TimelineSubject;
-}
-
-export interface TimelineEntry {
-  readonly at: Date;
-  readonly event: string;
-  readonly actor: string;
-  readonly summary: string;
-  readonly subject?: TimelineSubject;
-}
-
-export interface TimelineRequest extends PageRequest {
-  readonly newestFirst?: boolean;
-}
 
 /** Whichever module changes something about an incident tells it here, in the transaction of the change. */
 @Injectable()

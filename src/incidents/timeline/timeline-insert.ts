@@ -1,4 +1,4 @@
-import type { TimelineNews } from './incident-timeline.js';
+import type { TimelineNews } from './timeline-entry.js';
 
 export interface TimelineRow extends TimelineNews {
   readonly id: string;

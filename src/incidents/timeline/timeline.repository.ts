@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page } from '../../common/paging/page.js';
 import { type Statement, Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
-import type { TimelineEntry, TimelineRequest } from './incident-timeline.js';
+import type { TimelineEntry, TimelineRequest } from './timeline-entry.js';
 import { insertTimeline } from './timeline-insert.js';
 
 const INSERT: Statement = { name: 'incident_timeline_insert', text: insertTimeline() };

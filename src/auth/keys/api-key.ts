@@ -1,0 +1,36 @@
+import type { Role } from '../../common/access.js';
+import type { LimitClass } from '../../common/caller.js';
+
+export const API_KEY_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
+export type ApiKeySort = (typeof API_KEY_SORTS)[number];
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly prefix: string;
+  readonly limit_read: number | null;
+  readonly limit_write: number | null;
+  readonly limit_triage: number | null;
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+}
+
+export interface NewApiKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly prefix: string;
+  readonly secretHash: Buffer;
+  readonly limits: Partial<Readonly<Record<LimitClass, number>>>;
+  readonly createdBy: string;
+  readonly expiresInDays?: number;
+}
+
+/** The only time that the key itself is known. */
+export interface CreatedKey {
+  readonly row: ApiKeyRow;
+  readonly key: string;
+}

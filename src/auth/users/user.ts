@@ -1,0 +1,35 @@
+import type { Role } from '../../common/access.js';
+
+export const USER_SORTS = [
+  '-created_at',
+  'created_at',
+  '-username',
+  'username',
+  '-name',
+  'name',
+] as const;
+export type UserSort = (typeof USER_SORTS)[number];
+
+export interface UserRow {
+  readonly id: string;
+  readonly username: string;
+  readonly role: Role;
+  readonly enabled: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly last_login_at: Date | null;
+}
+
+export interface NewUserRow {
+  readonly id: string;
+  readonly username: string;
+  readonly role: Role;
+  readonly enabled: boolean;
+  readonly passwordHash: string;
+}
+
+export interface UserChange {
+  readonly role?: Role;
+  readonly enabled?: boolean;
+  readonly passwordHash?: string;
+}

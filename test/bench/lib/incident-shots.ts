@@ -21,6 +21,9 @@ export async function incidentShots(targets: Pair<Target>): Promise<readonly Pai
   return [
     { what: 'get by id', goal: 0.6, method: 'GET', paths: one },
     { what: 'list of 20 with exact total', goal: 3, method: 'GET', paths: all },
-    { what: 'create', goal: 0.8, method: 'POST', paths: all, body: CREATE },
+    ...[32, 128].map((clients) => {
+      const what = `create, ${clients} clients`;
+      return { what, goal: 0.8, method: 'POST' as const, paths: all, body: CREATE, clients };
+    }),
   ];
 }

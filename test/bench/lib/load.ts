@@ -16,6 +16,7 @@ export interface Shot {
   readonly method: 'GET' | 'POST';
   readonly paths: readonly string[];
   readonly body?: string;
+  readonly clients?: number;
   /** Looks at each answer; without it the status is enough. */
   readonly isRight?: (body: string) => boolean;
 }
@@ -23,16 +24,14 @@ export interface Shot {
 /** What was answered is not what was to be measured. */
 export class SpoiltShot extends Error {}
 
-const CLIENTS = 32;
-
 /** As many requests as the clients get answered in the time. */
 export async function load(target: Target, shot: Shot, seconds: number): Promise<Load> {
-  const { what, method, paths, body, isRight = () => true } = shot;
+  const { what, method, paths, body, clients = 32, isRight = () => true } = shot;
   let wrong = '';
   const processorTime = await countProcessorTime(target);
   const result = await autocannon({
     url: target.url,
-    connections: CLIENTS,
+    connections: clients,
     duration: seconds,
     requests: paths.map((path) => ({
       method,

@@ -8,7 +8,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
-import { FreeObject, released } from './free-objects.js';
+import { FreeObject, LONGEST_LIST, released } from './free-objects.js';
 
 /** The field may be left out. Unlike class-validator's IsOptional it may not be null. */
 export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
@@ -42,14 +42,16 @@ export const NestedObject = (type: () => new () => object): PropertyDecorator =>
   applyDecorators(PlainObject(), ValidateNested(), Type(type));
 
 /** A list of objects of a known shape. Without the checks of its own, ValidateNested would take one object for it. */
-export const NestedList = (type: () => new () => object, maxItems: number): PropertyDecorator =>
-  applyDecorators(
+export const NestedList = (type: () => new () => object, maxItems: number): PropertyDecorator => {
+  if (maxItems > LONGEST_LIST) throw new Error(`A list of more than ${LONGEST_LIST} items.`);
+  return applyDecorators(
     IsArray(),
     ArrayMaxSize(maxItems),
     PlainObject({ each: true }),
     ValidateNested({ each: true }),
     Type(type),
   );
+};
 
 /** `true` or `false` in a query string, and nothing that resembles them. */
 export const QueryBoolean = (): PropertyDecorator =>

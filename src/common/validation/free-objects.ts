@@ -1,3 +1,4 @@
+import { getMetadataStorage } from 'class-validator';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 
 /** Marks, as the @Type of a field, JSON of any content. */
@@ -21,31 +22,39 @@ export function released(value: unknown): unknown {
 
 export interface Held {
   readonly value: unknown;
-  /** Dotted paths of fields of known shapes that nobody declared and class-transformer would drop without a word. */
-  readonly dropped: readonly string[];
+  /** Dotted paths of fields that their shape does not have. */
+  readonly unknown: readonly string[];
 }
 
-/** What every object has, such as `constructor`: class-transformer leaves it out. */
-const isInherited = (name: string): boolean => name in Object.prototype;
+/** No list of a known shape takes as many; what is longer is refused for its length, whatever else is in it. */
+export const LONGEST_LIST = 1_000;
+/** Enough to mend a body. */
+const MOST_UNKNOWN = 100;
+const LONGEST_NAME = 100;
 
 /**
- * The same body with a token in place of each free object. class-transformer would copy what is inside, which costs more
- * than all the rest, loses keys such as `toString`, and fails on a key `constructor`.
+ * The same body without the fields that nobody declared, and with a token in place of each free object. class-transformer
+ * would copy what is inside, which costs more than all the rest, loses keys such as `toString`, and fails on a key
+ * `constructor`; and each unknown field and item would cost it and class-validator so much that a body of nothing else
+ * held the service for seconds.
  */
 export function withFreeObjectsHeld(value: unknown, target: Target): Held {
-  const dropped: string[] = [];
-  return { value: heldShape(value, target, '', dropped), dropped };
+  const unknown: string[] = [];
+  return { value: heldShape(value, target, '', unknown), unknown };
 }
 
-function heldShape(value: unknown, target: Target, path: string, dropped: string[]): unknown {
+function heldShape(value: unknown, target: Target, path: string, unknown: string[]): unknown {
   if (Array.isArray(value)) {
-    return value.map((item, index) => heldShape(item, target, `${path}${index}.`, dropped));
+    const items = value.slice(0, LONGEST_LIST + 1) as unknown[];
+    return items.map((item, index) => heldShape(item, target, `${path}${index}.`, unknown));
   }
   if (typeof value !== 'object' || value === null) return value;
+  const known = knownFields(target);
+  if (known.size === 0) return value;
   const result: Json = {};
   for (const [key, item] of Object.entries(value)) {
-    if (isInherited(key)) dropped.push(`${path}${key}`);
-    else result[key] = heldField(key, item, target, path, dropped);
+    if (known.has(key)) result[key] = heldField(key, item, target, path, unknown);
+    else if (unknown.length < MOST_UNKNOWN) unknown.push(path + key.slice(0, LONGEST_NAME));
   }
   return result;
 }
@@ -55,14 +64,27 @@ function heldField(
   value: unknown,
   target: Target,
   path: string,
-  dropped: string[],
+  unknown: string[],
 ): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const type = typeOf(target, key);
   if (type === FreeObject) return hold(value);
-  if (type) return heldShape(value, type, `${path}${key}.`, dropped);
-  // A field that nobody declared, or a list of something simple: its validator refuses the token.
+  if (type) return heldShape(value, type, `${path}${key}.`, unknown);
+  // Where something simple belongs, or a list of that: its validator refuses the token.
   return hasConstructorKey(value) ? hold(value) : value;
+}
+
+const fieldsOf = new WeakMap<Target, ReadonlySet<string>>();
+
+/** The fields that a class declares: those that it validates, as whitelisting has it. */
+function knownFields(target: Target): ReadonlySet<string> {
+  let fields = fieldsOf.get(target);
+  if (!fields) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
+    fields = new Set(rules.map(({ propertyName }) => propertyName));
+    fieldsOf.set(target, fields);
+  }
+  return fields;
 }
 
 function typeOf(target: Target, key: string): Target | undefined {

@@ -126,6 +126,28 @@ describe('what is said of a field', () => {
 });
 
 describe('what is said of a body', () => {
+  it('is what it should not have, and what is wrong with the rest', async () => {
+    expect(await errorsOf({ other: 1, step: { more: 1 } })).toEqual([
+      { field: 'other', code: 'unknown_field', message: 'other is not a known field.' },
+      { field: 'step.more', code: 'unknown_field', message: 'step.more is not a known field.' },
+      { field: 'step.name', code: 'required', message: 'step.name is required.' },
+    ]);
+  });
+
+  it.each<[string, () => object]>([
+    [
+      'unknown fields',
+      () => Object.fromEntries(Array.from({ length: 90_000 }, (_, i) => [`k${i}`, 1])),
+    ],
+    ['items', () => ({ steps: Array.from({ length: 200_000 }, () => ({})) })],
+    ['items of another kind', () => ({ steps: Array<null>(200_000).fill(null) })],
+  ])('is said soon, also of one of nothing but %s', async (_, make) => {
+    const body = make();
+    const begin = performance.now();
+    expect((await errorsOf(body)).length).toBeGreaterThan(0);
+    expect(performance.now() - begin).toBeLessThan(500);
+  });
+
   it('is not many times what was sent', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]));
     expect(await errorsOf(unknown)).toHaveLength(100);

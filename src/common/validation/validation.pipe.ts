@@ -37,6 +37,11 @@ function unknownField(field: string): FieldError {
   return { field, code: 'unknown_field', message: `${field} is not a known field.` };
 }
 
+function errorsOf(thrown: unknown): readonly FieldError[] {
+  if (thrown instanceof ValidationError) return thrown.errors;
+  throw thrown;
+}
+
 function refusal(errors: readonly FieldError[]): ValidationError {
   return new ValidationError(errors.slice(0, MOST_ERRORS));
 }
@@ -56,8 +61,10 @@ class FaithfulValidationPipe extends ValidationPipe {
     // What a decorator of ours gives (the principal, for one) is no input: a copy would lose its methods.
     if (metatype === undefined || type === 'custom') return super.transform(value, metadata);
     const held = withFreeObjectsHeld(value, metatype as new () => object);
-    if (held.dropped.length > 0) throw refusal(held.dropped.map(unknownField));
-    return super.transform(held.value, metadata);
+    const { unknown } = held;
+    if (unknown.length === 0) return super.transform(held.value, metadata);
+    const others = await super.transform(held.value, metadata).then(() => [], errorsOf);
+    throw refusal([...unknown.map(unknownField), ...others]);
   }
 
   /** Would drop keys such as `prototype` from free objects. The dangerous ones are refused before: see json-defects.ts. */

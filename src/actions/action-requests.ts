@@ -18,7 +18,6 @@ import { ActionNews } from './action-news.js';
 import { requiredLevel, type SitePolicy } from './action-policy.js';
 import { ActionWriteRepository } from './action-write.repository.js';
 import { ActionRuns } from './execution/action-runs.js';
-import { Claims } from './execution/claims.js';
 import { NO_CONNECTOR } from './execution/outcome-rules.js';
 import { parameterErrors } from './parameter-rules.js';
 
@@ -36,6 +35,8 @@ export interface AcceptableAction extends Omit<WantedAction, 'incidentId'> {
   readonly askedLevel?: ApprovalLevel;
   /** Whether a connector provides the type, asked before the transaction. */
   readonly available: boolean;
+  /** The connector to claim it for, where it may run at once; the transaction needs a permit then. */
+  readonly claimFor?: string;
 }
 
 export interface Accepted {
@@ -48,6 +49,7 @@ export interface Accepted {
 @Injectable()
 export class ActionRequests {
   private readonly policy: SitePolicy;
+  private readonly leaseMs: number;
 
   constructor(
     private readonly transactions: Transactions,
@@ -57,10 +59,10 @@ export class ActionRequests {
     private readonly writes: ActionWriteRepository,
     private readonly news: ActionNews,
     private readonly runs: ActionRuns,
-    private readonly claims: Claims,
     private readonly clock: Clock,
     settings: Settings,
   ) {
+    this.leaseMs = settings.actionLeaseMs;
     this.policy = {
       levels: settings.approvalLevels,
       raiseOnCritical: settings.approvalRaiseOnCritical,
@@ -108,15 +110,14 @@ export class ActionRequests {
         permit = await this.killSwitch.claimPermit(tx);
         const incident =
           incidentId === undefined ? undefined : await this.lockIncident(tx, incidentId);
-        const accepted = await this.insert(tx, {
+        return await this.insert(tx, {
           type,
           parameters,
           requestedBy: caller.name,
           available: connector !== undefined,
           ...(incident && { incident }),
+          ...(connector && { claimFor: connector.identity.id }),
         });
-        if (!connector || accepted.status !== 'pending') return accepted;
-        return (await this.claims.claimIn(tx, accepted, connector.identity.id))!;
       },
       caller,
       keep,
@@ -126,20 +127,22 @@ export class ActionRequests {
 
   /** For modules that accept actions in transactions of their own; whoever calls it then runs what is `pending`. */
   async insert(tx: Tx, wanted: AcceptableAction): Promise<Action> {
-    const { type, parameters, incident, requestedBy, available } = wanted;
+    const { type, parameters, incident, requestedBy, available, claimFor } = wanted;
     const level = this.levelFor(type, parameters, incident?.severity, wanted.askedLevel);
     const requestedAt = this.clock.now();
+    const runsAtOnce = available && level === 'none';
     const action = await this.writes.insert(tx, {
       id: newId(requestedAt.getTime()),
       type,
       parameters,
-      status: available ? (level === 'none' ? 'pending' : 'pending_approval') : 'failed',
+      status: runsAtOnce ? 'pending' : available ? 'pending_approval' : 'failed',
       requestedBy,
       requestedAt,
       graceMs: this.runs.graceMs,
       ...(incident && { incidentId: incident.id }),
       ...(level !== 'none' && { approvalLevel: level }),
       ...(!available && { result: NO_CONNECTOR }),
+      ...(runsAtOnce && claimFor && { claim: { connectorId: claimFor, leaseMs: this.leaseMs } }),
     });
     await this.news.record(tx, 'requested', requestedBy, [action]);
     if (!available) await this.news.record(tx, 'failed', requestedBy, [action]);

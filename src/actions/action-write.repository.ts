@@ -3,6 +3,7 @@ import { type Statement, Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
 import type { Action, ActionResult, ActionStatus, RequiredLevel } from './action.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
+import type { NewClaim } from './execution/claim.repository.js';
 
 export interface NewAction extends Pick<
   Action,
@@ -14,6 +15,8 @@ export interface NewAction extends Pick<
   readonly result?: ActionResult;
   /** How long whoever requested it has to begin it. */
   readonly graceMs: number;
+  /** Where it has begun with this: see ClaimRepository. */
+  readonly claim?: NewClaim;
 }
 
 const RETURNING = `returning ${ACTION_COLUMNS}`;
@@ -22,9 +25,11 @@ const INSERT: Statement = {
   name: 'actions_insert',
   text: `
     insert into actions (id, incident_id, action_type, parameters, status, approval_level, requested_by, requested_at,
-                         rollback_of, reason, result, lease_until)
+                         rollback_of, reason, result, lease_until, connector_id, phase, fence)
     values ($1, $2, $3, $4, $5::text, $6, $7, $8, $9, $10, $11,
-            case when $5::text = 'pending' then now() + $12 * interval '1 millisecond' end)
+            case when $5::text = 'pending' then now() + $12 * interval '1 millisecond' end,
+            $13::text, case when $13::text is not null then 'claimed' end,
+            case when $13::text is not null then 1 else 0 end)
     ${RETURNING}`,
 };
 
@@ -109,7 +114,8 @@ export class ActionWriteRepository {
       action.rollbackOf,
       action.reason,
       action.result && JSON.stringify(action.result),
-      action.graceMs,
+      action.claim?.leaseMs ?? action.graceMs,
+      action.claim?.connectorId,
     ]);
     return inserted!;
   }

@@ -10,6 +10,11 @@ export interface Fenced {
   readonly fence: number;
 }
 
+export interface NewClaim {
+  readonly connectorId: string;
+  readonly leaseMs: number;
+}
+
 const RETURNING = `returning ${ACTION_COLUMNS}`;
 const LEASE = (parameter: string) =>
   `lease_until = now() + ${parameter} * interval '1 millisecond'`;
@@ -93,7 +98,7 @@ export class ClaimRepository {
   async claim(
     tx: Tx,
     { id, fence }: Fenced,
-    { connectorId, leaseMs }: { connectorId: string; leaseMs: number },
+    { connectorId, leaseMs }: NewClaim,
   ): Promise<Action | undefined> {
     return await this.one(tx, CLAIM, [id, fence, connectorId, leaseMs]);
   }

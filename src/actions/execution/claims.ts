@@ -42,21 +42,16 @@ export class Claims {
 
   /** Undefined when another run has it, or it has ended. Throws `kill_switch_active`. */
   async claim(action: Action, connectorId: string): Promise<Claimed | undefined> {
+    const leaseMs = this.settings.actionLeaseMs;
     return await this.transactions.run<Claimed | undefined>(async (tx) => {
       const permit = await this.killSwitch.claimPermit(tx);
       if (action.incidentId && !(await this.incidents.lockForShare(tx, action.incidentId))) {
         await this.endOrphan(tx, action);
         return undefined;
       }
-      const claimed = await this.claimIn(tx, action, connectorId);
+      const claimed = await this.claims.claim(tx, action, { connectorId, leaseMs });
       return claimed && { action: claimed, permit };
     });
-  }
-
-  /** In a transaction that has a permit, and keeps the incident as it is. */
-  async claimIn(tx: Tx, action: Action, connectorId: string): Promise<Action | undefined> {
-    const leaseMs = this.settings.actionLeaseMs;
-    return await this.claims.claim(tx, action, { connectorId, leaseMs });
   }
 
   /** Makes sure, in a transaction that renews the permit, that the claim still holds. */

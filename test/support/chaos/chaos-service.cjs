@@ -35,14 +35,20 @@ Failpoints.prototype.hit = async function hit(point) {
   await dawdle(delays[point]);
 };
 
+const slowly = (claim) =>
+  async function slowClaim(...args) {
+    const action = await claim.apply(this, args);
+    if (action?.phase !== 'claimed') return action;
+    await dawdle(delays.claim);
+    tell({ kind: 'claim', at: now() });
+    return action;
+  };
+
+/* What runs at once is claimed by being accepted, the rest by an executor. */
+const { ActionWriteRepository } = compiled('actions/action-write.repository.js');
+ActionWriteRepository.prototype.insert = slowly(ActionWriteRepository.prototype.insert);
 const { ClaimRepository } = compiled('actions/execution/claim.repository.js');
-const { claim } = ClaimRepository.prototype;
-ClaimRepository.prototype.claim = async function slowClaim(...args) {
-  const claimed = await claim.apply(this, args);
-  await dawdle(delays.claim);
-  if (claimed) tell({ kind: 'claim', at: now() });
-  return claimed;
-};
+ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim);
 
 const { SwitchLock } = compiled('kill-switch/switch-lock.js');
 let locked = false;

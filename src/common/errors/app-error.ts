@@ -32,9 +32,18 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** Enough to mend a request; a hostile one could be answered with many times its size. */
+const MOST_ERRORS = 100;
+const LONGEST_FIELD = 500;
+const LONGEST_MESSAGE = 1_000;
+
 export class ValidationError extends AppError {
-  constructor(readonly errors: readonly FieldError[]) {
-    super('validation_error', summary(errors), { details: { errors } });
+  readonly errors: readonly FieldError[];
+
+  constructor(errors: readonly FieldError[]) {
+    const told = errors.slice(0, MOST_ERRORS).map(bounded);
+    super('validation_error', summary(told, errors.length), { details: { errors: told } });
+    this.errors = told;
   }
 
   static of(field: string, code: string, message: string): ValidationError {
@@ -47,11 +56,18 @@ export class ValidationError extends AppError {
   }
 }
 
-function summary(errors: readonly FieldError[]): string {
-  const [first] = errors;
+function bounded(error: FieldError): FieldError {
+  if (error.field.length <= LONGEST_FIELD && error.message.length <= LONGEST_MESSAGE) return error;
+  return {
+    ...error,
+    field: error.field.slice(0, LONGEST_FIELD).toWellFormed(),
+    message: error.message.slice(0, LONGEST_MESSAGE).toWellFormed(),
+  };
+}
+
+function summary([first]: readonly FieldError[], count: number): string {
   if (!first) return 'The request is not valid.';
-  const others = errors.length - 1;
-  return others === 0 ? first.message : `${first.message} (and ${others} more)`;
+  return count === 1 ? first.message : `${first.message} (and ${count - 1} more)`;
 }
 
 /** `resource` is what a person calls it: 'Incident', 'Webhook source'. */

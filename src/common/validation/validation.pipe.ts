@@ -7,15 +7,10 @@ import { rememberRules } from './remembered-rules.js';
 /** The rules that say of what kind a value is; of another kind, what else it is not goes without saying. */
 const KINDS = new Set(['isString', 'isBoolean', 'isNumber', 'isInt', 'isArray', 'isJsonObject']);
 
-/** Enough to mend a body; a hostile one could be answered with many times its size. */
-const MOST_ERRORS = 100;
-const LONGEST_NAME = 100;
-
 /** Turns class-validator's tree into the flat list that the error envelope shows. */
 export function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
   return failures.flatMap((failure) => {
-    const name = failure.property.slice(0, LONGEST_NAME);
-    const field = parent === '' ? name : `${parent}.${name}`;
+    const field = parent === '' ? failure.property : `${parent}.${failure.property}`;
     const rules = Object.entries(failure.constraints ?? {});
     // JSON has no undefined, nor has a query: the field was left out.
     if (rules.length > 0 && failure.value === undefined) {
@@ -42,10 +37,6 @@ function errorsOf(thrown: unknown): readonly FieldError[] {
   throw thrown;
 }
 
-function refusal(errors: readonly FieldError[]): ValidationError {
-  return new ValidationError(errors.slice(0, MOST_ERRORS));
-}
-
 function snakeCase(rule: string): string {
   return rule.replace(/[A-Z]/g, (letter, at) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
 }
@@ -64,7 +55,7 @@ class FaithfulValidationPipe extends ValidationPipe {
     const { unknown } = held;
     if (unknown.length === 0) return super.transform(held.value, metadata);
     const others = await super.transform(held.value, metadata).then(() => [], errorsOf);
-    throw refusal([...unknown.map(unknownField), ...others]);
+    throw new ValidationError([...unknown.map(unknownField), ...others]);
   }
 
   /** Would drop keys such as `prototype` from free objects. The dangerous ones are refused before: see json-defects.ts. */
@@ -83,7 +74,6 @@ export function createValidationPipe(): ValidationPipe {
     forbidUnknownValues: true,
     // The value tells a field that was left out; it goes nowhere.
     validationError: { target: false, value: true },
-    exceptionFactory: (failures) =>
-      new ValidationError(fieldErrors(failures).slice(0, MOST_ERRORS)),
+    exceptionFactory: (failures) => new ValidationError(fieldErrors(failures)),
   });
 }

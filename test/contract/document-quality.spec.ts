@@ -11,6 +11,19 @@ interface Answer {
   readonly content?: Record<string, { schema?: { $ref?: string }; example?: unknown }>;
 }
 
+interface Described {
+  readonly name: string;
+  readonly description?: string;
+  readonly in?: string;
+}
+
+interface Parts {
+  readonly tags: readonly string[];
+  readonly parameters?: readonly Described[];
+}
+
+const isInPath = (parameter: Described): boolean => parameter.in === 'path';
+
 /** Health says with a body of its own that it is bad: monitors read it as it is. */
 const HEALTH_BODIES = /^get(Api)?(Health|DetailedHealth|Readiness) 503$/;
 
@@ -40,6 +53,15 @@ describe('the contract', () => {
       return !value || (needsItems && (value as unknown[]).length === 0);
     });
     expect(without.map(nameOf)).toEqual([]);
+  });
+
+  it('describes every group of operations, and what each address names', () => {
+    const { tags } = document as unknown as { tags: Described[] };
+    const parts = operations.map(({ operation }) => operation as unknown as Parts);
+    const used = new Set(parts.flatMap((part) => part.tags));
+    expect(tags.map(({ name }) => name).sort()).toEqual([...used].sort());
+    const inPath = parts.flatMap(({ parameters = [] }) => parameters).filter(isInPath);
+    expect([...tags, ...inPath].filter(({ description }) => !description)).toEqual([]);
   });
 
   it('has an example in every body', () => {

@@ -5,6 +5,7 @@ import { ACCESS_EXTENSION, type Access, ROLES } from '../access.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
 import { version } from '../version.js';
 import { ERROR_PAGES_EXTENSION, ERRORS_EXTENSION } from './answers.js';
+import { describeParts } from './described-parts.js';
 import { addEnvelopes } from './envelopes.js';
 import { addExamples, errorExamples } from './examples.js';
 import {
@@ -69,6 +70,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       if (operation) complete(operation, method, path, seen);
     }
   }
+  describeParts(document);
   describeRequestBodies(document);
   addEnvelopes(document);
   addExamples(document);

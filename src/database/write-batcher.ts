@@ -11,8 +11,9 @@ interface Waiting<Row, Result> {
 
 /**
  * Turns single-row writes that arrive together into one multi-row statement. A lone write goes out at once (at the end
- * of the event-loop turn); while the allowed batches are under way the next one gathers. Measured as about twice the
- * throughput of one INSERT each, with no wait added for a lone writer.
+ * of the event-loop turn); while the allowed batches are under way the next one gathers. A further batch is worth its
+ * round trip once as many rows wait for it as are under way. Measured as about twice the throughput of one INSERT each,
+ * with no wait added for a lone writer.
  *
  * One row that the database refuses fails alone: its batch is tried again row by row. A batch whose outcome is unknown
  * (the connection broke) fails whole and is never sent twice.
@@ -20,6 +21,7 @@ interface Waiting<Row, Result> {
 export class WriteBatcher<Row, Result> {
   private waiting: Waiting<Row, Result>[] = [];
   private underWay = 0;
+  private rowsUnderWay = 0;
   private scheduled = false;
 
   constructor(
@@ -40,18 +42,23 @@ export class WriteBatcher<Row, Result> {
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      while (this.waiting.length > 0 && this.underWay < this.maxUnderWay) {
-        void this.flush(this.waiting.splice(0, this.maxRows));
-      }
+      while (this.isWorthABatch()) void this.flush(this.waiting.splice(0, this.maxRows));
     });
+  }
+
+  private isWorthABatch(): boolean {
+    const rows = this.waiting.length;
+    return rows > 0 && rows >= this.rowsUnderWay && this.underWay < this.maxUnderWay;
   }
 
   private async flush(batch: Waiting<Row, Result>[]): Promise<void> {
     this.underWay += 1;
+    this.rowsUnderWay += batch.length;
     try {
       await this.writeTogether(batch);
     } finally {
       this.underWay -= 1;
+      this.rowsUnderWay -= batch.length;
       if (this.waiting.length > 0) this.schedule();
     }
   }

@@ -48,6 +48,34 @@ describe('the write batcher', () => {
     expect(most).toBe(2);
   });
 
+  it('begins a second batch once as many rows wait as are under way, and none is left behind', async () => {
+    const sizes: number[] = [];
+    const answers: (() => void)[] = [];
+    const batcher = new WriteBatcher((rows: readonly number[]) => {
+      sizes.push(rows.length);
+      return new Promise<readonly number[]>((resolve) => answers.push(() => resolve(rows)));
+    });
+    const written: Promise<number>[] = [];
+    const write = async (count: number) => {
+      for (let n = 0; n < count; n += 1) written.push(batcher.write(written.length));
+      await sleep(2);
+    };
+    await write(10);
+    await write(6);
+    expect(sizes).toEqual([10]);
+    await write(4);
+    expect(sizes).toEqual([10, 10]);
+    await write(3);
+    answers[0]!();
+    await sleep(2);
+    expect(sizes).toEqual([10, 10]);
+    answers[1]!();
+    await sleep(2);
+    expect(sizes).toEqual([10, 10, 3]);
+    answers[2]!();
+    expect(await Promise.all(written)).toEqual(written.map((_, index) => index));
+  });
+
   it('fails one bad row alone', async () => {
     const batcher = new WriteBatcher((rows: readonly number[]) =>
       rows.includes(13) ? Promise.reject(new Error('unlucky')) : Promise.resolve(rows),

@@ -15,7 +15,10 @@ export interface DocumentedOperation {
 
 export interface ContractDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, OpenApiSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, OpenApiSchema>>;
+    readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+  };
 }
 
 /** The committed document is what clients have: the answers are held against it, not against the code. */

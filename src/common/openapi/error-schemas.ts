@@ -71,7 +71,12 @@ export const ERROR_SCHEMAS: SchemasObject = {
         description: 'A dotted path; empty for the body as a whole.',
         example: 'parameters.message_id',
       },
-      code: { type: 'string', example: 'is_string' },
+      code: {
+        type: 'string',
+        description:
+          'The rule that is broken: `required`, `unknown_field`, `is_string`, `is_in`, `max_length` … An open set.',
+        example: 'is_string',
+      },
       message: { type: 'string', example: 'parameters.message_id must be a string.' },
     },
   },

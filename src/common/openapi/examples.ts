@@ -66,20 +66,22 @@ function propertyExamples(schema: SchemaObject, schemas: Schemas): Record<string
 const EXAMPLES = '#/components/examples/';
 const REQUEST_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
+const BAD_SEVERITY = 'severity must be one of the following values: low, medium, high, critical.';
+
 const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   validation_error: {
-    details: {
-      errors: [
-        {
-          field: 'severity',
-          code: 'is_enum',
-          message: 'severity must be one of low, medium, high, critical.',
-        },
-      ],
-    },
+    message: BAD_SEVERITY,
+    details: { errors: [{ field: 'severity', code: 'is_in', message: BAD_SEVERITY }] },
   },
   forbidden: { details: { required_role: 'admin' } },
   insufficient_approval_level: { required_level: 'manager', your_level: 'analyst' },
+  kill_switch_active: {
+    details: {
+      reason: 'Wrong hosts are being isolated.',
+      activated_by: 'alice',
+      activated_at: '2026-01-31T09:30:00.000Z',
+    },
+  },
   ai_unavailable: { details: { reason: 'timeout' } },
 };
 

@@ -1,0 +1,90 @@
+import type { ActionTypeName } from '../../common/action-types.js';
+import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Action } from '../action.js';
+import type { ActionExecutor } from './action-executor.js';
+import type { Claims } from './claims.js';
+import { ConnectorPlaces, MOST_PER_CONNECTOR } from './connector-places.js';
+import type { LapsedRepository, LeftOut } from './lapsed.repository.js';
+import { WaitingActions } from './waiting-actions.js';
+
+const waiting = (id: string, type: ActionTypeName): Action =>
+  ({ id, type, status: 'pending', sent: false, fence: 0 }) as Action;
+
+/** So many of one type, the oldest, and one of another, which has a connector of its own. */
+const QUEUE = [
+  ...Array.from({ length: 80 }, (_, n) => waiting(`hanging-${n}`, 'block_ip')),
+  waiting('other', 'lookup_ip'),
+];
+
+describe('the actions that wait', () => {
+  let run: jest.Mock<Promise<Action>, [Action, { answered: () => void }]>;
+  let deferred: string[];
+  let isActive: boolean;
+  let again: jest.Mock;
+  let report: jest.Mock;
+  let actions: WaitingActions;
+
+  beforeEach(() => {
+    run = jest.fn(() => new Promise<Action>(() => undefined));
+    deferred = [];
+    isActive = false;
+    again = jest.fn();
+    report = jest.fn();
+    const lapsed: Pick<LapsedRepository, 'waiting'> = {
+      waiting: async (limit: number, { ids, types }: LeftOut) =>
+        QUEUE.filter(({ id, type }) => !ids.includes(id) && !types.includes(type)).slice(0, limit),
+    };
+    const registry = {
+      providerOf: async (type: ActionTypeName) => ({ identity: { id: `for ${type}` } }),
+    };
+    const claims = { defer: async ({ id }: Action) => void deferred.push(id) };
+    actions = new WaitingActions(
+      { run } as unknown as ActionExecutor,
+      claims as unknown as Claims,
+      lapsed as LapsedRepository,
+      registry as unknown as ConnectorRegistry,
+      new ConnectorPlaces(),
+      { isActive: async () => isActive } as unknown as KillSwitch,
+    );
+  });
+
+  const begun = () => run.mock.calls.map(([{ id }]) => id);
+  const begin = () => actions.beginOldest({ again, report });
+
+  it('are begun, the oldest first, as far as their connectors have places', async () => {
+    await begin();
+    const oldest = QUEUE.slice(0, MOST_PER_CONNECTOR).map(({ id }) => id);
+    expect(begun()).toEqual([...oldest, 'other']);
+  });
+
+  it('are not begun twice, nor beyond the places, however often somebody looks', async () => {
+    await begin();
+    await begin();
+    expect(begun()).toHaveLength(MOST_PER_CONNECTOR + 1);
+  });
+
+  it('go on when a vendor has answered, though it is still doing what it was asked', async () => {
+    await begin();
+    const [, { answered }] = run.mock.calls[0]!;
+    answered();
+    expect(again).toHaveBeenCalled();
+    await begin();
+    // The fake database does not know that the first one is claimed by now.
+    expect(begun()).toHaveLength(MOST_PER_CONNECTOR + 2);
+  });
+
+  it('wait while the kill switch is on', async () => {
+    isActive = true;
+    await begin();
+    expect(begun()).toEqual([]);
+  });
+
+  it('let others go before them when they cannot be begun', async () => {
+    const spoilt = new Error('No such thing.');
+    run.mockImplementationOnce(() => Promise.reject(spoilt));
+    await begin();
+    expect(report).toHaveBeenCalledWith(spoilt);
+    expect(deferred).toEqual(['hanging-0']);
+  });
+});

@@ -11,6 +11,8 @@ import { WaitingActions } from './waiting-actions.js';
 const waiting = (id: string, type: ActionTypeName): Action =>
   ({ id, type, status: 'pending', sent: false, fence: 0 }) as Action;
 
+type Run = (action: Action, options: { answered: () => void }) => Promise<Action>;
+
 /** So many of one type, the oldest, and one of another, which has a connector of its own. */
 const QUEUE = [
   ...Array.from({ length: 80 }, (_, n) => waiting(`hanging-${n}`, 'block_ip')),
@@ -18,7 +20,7 @@ const QUEUE = [
 ];
 
 describe('the actions that wait', () => {
-  let run: jest.Mock<Promise<Action>, [Action, { answered: () => void }]>;
+  let run: jest.Mock<Promise<Action>, Parameters<Run>>;
   let deferred: string[];
   let isActive: boolean;
   let again: jest.Mock;
@@ -26,7 +28,7 @@ describe('the actions that wait', () => {
   let actions: WaitingActions;
 
   beforeEach(() => {
-    run = jest.fn(() => new Promise<Action>(() => undefined));
+    run = jest.fn<Promise<Action>, Parameters<Run>>(() => new Promise(() => undefined));
     deferred = [];
     isActive = false;
     again = jest.fn();

@@ -11,13 +11,6 @@ const VALID: Readonly<Record<ParameterFormat, fc.Arbitrary<string>>> = {
   domain: fc.domain(),
   email: fc.emailAddress(),
   url: fc.webUrl(),
-  hash: fc.constantFrom(32, 40, 64, 128).chain((length) =>
-    fc.string({
-      unit: fc.constantFrom(...'0123456789abcdefABCDEF'),
-      minLength: length,
-      maxLength: length,
-    }),
-  ),
 };
 
 describe('the formats of parameters', () => {
@@ -102,10 +95,6 @@ describe('the formats of parameters', () => {
     ['url', ' https://evil.example'],
     ['url', 'https://evil.example/a b'],
     ['url', 'https://evil.example/\u202e'],
-    ['hash', 'a'.repeat(33)],
-    ['hash', 'g'.repeat(32)],
-    ['hash', `0x${'a'.repeat(30)}`],
-    ['hash', 'sha256:abc'],
   ] as const)('%s is not %j', (format, text) => {
     expect(hasFormat(format, text)).toBe(false);
   });
@@ -142,9 +131,7 @@ describe('the formats of parameters', () => {
         'parameters.ip is_not_empty',
         'parameters.domain is_domain',
         'parameters.url is_url',
-        'parameters.hash is_hash',
         'parameters.sender is_email',
-        'parameters.recipient is_email',
       ]),
     );
     const [error] = parameterErrors(actionType('lookup_ip'), { ip: '10.0.0.0/8' });

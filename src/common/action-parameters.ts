@@ -1,7 +1,7 @@
 import type { ActionTypeName } from './action-types.js';
 
-/** What a string parameter has to be, where not every text goes. */
-export const PARAMETER_FORMATS = ['ip', 'domain', 'url', 'hash', 'email'] as const;
+/** What a string parameter has to be, where protected targets must be seen in it: any other is for its vendor to judge. */
+export const PARAMETER_FORMATS = ['ip', 'domain', 'url', 'email'] as const;
 export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
 
 export interface ActionParameter {
@@ -19,10 +19,10 @@ const string = (name: string, required: boolean, format?: ParameterFormat): Acti
   ...(format && { format }),
 });
 const required = (name: string, format?: ParameterFormat) => string(name, true, format);
-const optional = (name: string, format?: ParameterFormat) => string(name, false, format);
+const optional = (name: string) => string(name, false);
 
 const REASON = optional('reason');
-const EMAIL = [required('message_id'), optional('recipient', 'email'), REASON];
+const EMAIL = [required('message_id'), optional('recipient'), REASON];
 const SENDER = [required('sender', 'email'), REASON];
 const HOST = [required('host_id'), REASON];
 const USER = [required('user'), REASON];
@@ -50,7 +50,7 @@ const PARAMETERS: Readonly<Record<ActionTypeName, readonly ActionParameter[]>> =
   lookup_url: [required('url', 'url')],
   lookup_domain: [DOMAIN],
   lookup_ip: [IP],
-  lookup_hash: [required('hash', 'hash')],
+  lookup_hash: [required('hash')],
   create_ticket: [required('title'), optional('description'), optional('priority')],
   notify_user: [required('recipient'), required('subject'), required('message')],
   notify_channel: [required('channel'), required('message')],

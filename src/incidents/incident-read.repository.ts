@@ -8,7 +8,6 @@ import {
   INCIDENT_COLUMNS,
   incidentOf,
   type IncidentRow,
-  SUMMARY_COLUMNS,
   summaryOf,
   type SummaryRow,
 } from './incident-rows.js';
@@ -32,11 +31,6 @@ const LOCK_FOR_SHARE: Statement = {
   text: `select id, severity ${BY_ID} for share`,
 };
 
-const SUMMARIES: Statement = {
-  name: 'incidents_summaries',
-  text: `select ${SUMMARY_COLUMNS} from incidents where id = any($1::uuid[]) and deleted_at is null`,
-};
-
 /** An incident may be as large as its raw data. */
 const MOST_AT_ONCE = 32;
 
@@ -57,11 +51,6 @@ export class IncidentReadRepository {
 
   async findById(id: string): Promise<Incident | undefined> {
     return await this.finds.write(id.toLowerCase());
-  }
-
-  async findSummaries(ids: readonly string[]): Promise<IncidentSummary[]> {
-    const rows = await this.statements.rows<SummaryRow>(SUMMARIES, [ids]);
-    return rows.map(summaryOf);
   }
 
   async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {

@@ -22,7 +22,7 @@ export interface IncidentRow extends SummaryRow {
   readonly triaged_at: Date | null;
 }
 
-export const SUMMARY_COLUMNS = `id, number, incident_type, severity, status, source, created_at, updated_at`;
+const SUMMARY_COLUMNS = `id, number, incident_type, severity, status, source, created_at, updated_at`;
 
 /** raw_data comes as text: nobody needs to parse what is only passed on. */
 export const INCIDENT_COLUMNS = `${SUMMARY_COLUMNS}, raw_data::text as raw_data, verdict, verdict_by_person,

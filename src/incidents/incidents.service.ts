@@ -106,11 +106,6 @@ export class IncidentsService {
     }, caller);
   }
 
-  /** What the incidents of these ids are called; deleted ones are missing. */
-  async findSummaries(ids: readonly string[]): Promise<readonly IncidentSummary[]> {
-    return ids.length === 0 ? [] : await this.reads.findSummaries(ids);
-  }
-
   /** Keeps the incident as it is until the transaction ends; undefined when there is none, or no more. */
   async lockForShare(tx: Tx, id: string): Promise<KeptIncident | undefined> {
     return isUuid(id) ? await this.reads.lockForShare(tx, id) : undefined;

@@ -36,6 +36,7 @@ describe('the result of a call', () => {
   it('holds no text that a database refuses, and no endless one', () => {
     expect(failed('refused', 'a\0b\ud800c').message).toBe('a\ufffdb\ufffdc');
     expect(failed('refused', 'x'.repeat(5_000)).message).toHaveLength(1_000);
+    expect(failed('refused', `${'x'.repeat(999)}😀`).message.isWellFormed()).toBe(true);
   });
 });
 

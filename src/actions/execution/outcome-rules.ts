@@ -49,7 +49,7 @@ export const NO_CONNECTOR: ActionResult = failed(
 
 /** No NUL, which no text column takes, and no half characters. */
 function readable(text: string): string {
-  return text.replaceAll('\0', '\ufffd').toWellFormed().slice(0, LONGEST_MESSAGE);
+  return text.slice(0, LONGEST_MESSAGE).replaceAll('\0', '\ufffd').toWellFormed();
 }
 
 const FIRST_POLL_MS = 500;

@@ -1,12 +1,9 @@
+import { storable } from '../common/text.js';
+
 const MAX_TEXT = 256;
 const MAX_STRING = 1_000;
 const MAX_DEPTH = 6;
 const MAX_CHARACTERS = 8_000;
-
-/** PostgreSQL stores no NUL and no half of a surrogate pair, and a log must not fail on what an attacker typed. */
-export function storable(text: string): string {
-  return text.replaceAll('\0', '\ufffd').replace(/\p{Surrogate}/gu, '\ufffd');
-}
 
 /** For the columns: names, ids, words. */
 export function boundedText(text: string): string {

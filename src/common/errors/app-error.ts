@@ -1,3 +1,4 @@
+import { shownStart } from '../text.js';
 import { type ErrorCode, statusOf } from './error-catalogue.js';
 
 export interface ErrorExtras {
@@ -56,12 +57,11 @@ export class ValidationError extends AppError {
   }
 }
 
-function bounded(error: FieldError): FieldError {
-  if (error.field.length <= LONGEST_FIELD && error.message.length <= LONGEST_MESSAGE) return error;
+function bounded({ field, code, message }: FieldError): FieldError {
   return {
-    ...error,
-    field: error.field.slice(0, LONGEST_FIELD).toWellFormed(),
-    message: error.message.slice(0, LONGEST_MESSAGE).toWellFormed(),
+    field: shownStart(field, LONGEST_FIELD),
+    code,
+    message: shownStart(message, LONGEST_MESSAGE),
   };
 }
 

@@ -1,4 +1,5 @@
 import { AppError, type FieldError, ValidationError } from '../errors/app-error.js';
+import { shownName } from '../text.js';
 import { textOf } from './json-text.js';
 import type { ReadBody } from './strict-json.js';
 
@@ -14,7 +15,7 @@ export function readForm(bytes: Buffer): ReadBody {
   const problems: FieldError[] = [];
   for (const [field, content] of new URLSearchParams(text)) {
     const report = (code: string, problem: string): void => {
-      const name = field.replaceAll('\0', '\ufffd').slice(0, 100);
+      const name = shownName(field);
       problems.push({ field: name, code, message: `${name} ${problem}.` });
     };
     if (Object.hasOwn(value, field)) report('duplicate_key', 'is given more than once');

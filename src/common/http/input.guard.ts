@@ -4,6 +4,7 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { type FieldError, ValidationError } from '../errors/app-error.js';
+import { shownName } from '../text.js';
 import { ANY_QUERY } from './handler-options.js';
 import { queryProblems } from './query-problems.js';
 import './request.js';
@@ -83,6 +84,6 @@ function problemsOfBody(body: unknown, declared: DeclaredInput): FieldError[] {
 }
 
 function unknownField(name: string, kind: string): FieldError {
-  const field = name.replaceAll('\0', '\ufffd').slice(0, 100);
+  const field = shownName(name);
   return { field, code: 'unknown_field', message: `${field} is not a known ${kind}.` };
 }

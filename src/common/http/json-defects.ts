@@ -1,9 +1,11 @@
 import type { FieldError } from '../errors/app-error.js';
+import { shownStart } from '../text.js';
 import { isKept } from './json-number.js';
 import { endOfString, MAX_DEPTH } from './json-suspicion.js';
 
 /** Enough to mend a body; a hostile one could hold a hundred thousand. */
 const MOST_DEFECTS = 20;
+const LONGEST_PATH = 500;
 
 interface Level {
   /** Of an object: the keys so far; an array has none. */
@@ -130,12 +132,8 @@ class Walk {
   }
 
   private report(code: string, problem: string): void {
-    const field = printable(this.levels.map(({ segment }) => segment).join('.'));
+    const path = this.levels.map(({ segment }) => segment).join('.');
+    const field = shownStart(path, LONGEST_PATH);
     this.found.push({ field, code, message: `${field === '' ? 'The body' : field} ${problem}.` });
   }
-}
-
-/** The path goes into an answer and perhaps into a log, where what the key is refused for has no place. */
-function printable(path: string): string {
-  return path.toWellFormed().replaceAll('\0', '\ufffd').slice(0, 500);
 }

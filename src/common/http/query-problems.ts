@@ -1,4 +1,5 @@
 import { AppError, type FieldError } from '../errors/app-error.js';
+import { shownName } from '../text.js';
 
 /** Percent-encoding that stands for no text: the router lets it pass as it is, and a filter would find nothing. */
 export function requireReadableQuery(url: string): void {
@@ -14,7 +15,7 @@ export function requireReadableQuery(url: string): void {
 /** A parameter that is given twice means one of two things, and NUL no database stores. */
 export function queryProblems(query: Readonly<Record<string, unknown>>): FieldError[] {
   return Object.entries(query).flatMap(([name, value]) => {
-    const field = name.replaceAll('\0', '\ufffd').slice(0, 100);
+    const field = shownName(name);
     if (Array.isArray(value)) {
       return { field, code: 'duplicate_key', message: `${field} is given more than once.` };
     }

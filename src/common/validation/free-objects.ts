@@ -1,5 +1,6 @@
 import { getMetadataStorage } from 'class-validator';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
+import { shownName } from '../text.js';
 
 /** Marks, as the @Type of a field, JSON of any content. */
 export class FreeObject {}
@@ -30,7 +31,6 @@ export interface Held {
 export const LONGEST_LIST = 1_000;
 /** Enough to mend a body. */
 const MOST_UNKNOWN = 100;
-const LONGEST_NAME = 100;
 
 /**
  * The same body without the fields that nobody declared, and with a token in place of each free object. class-transformer
@@ -54,7 +54,7 @@ function heldShape(value: unknown, target: Target, path: string, unknown: string
   const result: Json = {};
   for (const [key, item] of Object.entries(value)) {
     if (known.has(key)) result[key] = heldField(key, item, target, path, unknown);
-    else if (unknown.length < MOST_UNKNOWN) unknown.push(path + key.slice(0, LONGEST_NAME));
+    else if (unknown.length < MOST_UNKNOWN) unknown.push(path + shownName(key));
   }
   return result;
 }

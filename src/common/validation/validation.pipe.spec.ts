@@ -148,6 +148,11 @@ describe('what is said of a body', () => {
     expect(performance.now() - begin).toBeLessThan(500);
   });
 
+  it('cuts no character of a long name in two', async () => {
+    const [error] = await errorsOf({ [`${'x'.repeat(99)}😀`]: 1 });
+    expect(error?.field).toBe(`${'x'.repeat(99)}\ufffd`);
+  });
+
   it('is not many times what was sent', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]));
     expect(await errorsOf(unknown)).toHaveLength(100);

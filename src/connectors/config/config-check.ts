@@ -1,4 +1,5 @@
 import type { FieldError } from '../../common/errors/app-error.js';
+import { shownStart } from '../../common/text.js';
 import {
   type ConfigSchema,
   type IntegerSchema,
@@ -120,6 +121,6 @@ function integerProblems(schema: IntegerSchema, value: unknown, path: string): F
 }
 
 function problem(path: string, code: string, text: string): FieldError {
-  const field = path.slice(0, 200);
+  const field = shownStart(path, 200);
   return { field, code, message: `${field} ${text}.` };
 }

@@ -1,6 +1,7 @@
 import { parametersOf } from '../../../common/action-parameters.js';
 import { type ActionTypeName, isActionType } from '../../../common/action-types.js';
 import type { FieldError } from '../../../common/errors/app-error.js';
+import { shownStart } from '../../../common/text.js';
 import { type HttpAction, type HttpConfig, isReservedHeader, takesForm } from './http-config.js';
 import { parseTemplate, type Reference, referencesIn, TemplateError } from './template.js';
 
@@ -121,6 +122,6 @@ class Templates {
 }
 
 function problem(path: string, code: string, text: string): FieldError {
-  const field = path.slice(0, 200);
+  const field = shownStart(path, 200);
   return { field, code, message: `${field} ${text}.` };
 }

@@ -1,4 +1,5 @@
 import type { OutboundAnswer } from '../../../common/net/outbound-request.js';
+import { shownStart, storable } from '../../../common/text.js';
 
 const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;
@@ -21,7 +22,7 @@ export class VendorText {
       return '';
     const line = answer.text.slice(0, MOST_DATA).replace(/\s+/g, ' ').trim();
     const shown = this.clean(line);
-    return shown.length > LONGEST_EXCERPT ? `${shown.slice(0, LONGEST_EXCERPT)}…` : shown;
+    return shown.length > LONGEST_EXCERPT ? `${shownStart(shown, LONGEST_EXCERPT)}…` : shown;
   }
 
   /** The answer's JSON, unless it is long. */
@@ -33,7 +34,7 @@ export class VendorText {
   clean(text: string): string {
     let clean = text;
     for (const secret of this.secrets) clean = clean.replaceAll(secret, '[secret]');
-    return clean.replaceAll('\0', '\ufffd').replace(/\p{Surrogate}/gu, '\ufffd');
+    return storable(clean);
   }
 
   private cleanJson(value: unknown, depth: number): unknown {

@@ -29,7 +29,8 @@ describe('the job queue', () => {
     replica.jobs.work(plain, async ({ n }) => void ran.push(n));
     replica.jobs.work(failing, async ({ n }, { attempt }) => {
       attempts.push({ n, attempt, at: Date.now() });
-      if (broken) throw new Error(`Number ${n} does not work.`);
+      // With what no column of PostgreSQL takes, as a message may quote it.
+      if (broken) throw new Error(`Number ${n} does not work: \0`);
     });
     replica.jobs.work(
       keyed,
@@ -111,7 +112,7 @@ describe('the job queue', () => {
     expect(dead).toMatchObject({
       queue: 'failing',
       attempts: 3,
-      error: 'Number 1 does not work.',
+      error: 'Number 1 does not work: \ufffd',
       data: { n: 1 },
     });
     expect(dead!.diedAt.getTime()).toBeGreaterThan(dead!.enqueuedAt.getTime());

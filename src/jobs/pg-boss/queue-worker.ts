@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PgBoss } from 'pg-boss';
+import { shownStart } from '../../common/text.js';
 import { isDatabaseUnavailable } from '../../database/sqlstate.js';
 import { WriteBatcher } from '../../database/write-batcher.js';
 import type { JobHandler } from '../job-queue.js';
@@ -155,7 +156,7 @@ export class QueueWorker {
 
   private async markFailed(job: RunningJob, { name, message }: Error): Promise<void> {
     // Not the error itself: its other properties may hold anything.
-    const output = { name, message: message.slice(0, LONGEST_ERROR) };
+    const output = { name, message: shownStart(message, LONGEST_ERROR) };
     await this.boss.fail(this.work.queue, [job.claim], output);
   }
 }

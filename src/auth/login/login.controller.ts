@@ -11,7 +11,7 @@ import { isForm, nextOf } from './form-request.js';
 import { LoginPageFilter } from './login-page.filter.js';
 import { loginPage } from './login-page.js';
 import { LoginDto, LoginRequestDto } from './login.dto.js';
-import { ApiFormOrJson, ApiNextQuery, ApiSeeOther, SESSION_HEADER } from './login.openapi.js';
+import { ApiFormOrJson, ApiNextQuery, ApiSeeOther, BEGUN_SESSION } from './login.openapi.js';
 import { LoginService } from './login.service.js';
 import { safeNext } from './next-path.js';
 
@@ -52,9 +52,9 @@ export class LoginController {
     status: 200,
     description: 'To JSON: the session has begun; its cookie is its_session.',
     type: LoginDto,
-    headers: SESSION_HEADER,
+    headers: BEGUN_SESSION,
   })
-  @ApiSeeOther('To a form: go on at `next`.')
+  @ApiSeeOther('To a form: go on at `next`.', BEGUN_SESSION)
   @ApiErrorPages()
   @ApiErrors(
     'invalid_credentials',

@@ -16,20 +16,23 @@ export const ApiFormOrJson = () =>
     ApiBody({ required: true, schema: { $ref: getSchemaPath(LoginRequestDto) } }),
   );
 
-export const SESSION_HEADER = {
-  'Set-Cookie': {
-    description: 'The session: its_session.',
-    schema: { type: 'string' as const, example: 'its_session=…; HttpOnly; SameSite=Lax' },
-  },
-};
+const setCookie = (description: string, example: string) => ({
+  'Set-Cookie': { description, schema: { type: 'string' as const, example } },
+});
+
+export const BEGUN_SESSION = setCookie(
+  'The session that has begun, as its_session.',
+  'its_session=…; HttpOnly; SameSite=Lax',
+);
+export const ENDED_SESSION = setCookie('Takes its_session away.', 'its_session=; Max-Age=0');
 
 /** A form's browser goes on elsewhere; there is nothing to read here. */
-export const ApiSeeOther = (description: string) =>
+export const ApiSeeOther = (description: string, session: ReturnType<typeof setCookie>) =>
   ApiResponse({
     status: 303,
     description,
     headers: {
       Location: { description: 'A path on this host.', required: true, schema: { type: 'string' } },
-      ...SESSION_HEADER,
+      ...session,
     },
   });

@@ -9,7 +9,7 @@ import { clearSessionCookie, SESSION_COOKIE } from '../sessions/session-cookie.j
 import { SessionsService } from '../sessions/sessions.service.js';
 import { isForm } from './form-request.js';
 import { LogoutDto } from './login.dto.js';
-import { ApiSeeOther, SESSION_HEADER } from './login.openapi.js';
+import { ApiSeeOther, ENDED_SESSION } from './login.openapi.js';
 
 @ApiTags('Access')
 @Controller('logout')
@@ -28,9 +28,9 @@ export class LogoutController {
     status: 200,
     description: 'To a program: the session has ended.',
     type: LogoutDto,
-    headers: SESSION_HEADER,
+    headers: ENDED_SESSION,
   })
-  @ApiSeeOther('To a form: go on at the login page.')
+  @ApiSeeOther('To a form: go on at the login page.', ENDED_SESSION)
   @ApiErrors(
     'forbidden',
     'payload_too_large',

@@ -5,7 +5,7 @@
 export const ERROR_CATALOGUE = {
   bad_request: {
     status: 400,
-    meaning: 'The request is malformed: its JSON, a header or its address.',
+    meaning: 'The request is malformed: its body, a header or its query.',
   },
   rollback_not_supported: { status: 400, meaning: 'The action type has no inverse.' },
   unauthorized: { status: 401, meaning: 'No, an unknown, an expired or a revoked key or session.' },
@@ -15,7 +15,11 @@ export const ERROR_CATALOGUE = {
     meaning: 'The webhook signature is missing or does not verify.',
   },
   timestamp_expired: { status: 401, meaning: 'The webhook timestamp is more than 5 minutes off.' },
-  forbidden: { status: 403, meaning: "The caller's role is too low." },
+  forbidden: {
+    status: 403,
+    meaning:
+      'The role is too low, the request comes from another site, or the caller asked for the action itself.',
+  },
   insufficient_approval_level: {
     status: 403,
     meaning: "The caller's approval level is below the action's.",
@@ -25,7 +29,7 @@ export const ERROR_CATALOGUE = {
   method_not_allowed: { status: 405, meaning: 'The address exists, for other methods: see Allow.' },
   conflict: {
     status: 409,
-    meaning: 'The name is taken, or a twin with the same Idempotency-Key is under way.',
+    meaning: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
   },
   invalid_state: { status: 409, meaning: 'The resource is in a state that does not allow this.' },
   triage_in_progress: { status: 409, meaning: 'A triage run of the incident is under way.' },

@@ -14,6 +14,7 @@ import {
   RATE_LIMIT_HEADERS,
   REPLAYED_HEADER,
   REQUEST_ID_HEADER,
+  UNDER_WAY_HEADER,
 } from './error-schemas.js';
 import { describeRequestBodies } from './request-bodies.js';
 import { nameSchemas } from './schema-names.js';
@@ -32,7 +33,8 @@ const DESCRIPTION = `Stores security incidents, triages them with an AI model, a
 Every answer under \`/api\` is \`{data}\`, lists are \`{data, meta}\`, errors \`{error}\`. Unknown fields and query
 parameters are refused. Clients should ignore fields, and tolerate values of open sets, that they do not know.
 
-Absent values are absent, never null. Times are in UTC and milliseconds. In bodies a key that is given twice, a NUL
+A field without a value is left out of an answer, never null. Times are in UTC, with milliseconds:
+\`2026-01-31T09:30:00.000Z\`. In bodies a key that is given twice, the key \`__proto__\` outside \`raw_data\`, a NUL
 character, half of a surrogate pair and a whole number that JSON numbers do not hold exactly are refused with 422.`;
 
 /** The contract: what Nest knows of the handlers, completed with what all handlers share. */
@@ -103,6 +105,7 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
       // Who the caller is comes before how many requests it may make.
       ...(isRole(access) && status !== '401' && RATE_LIMIT_HEADERS),
       ...(isRole(access) && method === 'post' && status.startsWith('2') && REPLAYED_HEADER),
+      ...(isRole(access) && method === 'post' && status === '409' && UNDER_WAY_HEADER),
     };
   }
   delete operation[ACCESS_EXTENSION];

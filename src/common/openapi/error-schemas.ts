@@ -29,14 +29,16 @@ export const REPLAYED_HEADER: HeadersObject = {
   },
 };
 
+export const UNDER_WAY_HEADER: HeadersObject = {
+  'Retry-After': {
+    description:
+      'Seconds to wait, when a request with the same Idempotency-Key is still under way.',
+    schema: { type: 'integer' },
+  },
+};
+
 export const ERROR_HEADERS: Readonly<Record<number, HeadersObject>> = {
   401: { 'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } } },
-  409: {
-    'Retry-After': {
-      description: 'Seconds to wait for the twin with the same Idempotency-Key.',
-      schema: { type: 'integer' },
-    },
-  },
   412: {
     ETag: {
       description: 'The present version of the resource.',
@@ -102,28 +104,32 @@ export const ERROR_SCHEMAS: SchemasObject = {
           },
           required_role: {
             type: 'string',
-            description: 'With forbidden: the least role that may.',
+            description: 'With forbidden, where the role is too low: the least that may.',
             example: 'admin',
           },
           reason: {
             type: 'string',
-            description: 'With kill_switch_active: why it is on; with ai_unavailable: why it is.',
+            description:
+              'With kill_switch_active: why it was turned on; with ai_unavailable: what is wrong with the provider.',
           },
-          activated_by: { type: 'string', description: 'With kill_switch_active.' },
+          activated_by: {
+            type: 'string',
+            description: 'With kill_switch_active: who turned it on.',
+          },
           activated_at: {
             type: 'string',
             format: 'date-time',
-            description: 'With kill_switch_active.',
+            description: 'With kill_switch_active: when it was turned on.',
           },
         },
       },
       required_level: {
         allOf: [{ $ref: '#/components/schemas/PrincipalLevel' }],
-        description: 'With insufficient_approval_level.',
+        description: 'With insufficient_approval_level: what the action needs.',
       },
       your_level: {
         allOf: [{ $ref: '#/components/schemas/PrincipalLevel' }],
-        description: 'With insufficient_approval_level.',
+        description: 'With insufficient_approval_level: what the caller has.',
       },
     },
     additionalProperties: false,

@@ -73,7 +73,10 @@ const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
     message: BAD_SEVERITY,
     details: { errors: [{ field: 'severity', code: 'is_in', message: BAD_SEVERITY }] },
   },
-  forbidden: { details: { required_role: 'admin' } },
+  forbidden: {
+    message: 'This needs the role admin or one above it.',
+    details: { required_role: 'admin' },
+  },
   insufficient_approval_level: { required_level: 'manager', your_level: 'analyst' },
   kill_switch_active: {
     details: {

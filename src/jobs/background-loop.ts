@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Calls `work` again and again with a pause after each call, and at once when woken. It never runs twice at a time, and
- * an error only ends the one call: `onError` hears of the first one of a series. However often it is woken, it rests
- * after a call, so that what comes meanwhile is worked off together.
+ * an error only ends the one call: `onError` hears of the first one of a series. With `restMs` it rests that long after
+ * each call, however often it is woken, so that what comes meanwhile is worked off together.
  */
 export class BackgroundLoop {
   private timer: NodeJS.Timeout | undefined;

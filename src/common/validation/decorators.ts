@@ -9,6 +9,7 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { FreeObject, LONGEST_LIST, released } from './free-objects.js';
+import { isIso8601 } from './iso-8601.js';
 
 /** The field may be left out. Unlike class-validator's IsOptional it may not be null. */
 export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
@@ -84,17 +85,12 @@ export const QueryInteger = (min: number, max: number): PropertyDecorator =>
     }),
   );
 
-const ISO_TIME =
-  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
+/** Of the forms of ISO 8601 the one that names a moment: to the second, with a zone, in a year that PostgreSQL has. */
+const MOMENT = /^(?!0000)[\d-]{10}T\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
 
 /** An ISO 8601 date and time with its zone, on a day that exists. */
 export function isIsoTime(value: unknown): value is string {
-  if (typeof value !== 'string') return false;
-  const match = ISO_TIME.exec(value);
-  if (!match) return false;
-  const [year, month, day] = match.slice(1, 4).map(Number) as [number, number, number];
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return year >= 1 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return typeof value === 'string' && MOMENT.test(value) && isIso8601(value);
 }
 
 export const IsIsoTime = (options?: ValidationOptions): PropertyDecorator =>

@@ -86,5 +86,6 @@ export interface Incident extends IncidentSummary {
   readonly triagedAt?: Date;
   readonly version: number;
 }
+
 /** What whoever keeps an incident as it is has to know of it: it may be as large as its raw data. */
 export type KeptIncident = Pick<Incident, 'id' | 'severity'>;

@@ -20,23 +20,20 @@ const RESOURCES: Readonly<Record<string, string>> = {
 
 /** Tells in words what its operations' groups and addresses are about, where the handlers do not. */
 export function describeParts(document: OpenAPIObject): void {
-  const items = Object.entries(document.paths);
-  const operations = items.flatMap(([, item]) => [item.get, item.post, item.put, item.delete]);
-  const used = new Set(operations.flatMap((operation) => operation?.tags ?? []));
-  document.tags = [...used].map((name) => {
-    const description = TAGS[name];
-    if (description === undefined) throw new Error(`The tag ${name} has no description.`);
-    return { name, description };
-  });
-  const order = Object.keys(TAGS);
-  document.tags.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
-  for (const [path, { get, post, put, delete: remove }] of items) {
-    for (const operation of [get, post, put, remove]) {
+  const used = new Set<string>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const operation of [item.get, item.post, item.put, item.delete]) {
+      for (const tag of operation?.tags ?? []) used.add(tag);
       for (const parameter of operation?.parameters ?? []) {
         if ('in' in parameter && parameter.in === 'path') describe(parameter, path);
       }
     }
   }
+  const unknown = [...used].filter((name) => !Object.hasOwn(TAGS, name));
+  if (unknown.length > 0) throw new Error(`Without a description: the tag ${unknown.join(', ')}.`);
+  document.tags = Object.entries(TAGS)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
 }
 
 function describe(parameter: ParameterObject, path: string): void {

@@ -22,6 +22,10 @@ interface Parts {
   readonly parameters?: readonly Described[];
 }
 
+interface Titled {
+  readonly summary: string;
+}
+
 const isInPath = (parameter: Described): boolean => parameter.in === 'path';
 
 /** Health says with a body of its own that it is bad: monitors read it as it is. */
@@ -53,6 +57,11 @@ describe('the contract', () => {
       return !value || (needsItems && (value as unknown[]).length === 0);
     });
     expect(without.map(nameOf)).toEqual([]);
+  });
+
+  it('has summaries that are titles: what else there is to say is in the description', () => {
+    const summaries = operations.map(({ operation }) => (operation as unknown as Titled).summary);
+    expect(summaries.filter((summary) => !/^[A-Z][^.\n]{1,70}$/.test(summary))).toEqual([]);
   });
 
   it('describes every group of operations, and what each address names', () => {

@@ -10,6 +10,7 @@ import {
 import type { SchemaObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
 
+export const SUMMARY_EXTENSION = 'x-summary';
 export const ERRORS_EXTENSION = 'x-errors';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
@@ -27,9 +28,15 @@ interface AnswerOptions {
   readonly headers?: Record<string, { description: string; schema: SchemaObject }>;
 }
 
-/** The summary of an operation and the id under which generated clients know it. */
+/**
+ * The summary of an operation and the id under which generated clients know it. A comment on the handler becomes the
+ * description, by a decorator of the compiler's that would empty the summary: so that waits in an extension.
+ */
 export function Operation(operationId: string, summary: string): MethodDecorator {
-  return ApiOperation({ operationId, summary });
+  return applyDecorators(
+    ApiOperation({ operationId }),
+    ApiExtension(SUMMARY_EXTENSION, summary),
+  ) as MethodDecorator;
 }
 
 /**

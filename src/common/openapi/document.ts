@@ -4,7 +4,7 @@ import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { ACCESS_EXTENSION, type Access, ROLES } from '../access.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
 import { version } from '../version.js';
-import { ERROR_PAGES_EXTENSION, ERRORS_EXTENSION } from './answers.js';
+import { ERROR_PAGES_EXTENSION, ERRORS_EXTENSION, SUMMARY_EXTENSION } from './answers.js';
 import { describeParts } from './described-parts.js';
 import { addEnvelopes } from './envelopes.js';
 import { addExamples, errorExamples } from './examples.js';
@@ -22,6 +22,7 @@ import { sorted } from './sorted.js';
 
 type Operation = OperationObject & {
   [ACCESS_EXTENSION]?: Access;
+  [SUMMARY_EXTENSION]?: string;
   [ERRORS_EXTENSION]?: ErrorCode[];
   [ERROR_PAGES_EXTENSION]?: boolean;
 };
@@ -83,6 +84,7 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
   const access = operation[ACCESS_EXTENSION];
   if (!access) throw new Error(`${method} ${path} declares no access.`);
   operation.operationId = uniqueId(operation.operationId ?? '', path, seen);
+  operation.summary = operation[SUMMARY_EXTENSION] ?? '';
   operation.security = securityOf(access);
   if (isRole(access)) {
     operation['x-required-role' as never] = access as never;
@@ -109,6 +111,7 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
     };
   }
   delete operation[ACCESS_EXTENSION];
+  delete operation[SUMMARY_EXTENSION];
   delete operation[ERRORS_EXTENSION];
   delete operation[ERROR_PAGES_EXTENSION];
 }

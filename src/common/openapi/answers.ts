@@ -33,10 +33,7 @@ interface AnswerOptions {
  * description, by a decorator of the compiler's that would empty the summary: so that waits in an extension.
  */
 export function Operation(operationId: string, summary: string): MethodDecorator {
-  return applyDecorators(
-    ApiOperation({ operationId }),
-    ApiExtension(SUMMARY_EXTENSION, summary),
-  ) as MethodDecorator;
+  return applyDecorators(ApiOperation({ operationId }), ApiExtension(SUMMARY_EXTENSION, summary));
 }
 
 /**

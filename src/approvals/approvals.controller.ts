@@ -34,7 +34,7 @@ export class ApprovalsController {
     private readonly refusals: Refusals,
   ) {}
 
-  /** The action runs with exactly the parameters that it shows. */
+  /** For who reaches the action's approval level. The action runs with exactly the parameters that it shows. */
   @Post('approve')
   @HttpCode(200)
   @RequiresItsLevel(ApproveActionDto)
@@ -73,6 +73,7 @@ export class ApprovalsController {
     return ApprovedActionDto.from(action);
   }
 
+  /** For who reaches the action's approval level. */
   @Post('reject')
   @HttpCode(200)
   @RequiresItsLevel(RejectActionDto)

@@ -93,7 +93,7 @@ export class IncidentsController {
   @ApiIfMatch()
   @ApiAnswer({
     status: 200,
-    description: 'It after the change.',
+    description: 'The incident as it is now.',
     type: IncidentDto,
     headers: ETAG_HEADER,
   })

@@ -118,7 +118,11 @@ export class AuditRecordDto {
 }
 
 export class AuditVerificationDto {
-  @ApiProperty({ type: 'boolean', description: 'No entry was changed, removed or inserted.', example: true })
+  @ApiProperty({
+    type: 'boolean',
+    description: 'No entry was changed, removed or inserted.',
+    example: true,
+  })
   readonly valid: boolean;
 
   @ApiProperty({
@@ -142,7 +146,7 @@ export class AuditVerificationDto {
     format: 'uuid',
     required: false,
     description:
-      'The first entry that is not as it was written. Absent when all are, and when only the end of the trail is missing.',
+      'The first entry that is not as it was written; absent when only the end of the trail is missing.',
     example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
   })
   readonly first_invalid_id?: string;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../common/clock.js';
+import { shownStart } from '../common/text.js';
 import { Transactions, type Tx } from '../database/transactions.js';
 import { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
 import type { TimelineNews } from '../incidents/timeline/timeline-entry.js';
@@ -116,7 +117,7 @@ function eventsOf(what: Happening, action: Action) {
 
 function targetOf({ type, parameters }: Action): string {
   const { name } = actionType(type).parameters[0]!;
-  return cut(String(parameters[name]), LONGEST_TARGET);
+  return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
 function eventTypeOf(what: Happening, { status }: Action): string | undefined {
@@ -176,10 +177,5 @@ function inWords(what: Happening, action: Action): string {
 
 function messageOf(what: Happening, action: Action): string | undefined {
   const text = what === 'rejected' ? action.rejectionReason : action.result?.message;
-  return hasEnded(action) && text !== undefined ? cut(text, LONGEST_MESSAGE) : undefined;
-}
-
-/** Never in the middle of a character. */
-function cut(text: string, length: number): string {
-  return text.slice(0, length).toWellFormed();
+  return hasEnded(action) && text !== undefined ? shownStart(text, LONGEST_MESSAGE) : undefined;
 }

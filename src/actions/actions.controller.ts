@@ -104,6 +104,7 @@ export class ActionsController {
     return ActionDto.fromWhole(await this.actions.get(actionIdOf(id)));
   }
 
+  /** It needs the higher of the levels that the action and its inverse need, and waits for nobody else's approval. */
   @Post(':id/rollback')
   @HttpCode(200)
   @Requires('analyst')

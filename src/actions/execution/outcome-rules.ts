@@ -1,3 +1,4 @@
+import { shownStart } from '../../common/text.js';
 import type { Outcome } from '../../connectors/connector.port.js';
 import type { ActionResult, FailureCode } from '../action.js';
 
@@ -9,14 +10,14 @@ export function resultOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Actio
   if (outcome.kind === 'refused') return { ...failed('refused', outcome.message), ...simulated };
   return {
     success: true,
-    message: readable(outcome.message),
+    message: shownStart(outcome.message, LONGEST_MESSAGE),
     ...simulated,
     ...(outcome.data && { data: outcome.data }),
   };
 }
 
 export function failed(code: FailureCode, message: string): ActionResult {
-  return { success: false, message: readable(message), code };
+  return { success: false, message: shownStart(message, LONGEST_MESSAGE), code };
 }
 
 /** What is known of a call that ended without an outcome. */
@@ -46,11 +47,6 @@ export const NO_CONNECTOR: ActionResult = failed(
   'no_connector',
   'No enabled connector provides this action.',
 );
-
-/** No NUL, which no text column takes, and no half characters. */
-function readable(text: string): string {
-  return text.slice(0, LONGEST_MESSAGE).replaceAll('\0', '\ufffd').toWellFormed();
-}
 
 const FIRST_POLL_MS = 500;
 const LONGEST_POLL_MS = 15_000;

@@ -134,6 +134,10 @@ describe('the formats of parameters', () => {
         'parameters.sender is_email',
       ]),
     );
+    const fuzzy = { hash: '3:AXGBicFlgVNhBGcL6wCrFQEv' };
+    expect(parameterErrors(actionType('lookup_hash'), fuzzy)).toEqual([]);
+    const mailbox = { message_id: 'x', recipient: 'bob' };
+    expect(parameterErrors(actionType('delete_email'), mailbox)).toEqual([]);
     const [error] = parameterErrors(actionType('lookup_ip'), { ip: '10.0.0.0/8' });
     expect(error).toEqual({
       field: 'parameters.ip',

@@ -201,7 +201,7 @@ describe('actions', () => {
         rolled_back_by: 'release_email',
         parameters: [
           { name: 'message_id', type: 'string', required: true },
-          { name: 'recipient', type: 'string', required: false, format: 'email' },
+          { name: 'recipient', type: 'string', required: false },
           { name: 'reason', type: 'string', required: false },
         ],
         available: true,

@@ -40,7 +40,7 @@ export function requiredLevel(site: SitePolicy, question: PolicyQuestion): Appro
   const type = actionType(question.type);
   let level = levelByDefault(site.levels, type);
   if (site.raiseOnCritical && question.incidentSeverity === 'critical') level = RAISED[level];
-  const target = targetOf(type, question.parameters);
+  const target = protectableOf(type, question.parameters);
   if (target && isProtected(site.protectedTargets, target)) level = 'manager';
   return higherLevel(level, question.askedLevel ?? 'none');
 }
@@ -50,7 +50,7 @@ export interface Target {
   readonly value: string;
 }
 
-function targetOf(
+function protectableOf(
   type: ActionType,
   parameters: Readonly<Record<string, unknown>>,
 ): Target | undefined {

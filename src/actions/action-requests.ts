@@ -16,7 +16,7 @@ import type { Action, Parameters } from './action.js';
 import { actionType } from './action-catalogue.js';
 import { ActionNews } from './action-news.js';
 import { requiredLevel, type SitePolicy } from './action-policy.js';
-import { ActionWriteRepository } from './action-write.repository.js';
+import { ActionWriteRepository, type NewAction } from './action-write.repository.js';
 import { ActionRuns } from './execution/action-runs.js';
 import { NO_CONNECTOR } from './execution/outcome-rules.js';
 import { parameterErrors } from './parameter-rules.js';
@@ -38,6 +38,15 @@ export interface AcceptableAction extends Omit<WantedAction, 'incidentId'> {
   /** The connector to claim it for, where it may run at once; the transaction needs a permit then. */
   readonly claimFor?: string;
 }
+
+/** An action whose level is decided. */
+export type EnteredAction = Omit<
+  NewAction,
+  'id' | 'requestedAt' | 'status' | 'result' | 'graceMs'
+> & {
+  /** Whether an enabled connector provides it: what none does has failed at once. */
+  readonly available: boolean;
+};
 
 export interface Accepted {
   readonly action: Action;
@@ -129,23 +138,32 @@ export class ActionRequests {
   async insert(tx: Tx, wanted: AcceptableAction): Promise<Action> {
     const { type, parameters, incident, requestedBy, available, claimFor } = wanted;
     const level = this.levelFor(type, parameters, incident?.severity, wanted.askedLevel);
-    const requestedAt = this.clock.now();
     const runsAtOnce = available && level === 'none';
-    const action = await this.writes.insert(tx, {
-      id: newId(requestedAt.getTime()),
+    return await this.enter(tx, {
       type,
       parameters,
-      status: runsAtOnce ? 'pending' : available ? 'pending_approval' : 'failed',
       requestedBy,
-      requestedAt,
-      graceMs: this.runs.graceMs,
+      available,
       ...(incident && { incidentId: incident.id }),
       ...(level !== 'none' && { approvalLevel: level }),
-      ...(!available && { result: NO_CONNECTOR }),
       ...(runsAtOnce && claimFor && { claim: { connectorId: claimFor, leaseMs: this.leaseMs } }),
     });
-    await this.news.record(tx, 'requested', requestedBy, [action]);
-    if (!available) await this.news.record(tx, 'failed', requestedBy, [action]);
+  }
+
+  /** Writes an action down, and tells of it: it waits for approval where it has a level, else it may run. */
+  async enter(tx: Tx, { available, ...entered }: EnteredAction): Promise<Action> {
+    const requestedAt = this.clock.now();
+    const accepted = entered.approvalLevel ? 'pending_approval' : 'pending';
+    const action = await this.writes.insert(tx, {
+      ...entered,
+      id: newId(requestedAt.getTime()),
+      requestedAt,
+      status: available ? accepted : 'failed',
+      graceMs: this.runs.graceMs,
+      ...(!available && { result: NO_CONNECTOR }),
+    });
+    await this.news.record(tx, 'requested', entered.requestedBy, [action]);
+    if (!available) await this.news.record(tx, 'failed', entered.requestedBy, [action]);
     return action;
   }
 

@@ -1,23 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { ApprovalLevel, Principal } from '../auth/principal.js';
 import type { ActionTypeName } from '../common/action-types.js';
-import { Clock } from '../common/clock.js';
 import { AppError, NotFoundError } from '../common/errors/app-error.js';
-import { newId } from '../common/ids.js';
 import { mapConstraints } from '../database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import type { Action } from './action.js';
 import { inverseOf } from './action-catalogue.js';
-import { ActionNews } from './action-news.js';
 import { higherLevel } from './action-policy.js';
 import { ActionReadRepository } from './action-read.repository.js';
 import { ActionRequests } from './action-requests.js';
-import { ActionWriteRepository } from './action-write.repository.js';
 import { requireLevel } from './approval-level.errors.js';
 import { ActionRuns } from './execution/action-runs.js';
-import { NO_CONNECTOR } from './execution/outcome-rules.js';
 import { inverseParameters, rollbackObstacle } from './rollback-rules.js';
 
 /** Undoes an action with a new one of the inverse type, which runs at once. */
@@ -29,10 +24,7 @@ export class RollbackService {
     private readonly killSwitch: KillSwitch,
     private readonly requests: ActionRequests,
     private readonly reads: ActionReadRepository,
-    private readonly writes: ActionWriteRepository,
-    private readonly news: ActionNews,
     private readonly runs: ActionRuns,
-    private readonly clock: Clock,
   ) {}
 
   async rollBack(
@@ -59,12 +51,14 @@ export class RollbackService {
             const incidentId = await this.lockIncident(tx, original);
             const locked = await this.reads.lockById(tx, id);
             refuse(locked ? rollbackObstacle(locked) : 'The action is gone.');
-            return await this.insert(tx, caller, {
-              original,
-              inverse,
-              reason,
+            return await this.requests.enter(tx, {
+              type: inverse,
+              parameters: inverseParameters(inverse, original.parameters, reason),
+              requestedBy: caller.name,
               available,
-              incidentId,
+              rollbackOf: original.id,
+              reason,
+              ...(incidentId !== undefined && { incidentId }),
             });
           },
           caller,
@@ -85,37 +79,6 @@ export class RollbackService {
   /** What was done about an incident that is deleted by now can be undone all the same, as a direct action. */
   private async lockIncident(tx: Tx, { incidentId }: Action): Promise<string | undefined> {
     return incidentId && (await this.incidents.lockForShare(tx, incidentId))?.id;
-  }
-
-  private async insert(
-    tx: Tx,
-    caller: Principal,
-    wanted: {
-      original: Action;
-      inverse: ActionTypeName;
-      reason: string;
-      available: boolean;
-      incidentId: string | undefined;
-    },
-  ): Promise<Action> {
-    const { original, inverse, reason, available, incidentId } = wanted;
-    const requestedAt = this.clock.now();
-    const rollback = await this.writes.insert(tx, {
-      id: newId(requestedAt.getTime()),
-      type: inverse,
-      parameters: inverseParameters(inverse, original.parameters, reason),
-      status: available ? 'pending' : 'failed',
-      requestedBy: caller.name,
-      requestedAt,
-      rollbackOf: original.id,
-      reason,
-      graceMs: this.runs.graceMs,
-      ...(incidentId !== undefined && { incidentId }),
-      ...(!available && { result: NO_CONNECTOR }),
-    });
-    await this.news.record(tx, 'requested', caller.name, [rollback]);
-    if (!available) await this.news.record(tx, 'failed', caller.name, [rollback]);
-    return rollback;
   }
 }
 

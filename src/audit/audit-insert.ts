@@ -1,12 +1,7 @@
+import { type InsertedColumn, insertRows, namesOf, valuesOfRows } from '../database/insert-rows.js';
 import type { AuditRow } from './audit-entry.js';
 
-interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly of: (row: AuditRow) => string | Buffer;
-}
-
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly InsertedColumn<AuditRow>[] = [
   { name: 'id', type: 'uuid', of: (row) => row.id },
   { name: 'at', type: 'timestamptz', of: (row) => row.at.toISOString() },
   { name: 'actor', type: 'text', of: (row) => row.actor },
@@ -18,14 +13,12 @@ const COLUMNS: readonly Column[] = [
   { name: 'mac', type: 'bytea', of: (row) => row.mac },
 ];
 
-const names = COLUMNS.map(({ name }) => name).join(', ');
-
 /** How many parameters the statements below take, from the first one given. */
 export const AUDIT_PARAMETERS = COLUMNS.length;
 
 /** One row. Stands alone, or as a CTE in the statement of the change, which saves a round trip. */
 export function insertAuditRow(firstParameter = 1): string {
-  return `insert into audit_log (${names}) values (${COLUMNS.map((_, index) => `$${firstParameter + index}`).join(', ')})`;
+  return `insert into audit_log (${namesOf(COLUMNS)}) values (${COLUMNS.map((_, index) => `$${firstParameter + index}`).join(', ')})`;
 }
 
 export function auditRowValues(row: AuditRow): unknown[] {
@@ -34,12 +27,9 @@ export function auditRowValues(row: AuditRow): unknown[] {
 
 /** Any number of rows, for what writes many changes in one statement. */
 export function insertAuditRows(firstParameter = 1): string {
-  const arrays = COLUMNS.map(({ type }, index) => `$${firstParameter + index}::${type}[]`).join(
-    ', ',
-  );
-  return `insert into audit_log (${names}) select * from unnest(${arrays})`;
+  return insertRows('audit_log', COLUMNS, firstParameter);
 }
 
 export function auditRowsValues(rows: readonly AuditRow[]): unknown[] {
-  return COLUMNS.map(({ of }) => rows.map(of));
+  return valuesOfRows(COLUMNS, rows);
 }

@@ -1,3 +1,4 @@
+import { type InsertedColumn, insertRows, valuesOfRows } from '../../database/insert-rows.js';
 import type { TimelineNews } from './timeline-entry.js';
 
 export interface TimelineRow extends TimelineNews {
@@ -5,13 +6,7 @@ export interface TimelineRow extends TimelineNews {
   readonly at: Date;
 }
 
-interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly of: (row: TimelineRow) => string | null;
-}
-
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly InsertedColumn<TimelineRow>[] = [
   { name: 'id', type: 'uuid', of: (row) => row.id },
   { name: 'incident_id', type: 'uuid', of: (row) => row.incidentId },
   { name: 'at', type: 'timestamptz', of: (row) => row.at.toISOString() },
@@ -25,13 +20,11 @@ const COLUMNS: readonly Column[] = [
 /** How many parameters the statement takes, from the first one given. */
 export const TIMELINE_PARAMETERS = COLUMNS.length;
 
-/** Any number of entries. Stands alone, or as a CTE in the statement of the change, which saves a round trip. */
+/** Any number of entries. */
 export function insertTimeline(firstParameter = 1): string {
-  const names = COLUMNS.map(({ name }) => name).join(', ');
-  const arrays = COLUMNS.map(({ type }, at) => `$${firstParameter + at}::${type}[]`).join(', ');
-  return `insert into incident_timeline (${names}) select * from unnest(${arrays})`;
+  return insertRows('incident_timeline', COLUMNS, firstParameter);
 }
 
 export function timelineValues(rows: readonly TimelineRow[]): unknown[] {
-  return COLUMNS.map(({ of }) => rows.map(of));
+  return valuesOfRows(COLUMNS, rows);
 }

@@ -14,6 +14,7 @@ import { KillSwitchEntity } from './kill-switch/kill-switch.entity.js';
 import { ProcessedEventEntity } from './jobs/events/processed-event.entity.js';
 import { SessionEntity } from './auth/sessions/session.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
+import { WriteProbeEntity } from './health/write-probe.entity.js';
 import type { Schema } from './database/data-source.js';
 import { DomainEvents1795000100000 } from './database/migrations/1795000100000-domain-events.js';
 import { Audit1795000200000 } from './database/migrations/1795000200000-audit.js';
@@ -23,6 +24,7 @@ import { Incidents1795000500000 } from './database/migrations/1795000500000-inci
 import { KillSwitch1795000600000 } from './database/migrations/1795000600000-kill-switch.js';
 import { Connectors1795000700000 } from './database/migrations/1795000700000-connectors.js';
 import { Actions1795000800000 } from './database/migrations/1795000800000-actions.js';
+import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -46,6 +48,7 @@ export const schema: Schema = {
     ProcessedEventEntity,
     SessionEntity,
     UserEntity,
+    WriteProbeEntity,
   ],
   migrations: [
     DomainEvents1795000100000,
@@ -56,5 +59,6 @@ export const schema: Schema = {
     KillSwitch1795000600000,
     Connectors1795000700000,
     Actions1795000800000,
+    WriteProbe1795001600000,
   ],
 };

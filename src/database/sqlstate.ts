@@ -8,6 +8,7 @@ export const SQLSTATE = {
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
   readOnlyTransaction: '25006',
+  diskFull: '53100',
   tooManyConnections: '53300',
   restrictViolation: '23001',
 } as const;

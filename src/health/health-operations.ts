@@ -65,7 +65,7 @@ export const ReadsLiveness = HealthRead({
   good: { description: 'The process is alive.', type: LivenessDto },
 });
 
-/** For the probe that sends traffic: it fails while the database is unreachable or the service stops. */
+/** For the probe that sends traffic: it fails while the database is unreachable or cannot be written to, or the service stops. */
 export const ReadsReadiness = HealthRead({
   path: 'ready',
   id: 'getReadiness',

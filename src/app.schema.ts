@@ -16,6 +16,7 @@ import { SessionEntity } from './auth/sessions/session.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
 import { WriteProbeEntity } from './health/write-probe.entity.js';
 import type { Schema } from './database/data-source.js';
+import { BOSS_SCHEMA } from './jobs/pg-boss/boss-options.js';
 import { DomainEvents1795000100000 } from './database/migrations/1795000100000-domain-events.js';
 import { Audit1795000200000 } from './database/migrations/1795000200000-audit.js';
 import { Idempotency1795000300000 } from './database/migrations/1795000300000-idempotency.js';
@@ -61,4 +62,5 @@ export const schema: Schema = {
     Actions1795000800000,
     WriteProbe1795001600000,
   ],
+  librarySchemas: [BOSS_SCHEMA],
 };

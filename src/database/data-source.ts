@@ -5,6 +5,8 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 export interface Schema {
   readonly entities: readonly (abstract new () => object)[] | readonly EntitySchema[];
   readonly migrations: readonly (new () => MigrationInterface)[];
+  /** Schemas that libraries make and change for themselves. */
+  readonly librarySchemas?: readonly string[];
 }
 
 export function createDataSource(

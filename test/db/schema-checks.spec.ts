@@ -1,0 +1,75 @@
+import { Client } from 'pg';
+import { schema } from '../../src/app.schema.js';
+import { migrate } from '../../src/database/migrate.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+jest.setTimeout(60_000);
+
+describe('a start on a database that it cannot work with', () => {
+  let database: TestDatabase;
+  let client: Client;
+
+  beforeEach(async () => {
+    database = await createTestDatabase({ empty: true });
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+  });
+  afterEach(async () => {
+    await ServiceProcess.endAll();
+    await client.end();
+    await database.drop();
+  });
+
+  /** An owner who gives its own rights away stands for a role that was never given them. */
+  const withoutTables = () =>
+    client.query('revoke create on schema public from pg_database_owner, public');
+  const withoutSchemas = () => {
+    const name = new URL(database.url).pathname.slice(1);
+    return client.query(`revoke create on database ${name} from current_user`);
+  };
+
+  async function tables(): Promise<number> {
+    const { rows } = await client.query<{ tables: number }>(
+      `select count(*)::int as tables from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+    );
+    return rows[0]!.tables;
+  }
+
+  async function expectRefusal(words: RegExp): Promise<void> {
+    const before = await tables();
+    await expect(migrate(database.url, schema)).rejects.toThrow(words);
+    expect(await tables()).toBe(before);
+  }
+
+  it('should refuse a schema that a newer release has changed, in one line', async () => {
+    await migrate(database.url, schema);
+    await client.query(
+      `insert into schema_migrations (timestamp, name) values (9999999999999, 'Later9999999999999')`,
+    );
+    await expectRefusal(/belongs to a newer release.*Later9999999999999/);
+    const service = new ServiceProcess({ settings: { DATABASE_URL: database.url } });
+    expect((await service.exited).code).toBe(1);
+    expect(service.lines.filter((line) => line.includes('newer release'))).toEqual([
+      expect.stringMatching(/^Not started: The database belongs to a newer release: .*backup/),
+    ]);
+  });
+
+  it('should refuse a role that may create tables but no schema', async () => {
+    await withoutSchemas();
+    await expectRefusal(/may not create schemas in the database "test_.*grant create on database/);
+  });
+
+  it('should refuse a role that may create schemas but no tables', async () => {
+    await withoutTables();
+    await expectRefusal(/may not create tables in the schema "public".*owner to/);
+  });
+
+  it('should accept a role without either right where there is nothing to make', async () => {
+    await migrate(database.url, schema);
+    await client.query('create schema pgboss');
+    await withoutTables();
+    await withoutSchemas();
+    await expect(migrate(database.url, schema)).resolves.toBeUndefined();
+  });
+});

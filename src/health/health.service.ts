@@ -42,7 +42,8 @@ export class HealthService {
     if (this.draining.begun) return { service: 'stopping' };
     const { status, obstacle } = await this.look('database');
     // Without a word of its own the check itself took too long.
-    return status === 'unhealthy' ? { database: String(obstacle ?? 'unreachable') } : {};
+    if (status !== 'unhealthy') return {};
+    return { database: typeof obstacle === 'string' ? obstacle : 'unreachable' };
   }
 
   private summary(status: OverallStatus): HealthDto {

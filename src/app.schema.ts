@@ -26,6 +26,7 @@ import { KillSwitch1795000600000 } from './database/migrations/1795000600000-kil
 import { Connectors1795000700000 } from './database/migrations/1795000700000-connectors.js';
 import { Actions1795000800000 } from './database/migrations/1795000800000-actions.js';
 import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
+import { KeyOwners1795001100000 } from './database/migrations/1795001100000-key-owners.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -61,6 +62,7 @@ export const schema: Schema = {
     Connectors1795000700000,
     Actions1795000800000,
     WriteProbe1795001600000,
+    KeyOwners1795001100000,
   ],
   librarySchemas: [BOSS_SCHEMA],
 };

@@ -16,6 +16,7 @@ import { OwnPasswordService } from './me/own-password.service.js';
 import { GuardedCheck } from './passwords/guarded-check.js';
 import { Passwords } from './passwords/passwords.js';
 import { LastUse } from './principals/last-use.js';
+import { Persons } from './principals/persons.js';
 import { PrincipalsRepository } from './principals/principals.repository.js';
 import { Verification } from './principals/verification.js';
 import { RefusalLog } from './refusals/refusal-log.js';
@@ -37,6 +38,7 @@ import { UsersService } from './users/users.service.js';
   ],
   providers: [
     PrincipalsRepository,
+    Persons,
     LastUse,
     Verification,
     RefusalLog,
@@ -57,7 +59,7 @@ import { UsersService } from './users/users.service.js';
     UsersRepository,
     UsersService,
   ],
-  // What the global guards are made of.
-  exports: [Authentication, DeclaredAccess, MetricsToken, Refusals],
+  // What the global guards are made of, and who is who.
+  exports: [Authentication, DeclaredAccess, MetricsToken, Persons, Refusals],
 })
 export class AuthModule {}

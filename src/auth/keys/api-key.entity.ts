@@ -1,5 +1,6 @@
-import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { Role } from '../../common/access.js';
+import { UserEntity } from '../users/user.entity.js';
 
 @Entity('api_keys')
 @Unique('uq_api_keys_name', ['name'])
@@ -9,6 +10,10 @@ import type { Role } from '../../common/access.js';
 @Check('ck_api_keys_secret_hash', `octet_length(secret_hash) = 32`)
 @Check('ck_api_keys_limits', `limit_read >= 0 and limit_write >= 0 and limit_triage >= 0`)
 @Index('ix_api_keys_created_at', ['created_at', 'id'], { where: 'revoked_at is null' })
+@Index('ix_api_keys_owner_id', ['owner_id'], { where: 'revoked_at is null' })
+@Index('ix_api_keys_created_by', ['created_by', 'created_at', 'id'], {
+  where: 'revoked_at is null',
+})
 export class ApiKeyEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_api_keys' })
   readonly id: string;
@@ -48,4 +53,9 @@ export class ApiKeyEntity {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly revoked_at: Date | null;
+
+  /** The user behind it, also where another key made it; null for those of the first start and what they made. */
+  @Column({ type: 'uuid', nullable: true })
+  @ForeignKey(() => UserEntity, { name: 'fk_api_keys_owner_id' })
+  readonly owner_id: string | null;
 }

@@ -26,6 +26,7 @@ export interface NewApiKeyRow {
   readonly secretHash: Buffer;
   readonly limits: Partial<Readonly<Record<LimitClass, number>>>;
   readonly createdBy: string;
+  readonly ownerId?: string;
   readonly expiresInDays?: number;
 }
 

@@ -15,8 +15,8 @@ const ORDERS: Readonly<Record<ApiKeySort, string>> = {
 
 const INSERT = `
   insert into api_keys
-    (id, name, role, prefix, secret_hash, limit_read, limit_write, limit_triage, created_by, expires_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(days => $10::int))`;
+    (id, name, role, prefix, secret_hash, limit_read, limit_write, limit_triage, created_by, expires_at, owner_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(days => $10::int), $11)`;
 
 @Injectable()
 export class ApiKeysRepository {
@@ -86,5 +86,6 @@ function valuesOf(row: NewApiKeyRow): unknown[] {
     triage ?? null,
     row.createdBy,
     row.expiresInDays ?? null,
+    row.ownerId ?? null,
   ];
 }

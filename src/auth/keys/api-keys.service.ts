@@ -47,6 +47,7 @@ export class ApiKeysService {
             secretHash: hash,
             limits: wanted.limits ?? {},
             createdBy: caller.name,
+            ...(caller.personId !== undefined && { ownerId: caller.personId }),
             ...(wanted.expires_in_days !== undefined && { expiresInDays: wanted.expires_in_days }),
           });
           await this.audit.record(tx, {

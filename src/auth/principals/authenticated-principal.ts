@@ -13,6 +13,8 @@ export class AuthenticatedPrincipal implements Principal {
   readonly kind: 'key' | 'user';
   readonly id: string;
   readonly name: string;
+  readonly person: string;
+  readonly personId?: string;
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
   /** Of the request's session; a key has none. */
   readonly sessionId?: string;
@@ -28,8 +30,15 @@ export class AuthenticatedPrincipal implements Principal {
     this.id = verified.id;
     this.name = verified.name;
     this.role = verified.role;
-    if (verified.kind === 'user') this.sessionId = verified.sessionId;
-    else if (verified.limits) this.limits = verified.limits;
+    if (verified.kind === 'user') {
+      this.person = verified.name;
+      this.personId = verified.id;
+      this.sessionId = verified.sessionId;
+    } else {
+      this.person = verified.person;
+      if (verified.personId !== undefined) this.personId = verified.personId;
+      if (verified.limits) this.limits = verified.limits;
+    }
     this.#verified = verified;
     this.#required = required;
     this.#readRole = readRole;

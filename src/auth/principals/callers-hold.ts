@@ -2,7 +2,9 @@ import { type Role, ROLES } from '../../common/access.js';
 import type { Principal } from '../principal.js';
 import { IDLE_HOURS } from '../sessions/session-lifetime.js';
 
-export const KEY_HOLDS = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
+/** Not while its owner is disabled. Of who was deleted go on those keys that the deletion kept. */
+export const KEY_HOLDS = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+  and not exists (select 1 from users o where o.id = k.owner_id and not o.enabled and o.deleted_at is null)`;
 export const SESSION_HOLDS = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
   and u.enabled and u.deleted_at is null`;
 

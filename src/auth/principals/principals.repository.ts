@@ -10,8 +10,8 @@ import type { Verified, VerifiedKey, VerifiedSession } from './verified.js';
 const KEYS: Statement = {
   name: 'auth_keys',
   text: `select k.id, k.name, k.role, k.prefix, k.secret_hash, k.limit_read, k.limit_write, k.limit_triage,
-      k.expires_at, k.last_used_at
-    from api_keys k where k.prefix = any ($1::text[]) and ${KEY_HOLDS}`,
+      k.expires_at, k.last_used_at, k.owner_id, owner.username as owner
+    from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_HOLDS}`,
 };
 
 const SESSIONS: Statement = {
@@ -32,9 +32,29 @@ const SESSION_ROLE: Statement = {
   text: `select u.role from sessions s join users u on u.id = s.user_id where s.id = $1 and ${SESSION_HOLDS}`,
 };
 
+// The line of a name is the name itself, who made it, who made that one, and so on. Two lines that meet in a key which
+// is neither of the two belong to two holders: nobody in particular stands behind such a key.
+const ARE_ONE: Statement = {
+  name: 'auth_are_one',
+  text: `
+    with recursive line (of, name) as (
+      values ($1, $1), ($2, $2)
+      union
+      select line.of, k.created_by from line join api_keys k on k.name = substr(line.name, 5)
+        where line.name like 'key:%'
+    )
+    select exists (
+      select 1 from line a join line b on b.name = a.name
+      where a.of = $1 and b.of = $2
+        and (a.name in ($1, $2) or exists (select 1 from users where username = a.name))
+    ) as one`,
+};
+
 interface KeyRow {
   readonly id: string;
   readonly name: string;
+  readonly owner_id: string | null;
+  readonly owner: string | null;
   readonly role: Role;
   readonly prefix: string;
   readonly secret_hash: Buffer;
@@ -82,6 +102,12 @@ export class PrincipalsRepository {
         : await this.statements.rowsIn<{ role: Role }>(tx, SESSION_ROLE, [verified.sessionId]);
     return row?.role;
   }
+
+  /** Whether the same user stands behind two names, or one of them made the other. */
+  async areOne(tx: Tx, one: string, other: string): Promise<boolean> {
+    const [row] = await this.statements.rowsIn<{ one: boolean }>(tx, ARE_ONE, [one, other]);
+    return row!.one;
+  }
 }
 
 function keyOf(row: KeyRow): VerifiedKey {
@@ -94,6 +120,8 @@ function keyOf(row: KeyRow): VerifiedKey {
     kind: 'key',
     id: row.id,
     name: `key:${row.name}`,
+    person: row.owner ?? `key:${row.name}`,
+    ...(row.owner_id !== null && { personId: row.owner_id }),
     role: row.role,
     secretHash: row.secret_hash,
     usedAt: row.last_used_at?.getTime() ?? 0,

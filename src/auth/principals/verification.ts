@@ -48,8 +48,10 @@ export class Verification {
     if (hash !== undefined) this.sessions.forget(hash);
   }
 
+  /** With the keys that are the user's. */
   forgetUser(id: string): void {
     this.sessions.forgetWhere((session) => session.id === id);
+    this.keys.forgetWhere((key) => key.personId === id);
   }
 
   private inTime<V extends VerifiedKey | VerifiedSession>(verified: V): V | undefined {

@@ -6,6 +6,9 @@ export interface VerifiedKey {
   readonly kind: 'key';
   readonly id: string;
   readonly name: string;
+  /** The user whose key it is; its own name when it is nobody's. */
+  readonly person: string;
+  readonly personId?: string;
   readonly role: Role;
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
   readonly secretHash: Buffer;

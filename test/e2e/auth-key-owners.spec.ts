@@ -1,0 +1,77 @@
+import { Persons } from '../../src/auth/principals/persons.js';
+import { Verification } from '../../src/auth/principals/verification.js';
+import type { Principal } from '../../src/auth/principal.js';
+import { Transactions } from '../../src/database/transactions.js';
+import type { ApiClient } from '../support/api-client.js';
+import { inSession, makeKey, makeUser } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+interface MadeKey {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  readonly client: ApiClient;
+}
+
+describe('The person behind a key', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.close());
+
+  let made = 0;
+  async function keyMadeBy(client: ApiClient, role = 'admin'): Promise<MadeKey> {
+    const body = { name: `key-${(made += 1)}`, role };
+    const answer = await client.request('POST', '/api/api-keys', { body });
+    expect(answer.status).toBe(201);
+    const { id, name, key } = answer.body.data as { id: string; name: string; key: string };
+    return {
+      id,
+      name: `key:${name}`,
+      key,
+      client: app.client.with({ authorization: `Bearer ${key}` }),
+    };
+  }
+  const personOf = async (key: string) => (await app.nest.get(Verification).key(key))?.person;
+  const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
+    app.nest.get(Transactions).run((tx) => app.nest.get(Persons).isOne(tx, one, name));
+
+  it('is the user who made it, through however many keys', async () => {
+    const ada = await makeUser(app, 'admin');
+    const bob = await makeUser(app, 'admin');
+    const first = await keyMadeBy(await inSession(app, ada));
+    const second = await keyMadeBy(first.client);
+    const third = await keyMadeBy(second.client);
+    const bobs = await keyMadeBy(await inSession(app, bob));
+    for (const { key } of [first, second, third]) expect(await personOf(key)).toBe(ada.name);
+    const one = [ada, first, second, third];
+    for (const { name } of one) {
+      const caller = { name, person: ada.name };
+      for (const other of one) expect(await areOne(caller, other.name)).toBe(true);
+      expect(await areOne(caller, bob.name)).toBe(false);
+      expect(await areOne({ name: bobs.name, person: bob.name }, name)).toBe(false);
+      expect(await areOne(caller, bobs.name)).toBe(false);
+    }
+  });
+
+  it('is nobody where the first start made it: it is one with what it made, and those are not one', async () => {
+    const root = await makeKey(app, 'admin');
+    const one = await keyMadeBy(root.client);
+    const other = await keyMadeBy(root.client);
+    const below = await keyMadeBy(one.client);
+    const alone = (name: string) => ({ name, person: name });
+    expect(await personOf(root.key)).toBe(root.name);
+    expect(await personOf(one.key)).toBe(one.name);
+    for (const { name } of [one, other, below]) {
+      expect(await areOne(alone(root.name), name)).toBe(true);
+      expect(await areOne(alone(name), root.name)).toBe(true);
+    }
+    expect(await areOne(alone(below.name), one.name)).toBe(true);
+    expect(await areOne(alone(one.name), other.name)).toBe(false);
+    expect(await areOne(alone(below.name), other.name)).toBe(false);
+    for (const name of ['system', 'playbook:phishing-response', 'webhook:siem', 'key:', 'nobody'])
+      expect(await areOne(alone(one.name), name)).toBe(false);
+  });
+});

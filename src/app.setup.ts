@@ -8,6 +8,7 @@ import { AppModule, type Ground } from './app.module.js';
 import { AnsweringAdapter } from './common/http/answering-adapter.js';
 import { installBodyReader } from './common/http/body-reader.js';
 import { Draining, installDraining } from './common/http/draining.js';
+import { installForwardedAddresses } from './common/http/forwarded-addresses.js';
 import { OpenConnections } from './common/http/open-connections.js';
 import {
   answerClientError,
@@ -59,6 +60,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   const instance = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();
   routes.watch(instance);
+  if (ground.settings.trustProxy.length > 0) installForwardedAddresses(instance);
   installSecurityHeaders(instance);
   installRequestLog(instance, ground.logger);
   installHttpMetrics(instance, app.get(Metrics));

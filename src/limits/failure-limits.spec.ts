@@ -1,4 +1,4 @@
-import { FailureLimits, networkOf } from './failure-limits.js';
+import { FailureLimits } from './failure-limits.js';
 import { MemoryLimitStorage } from './memory-limit-storage.js';
 
 describe('FailureLimits', () => {
@@ -25,9 +25,18 @@ describe('FailureLimits', () => {
     expect(told.filter((wait) => wait === undefined)).toHaveLength(10);
   });
 
-  it('counts an IPv6 network as one address', async () => {
-    expect(networkOf('2001:db8:1:2:aaaa::1')).toBe(networkOf('2001:db8:1:2:bbbb::2'));
-    expect(networkOf('2001:db8:1:2::1')).not.toBe(networkOf('2001:db8:1:3::1'));
-    expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1');
+  it('counts an IPv6 network as one address, and the /48 above it with more room', async () => {
+    const failures = new FailureLimits(new MemoryLimitStorage(() => 0));
+    const failed: string[] = [];
+    for (let subnet = 0; subnet < 20; subnet += 1) {
+      for (let host = 0; host < 20; host += 1) {
+        const address = `2001:db8:1:${subnet}::${host}`;
+        if ((await failures.record('login', address)) === undefined) failed.push(address);
+      }
+    }
+    // Ten for each /64, until the /48 has had the eightfold.
+    expect(failed).toHaveLength(80);
+    expect(await failures.blocked('login', '2001:db8:1:ffff::1')).toBe(60);
+    expect(await failures.blocked('login', '2001:db8:2::1')).toBeUndefined();
   });
 });

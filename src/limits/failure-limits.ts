@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { normalizeIp } from '@nestjs/throttler';
-import { LimitStorage } from './limit-storage.js';
+import { type CountedNetwork, countedNetworks } from '../common/net/network.js';
+import { type LimitRecord, LimitStorage } from './limit-storage.js';
 
 const MINUTE = 60_000;
 
@@ -18,13 +18,9 @@ export class FailureLimits {
 
   /** Whole seconds until the address may try again; undefined when it may now. */
   async blocked(kind: FailureKind, address: string): Promise<number | undefined> {
-    const state = await this.storage.peek(
-      networkOf(address),
-      MINUTE,
-      FAILURES_PER_MINUTE[kind],
-      `failed_${kind}`,
+    return await this.firstRefusal(address, ({ name, share }) =>
+      this.storage.peek(name, MINUTE, share * FAILURES_PER_MINUTE[kind], `failed_${kind}`),
     );
-    return state.isBlocked ? wholeSeconds(state.timeToBlockExpire) : undefined;
   }
 
   /**
@@ -32,20 +28,27 @@ export class FailureLimits {
    * was wrong, so that guesses made all at once learn no more than guesses made one by one.
    */
   async record(kind: FailureKind, address: string): Promise<number | undefined> {
-    const state = await this.storage.increment(
-      networkOf(address),
-      MINUTE,
-      FAILURES_PER_MINUTE[kind],
-      MINUTE,
-      `failed_${kind}`,
+    return await this.firstRefusal(address, ({ name, share }) =>
+      this.storage.increment(
+        name,
+        MINUTE,
+        share * FAILURES_PER_MINUTE[kind],
+        MINUTE,
+        `failed_${kind}`,
+      ),
     );
-    return state.isBlocked ? wholeSeconds(state.timeToBlockExpire) : undefined;
   }
-}
 
-/** Who has one IPv6 address has its whole /64. */
-export function networkOf(address: string): string {
-  return normalizeIp(address, 64);
+  private async firstRefusal(
+    address: string,
+    count: (network: CountedNetwork) => Promise<LimitRecord>,
+  ): Promise<number | undefined> {
+    for (const network of countedNetworks(address)) {
+      const state = await count(network);
+      if (state.isBlocked) return wholeSeconds(state.timeToBlockExpire);
+    }
+    return undefined;
+  }
 }
 
 export function wholeSeconds(seconds: number): number {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../common/errors/app-error.js';
+import { countedNetworks } from '../common/net/network.js';
 import { wholeSeconds } from './failure-limits.js';
 import { type LimitRecord, LimitStorage } from './limit-storage.js';
 import type { NamedLimit } from './limited.js';
@@ -18,6 +19,20 @@ export class LimitCounter {
     const state = await this.storage.increment(key, MINUTE, perMinute, MINUTE, name);
     void reply.headers(headersOf(perMinute, state));
     if (state.isBlocked) throw refusal(perMinute, state);
+  }
+
+  /** The same where nobody in particular is known. The headers tell of the address, or of the wider network that is full. */
+  async chargeAddress(limit: NamedLimit, address: string, reply: FastifyReply): Promise<void> {
+    const [own, ...wider] = countedNetworks(address);
+    await this.charge(limit, `address ${own.name}`, reply);
+    for (const { name, share } of wider) {
+      const perMinute = limit.perMinute * share;
+      const key = `address ${name}`;
+      const state = await this.storage.increment(key, MINUTE, perMinute, MINUTE, limit.name);
+      if (!state.isBlocked) continue;
+      void reply.headers(headersOf(perMinute, state));
+      throw refusal(perMinute, state);
+    }
   }
 }
 

@@ -32,16 +32,10 @@ export class RateLimitGuard extends ThrottlerGuard {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const limit = this.limits.limitOf(context, request);
-    if (limit) {
-      const key = await this.getTracker(request);
-      await this.counter.charge(limit, key, http.getResponse<FastifyReply>());
-    }
+    if (!limit) return true;
+    const reply = http.getResponse<FastifyReply>();
+    if (request.caller) await this.counter.charge(limit, `principal ${request.caller.name}`, reply);
+    else await this.counter.chargeAddress(limit, request.ip, reply);
     return true;
-  }
-
-  protected override async getTracker(request: FastifyRequest): Promise<string> {
-    return request.caller
-      ? `principal ${request.caller.name}`
-      : `address ${await super.getTracker(request)}`;
   }
 }

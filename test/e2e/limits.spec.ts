@@ -188,6 +188,29 @@ describe('Rate limits', () => {
     expect((await from('2001:db8:0:1::3')).status).toBe(201);
   });
 
+  it('counts an address the same however a proxy writes it', async () => {
+    const from = (address: string) =>
+      app.client.request('POST', '/open', { headers: { 'x-forwarded-for': address } });
+    expect((await from('203.0.113.1:40001')).status).toBe(201);
+    expect((await from('203.0.113.1:40002')).status).toBe(201);
+    expect((await from('203.0.113.1')).status).toBe(429);
+    expect((await from('[::ffff:203.0.113.1]:40003')).status).toBe(429);
+    expect((await from('[2001:db8:a:1::1]:40001')).status).toBe(201);
+    expect((await from('[2001:db8:a:1::2]:40002')).status).toBe(201);
+    expect((await from('2001:db8:a:1::3')).status).toBe(429);
+  });
+
+  it('gives the /48 above many /64 the eightfold, and no more', async () => {
+    const statuses: number[] = [];
+    for (let subnet = 0; subnet < 20; subnet += 1) {
+      const headers = { 'x-forwarded-for': `2001:db8:b:${subnet}::1` };
+      const seen = limitsOf(await app.client.request('POST', '/open', { headers }));
+      statuses.push(seen.status);
+      expect(seen.limit).toBe(seen.status === 201 ? 2 : 16);
+    }
+    expect(statuses).toEqual([...Array(16).fill(201), ...Array(4).fill(429)]);
+  });
+
   it('believes no X-Forwarded-For of a peer that is not a trusted proxy', async () => {
     const other = await startBareApp({ controllers: [OpenController], settings: LIMITS });
     try {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { DataSource } from 'typeorm';
+import { eventually } from '../support/jobs/eventually.js';
 import { makeKey, type TestKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -106,9 +107,12 @@ describe('Credentials', () => {
   });
 
   it('leave no trace in the database but a count of the refusals', async () => {
-    const rows = await app.nest
-      .get(DataSource)
-      .query<object[]>(`select * from audit_log where action = 'auth.key_refused'`);
+    const text = `select * from audit_log where action = 'auth.key_refused'`;
+    // It is written beside the answers, which do not wait for it.
+    const rows = await eventually(
+      () => app.nest.get(DataSource).query<object[]>(text),
+      (written) => written.length > 0,
+    );
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({ actor: 'address:127.0.0.1' });
   });

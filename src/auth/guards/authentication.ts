@@ -32,7 +32,7 @@ export class Authentication {
       changesSomething(request) &&
       originOf(request) !== 'same'
     ) {
-      this.refusals.crossOrigin(verified.name, request);
+      await this.refusals.crossOrigin(verified.name, request);
       throw new CrossOriginError();
     }
     return this.principal(verified, role);

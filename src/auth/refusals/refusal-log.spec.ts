@@ -1,28 +1,55 @@
+import { Logger } from '@nestjs/common';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { AuditLog } from '../../audit/audit-log.js';
+import { Clock } from '../../common/clock.js';
 import type { Transactions } from '../../database/transactions.js';
 import { RefusalLog } from './refusal-log.js';
+import type { Refusal } from './refusal.js';
 
 const MINUTE = 60_000;
 
-const refusal = (actor: string): AuditEntry => ({
-  actor,
-  action: 'auth.key_refused',
-  subject: { type: 'address', id: actor },
+const entryOf = (name: string, action: AuditEntry['action'] = 'auth.key_refused'): AuditEntry => ({
+  actor: name,
+  action,
+  subject: { type: 'address', id: name },
+});
+const stranger = (name: string): Refusal => ({ entry: entryOf(name), by: 'stranger', name });
+const atAccount = (name: string): Refusal => ({
+  entry: entryOf(name, 'auth.login_failed'),
+  by: 'account',
+  name,
+});
+const principal = (name: string, route: number): Refusal => ({
+  entry: { actor: name, action: 'auth.role_refused', subject: { type: 'route', id: `${route}` } },
+  by: 'principal',
+  name,
 });
 
 describe('RefusalLog', () => {
   let rows: AuditEntry[];
   let log: RefusalLog;
+  let isDown: boolean;
+
+  const leftOut = () =>
+    rows
+      .filter(({ action }) => action === 'auth.refusals_counted')
+      .map(({ subject, details }) => [`${subject.type}:${subject.id}`, details!.left_out]);
 
   beforeEach(() => {
-    jest.useFakeTimers();
+    jest.useFakeTimers({ now: 0 });
+    jest.spyOn(Logger.prototype, 'error').mockImplementation();
     rows = [];
+    isDown = false;
+    const run = (work: (tx: never) => unknown) => work({} as never);
+    const recordAll = async (_: unknown, entries: AuditEntry[]) => {
+      await Promise.resolve();
+      if (isDown) throw new Error('down');
+      rows.push(...entries);
+    };
     log = new RefusalLog(
-      { run: (work: (tx: never) => unknown) => work({} as never) } as unknown as Transactions,
-      {
-        recordAll: async (_tx: unknown, entries: AuditEntry[]) => void rows.push(...entries),
-      } as unknown as AuditLog,
+      { run } as unknown as Transactions,
+      { recordAll } as unknown as AuditLog,
+      new Clock(),
     );
     log.onModuleInit();
   });
@@ -30,31 +57,98 @@ describe('RefusalLog', () => {
   afterEach(async () => {
     await log.onApplicationShutdown();
     jest.useRealTimers();
+    jest.restoreAllMocks();
   });
 
   it('writes the first at once and the others as a number, minute by minute', async () => {
-    for (let index = 0; index < 1_000; index += 1) await log.count(refusal('address:a'));
-    expect(rows).toEqual([refusal('address:a')]);
+    for (let index = 0; index < 1_000; index += 1) await log.count(stranger('a'));
+    expect(rows).toEqual([entryOf('a')]);
     await jest.advanceTimersByTimeAsync(MINUTE);
-    expect(rows.slice(1)).toEqual([{ ...refusal('address:a'), details: { repeated: 999 } }]);
-    await log.count(refusal('address:a'));
+    expect(rows.slice(1)).toEqual([{ ...entryOf('a'), details: { repeated: 999 } }]);
+    await log.count(stranger('a'));
     expect(rows).toHaveLength(3);
     await jest.advanceTimersByTimeAsync(MINUTE);
     expect(rows).toHaveLength(3);
   });
 
-  it('writes no more than so many rows a minute, whoever sends what', async () => {
-    for (let index = 0; index < 10_000; index += 1) await log.count(refusal(`address:${index}`));
-    expect(rows).toHaveLength(600);
+  it('writes so many rows a minute for all strangers, and how many it left out from when to when', async () => {
+    await jest.advanceTimersByTimeAsync(1_000);
+    for (let index = 0; index < 300; index += 1) await log.count(stranger(`${index}`));
+    await jest.advanceTimersByTimeAsync(1_000);
+    for (let index = 300; index < 9_999; index += 1) await log.count(stranger(`${index}`));
+    await jest.advanceTimersByTimeAsync(1_000);
+    await log.count(stranger('9999'));
+    expect(rows).toHaveLength(300);
     await jest.advanceTimersByTimeAsync(MINUTE);
-    expect(rows).toHaveLength(601);
-    expect(rows.at(-1)).toMatchObject({ actor: 'system', details: { repeated: 9_400 } });
+    expect(rows.slice(300)).toEqual([
+      {
+        actor: 'system',
+        action: 'auth.refusals_counted',
+        subject: { type: 'address', id: 'several' },
+        details: {
+          refusals: 'auth.key_refused',
+          left_out: 9_700,
+          from: '1970-01-01T00:00:02.000Z',
+          to: '1970-01-01T00:00:03.000Z',
+        },
+      },
+    ]);
+  });
+
+  it('lets nobody crowd out those of another kind, nor of another name', async () => {
+    for (let index = 0; index < 1_000; index += 1) {
+      await log.count(stranger(`${index}`));
+      await log.write(atAccount('guessed'));
+      await log.count(principal('key:wild', index));
+    }
+    rows.length = 0;
+    await log.write(atAccount('other'));
+    await log.count(principal('key:other', 1));
+    expect(rows.map(({ actor }) => actor)).toEqual(['other', 'key:other']);
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(leftOut()).toEqual([
+      ['user:guessed', 980],
+      ['principal:key:wild', 940],
+      ['address:several', 700],
+    ]);
+  });
+
+  it('counts each kind by itself', async () => {
+    const login = (name: string): Refusal => ({ ...atAccount(name), by: 'stranger' });
+    for (let index = 0; index < 400; index += 1) await log.count(stranger(`${index}`));
+    for (let index = 0; index < 50; index += 1) await log.write(login(`${index}`));
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(leftOut()).toEqual([
+      ['address:several', 100],
+      ...Array.from({ length: 50 }, (_, index) => [`address:${index}`, 1]),
+    ]);
   });
 
   it('leaves nothing unwritten when the service stops', async () => {
-    await log.count(refusal('address:a'));
-    await log.count(refusal('address:a'));
+    const last = log.count(stranger('a'));
+    await log.count(stranger('a'));
+    for (let index = 0; index < 400; index += 1) void log.count(stranger(`${index}`));
     await log.onApplicationShutdown();
-    expect(rows.at(-1)!.details).toEqual({ repeated: 1 });
+    await last;
+    expect(rows).toHaveLength(302);
+    expect(rows.at(-2)!.details).toEqual({ repeated: 1 });
+    expect(leftOut()).toEqual([['address:several', 101]]);
+  });
+
+  it('counts what the database did not take, and tells it when it takes rows again', async () => {
+    isDown = true;
+    await log.count(stranger('a'));
+    await log.count(stranger('a'));
+    await log.write(atAccount('b'));
+    await jest.advanceTimersByTimeAsync(3 * MINUTE);
+    expect(rows).toEqual([]);
+    isDown = false;
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(leftOut()).toEqual([
+      ['address:a', 2],
+      ['user:b', 1],
+    ]);
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(rows).toHaveLength(2);
   });
 });

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { Role } from '../../common/access.js';
+import { networkOf } from '../../common/net/network.js';
 import type { ApprovalLevel, Principal } from '../principal.js';
 import { RefusalLog } from './refusal-log.js';
 
@@ -14,67 +16,64 @@ export class Refusals {
 
   /** Which key it was is not known: nothing of what was sent is kept. */
   key(request: FastifyRequest): void {
-    void this.log.count({
-      actor: actorAt(request.ip),
-      action: 'auth.key_refused',
-      subject: { type: 'address', id: request.ip },
-    });
+    this.stranger('auth.key_refused', request.ip);
   }
 
-  crossOrigin(name: string, request: FastifyRequest): void {
-    void this.log.count({
-      actor: name,
-      action: 'auth.cross_origin_refused',
-      subject: { type: 'route', id: routeOf(request) },
-      details: { address: request.ip },
-    });
+  async crossOrigin(name: string, request: FastifyRequest): Promise<void> {
+    await this.principal('auth.cross_origin_refused', name, request, {});
   }
 
   async role(caller: Principal, required: Role, request: FastifyRequest): Promise<void> {
-    await this.log.count({
-      actor: caller.name,
-      action: 'auth.role_refused',
-      subject: { type: 'route', id: routeOf(request) },
-      details: { role: caller.role, required_role: required, address: request.ip },
-    });
+    const details = { role: caller.role, required_role: required };
+    await this.principal('auth.role_refused', caller.name, request, details);
   }
 
   /** Who wanted to decide on, or roll back, what is above their approval level. */
   async level(caller: Principal, required: ApprovalLevel, request: FastifyRequest): Promise<void> {
-    await this.log.count({
-      actor: caller.name,
-      action: 'auth.level_refused',
-      subject: { type: 'route', id: routeOf(request) },
-      details: { role: caller.role, required_level: required, address: request.ip },
-    });
+    const details = { role: caller.role, required_level: required };
+    await this.principal('auth.level_refused', caller.name, request, details);
   }
 
   /** Who wanted to approve what they had asked for themselves, where that is forbidden. */
   async ownRequest(caller: Principal, request: FastifyRequest): Promise<void> {
-    await this.log.count({
-      actor: caller.name,
-      action: 'auth.own_request_refused',
-      subject: { type: 'route', id: routeOf(request) },
-      details: { address: request.ip },
-    });
+    await this.principal('auth.own_request_refused', caller.name, request, {});
   }
 
   /** `about` is the user name, when there is such a user: what is typed there may be a password. */
   async login(address: string, about: string | undefined, reason: string): Promise<void> {
-    await this.log.write({
+    const entry = {
       actor: actorAt(address),
       action: 'auth.login_failed',
       subject: { type: 'user', id: about ?? 'unknown' },
       details: { reason },
-    });
+    } as const;
+    await this.log.write(
+      about === undefined
+        ? { entry, by: 'stranger', name: networkOf(address) }
+        : { entry, by: 'account', name: about },
+    );
   }
 
   loginLimit(address: string): void {
-    void this.log.count({
-      actor: actorAt(address),
-      action: 'auth.login_limited',
-      subject: { type: 'address', id: address },
-    });
+    this.stranger('auth.login_limited', address);
+  }
+
+  private async principal(
+    action: AuditEntry['action'],
+    name: string,
+    request: FastifyRequest,
+    details: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const subject = { type: 'route', id: routeOf(request) };
+    const entry = { actor: name, action, subject, details: { ...details, address: request.ip } };
+    await this.log.count({ entry, by: 'principal', name });
+  }
+
+  /** Nobody waits for it to be written. */
+  private stranger(action: AuditEntry['action'], address: string): void {
+    const network = networkOf(address);
+    const entry = { actor: actorAt(network), action, subject: { type: 'address', id: network } };
+    void this.log.count({ entry, by: 'stranger', name: network });
   }
 }
 

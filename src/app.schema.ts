@@ -27,6 +27,7 @@ import { Connectors1795000700000 } from './database/migrations/1795000700000-con
 import { Actions1795000800000 } from './database/migrations/1795000800000-actions.js';
 import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 import { KeyOwners1795001100000 } from './database/migrations/1795001100000-key-owners.js';
+import { SessionOrigins1795001110000 } from './database/migrations/1795001110000-session-origins.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -63,6 +64,7 @@ export const schema: Schema = {
     Actions1795000800000,
     WriteProbe1795001600000,
     KeyOwners1795001100000,
+    SessionOrigins1795001110000,
   ],
   librarySchemas: [BOSS_SCHEMA],
 };

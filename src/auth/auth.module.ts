@@ -13,6 +13,7 @@ import { LoginService } from './login/login.service.js';
 import { LogoutController } from './login/logout.controller.js';
 import { MeController } from './me/me.controller.js';
 import { OwnPasswordService } from './me/own-password.service.js';
+import { OwnSessionsService } from './me/own-sessions.service.js';
 import { GuardedCheck } from './passwords/guarded-check.js';
 import { Passwords } from './passwords/passwords.js';
 import { LastUse } from './principals/last-use.js';
@@ -54,6 +55,7 @@ import { UsersService } from './users/users.service.js';
     SessionsService,
     LoginService,
     OwnPasswordService,
+    OwnSessionsService,
     BootstrapRepository,
     Bootstrap,
     UsersRepository,

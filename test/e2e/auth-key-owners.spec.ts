@@ -56,6 +56,29 @@ describe('The person behind a key', () => {
     }
   });
 
+  it('is shown with the keys, which are found by who made them', async () => {
+    const ada = await makeUser(app, 'admin');
+    const session = await inSession(app, ada);
+    const first = await keyMadeBy(session);
+    const second = await keyMadeBy(first.client);
+    const list = async (createdBy: string) => {
+      const path = `/api/api-keys?created_by=${encodeURIComponent(createdBy)}`;
+      const { body } = await session.request('GET', path);
+      expect(body.meta.total).toBe(body.data.length);
+      return body.data as { id: string; created_by: string; owner: string }[];
+    };
+    expect(await list(ada.name)).toMatchObject([
+      { id: first.id, created_by: ada.name, owner: ada.name },
+    ]);
+    expect(await list(first.name)).toMatchObject([
+      { id: second.id, created_by: first.name, owner: ada.name },
+    ]);
+    expect(await list('nobody')).toEqual([]);
+    const paged = await session.request('GET', `/api/api-keys?created_by=${ada.name}&page=2`);
+    expect([paged.body.data, paged.body.meta.total]).toEqual([[], 1]);
+    expect((await session.request('GET', '/api/api-keys?created_by=')).status).toBe(422);
+  });
+
   it('is nobody where the first start made it: it is one with what it made, and those are not one', async () => {
     const root = await makeKey(app, 'admin');
     const one = await keyMadeBy(root.client);

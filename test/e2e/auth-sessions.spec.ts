@@ -281,6 +281,80 @@ describe('Sessions', () => {
     for (const cookie of cookies) expect((await me(app, cookie)).status).toBe(200);
   });
 
+  it("are shown to their user, each with where it began, and are nobody else's", async () => {
+    const user = await makeUser(app, 'viewer');
+    const agent = `Browser/1.0 ${'x'.repeat(300)}`;
+    const first = await app.request('POST', '/login', {
+      body: { username: user.name, password: user.password },
+      headers: { 'user-agent': agent },
+    });
+    const mine = await inSession(replica, user);
+    const other = await inSession(app, await makeUser(app, 'viewer'));
+    const list = await mine.request('GET', '/api/me/sessions');
+    expect(list.body.meta).toEqual({ page: 1, per_page: 20, total: 2 });
+    const shown = {
+      id: expect.any(String),
+      created_at: expect.any(String),
+      last_seen_at: expect.any(String),
+      expires_at: expect.any(String),
+      address: '127.0.0.1',
+    };
+    expect(list.body.data).toEqual([
+      { ...shown, current: true },
+      {
+        ...shown,
+        current: false,
+        expires_at: first.body.data.expires_at,
+        user_agent: agent.slice(0, 256),
+      },
+    ]);
+    const token = first.headers['set-cookie']![0]!.slice('its_session='.length, 40);
+    expect(list.text).not.toContain(token);
+    const sorted = await mine.request('GET', '/api/me/sessions?sort=created_at&per_page=1&page=2');
+    expect(sorted.body.data).toEqual([list.body.data[0]]);
+    expect((await mine.request('GET', '/api/me/sessions?sort=user_id')).status).toBe(422);
+    expect((await other.request('GET', '/api/me/sessions')).body.meta.total).toBe(1);
+    // A key has none, not even those of the user who made it.
+    expect((await admin.request('GET', '/api/me/sessions')).body.data).toEqual([]);
+  });
+
+  it('are not shown once they have ended', async () => {
+    const user = await makeUser(app, 'viewer');
+    await logIn(app, user);
+    await app.nest
+      .get(DataSource)
+      .query(`update sessions set last_seen_at = now() - interval '8 hours' where user_id = $1`, [
+        user.id,
+      ]);
+    const mine = await inSession(app, user);
+    expect((await mine.request('GET', '/api/me/sessions')).body.meta.total).toBe(1);
+  });
+
+  it('are ended one by one by their user, everywhere within a second', async () => {
+    const user = await makeUser(app, 'admin');
+    const lost = await logIn(app, user);
+    const mine = await inSession(app, user);
+    const { body } = await mine.request('GET', '/api/me/sessions?sort=created_at');
+    const [{ id }, { id: current }] = body.data as [{ id: string }, { id: string }];
+    const path = `/api/me/sessions/${id}`;
+    for (const stranger of [admin, await inSession(app, await makeUser(app, 'admin'))])
+      expect((await stranger.request('DELETE', path)).status).toBe(404);
+    const { before, after } = await seenAfter(lost, '/api/users', async () => {
+      const answer = await mine.request('DELETE', path);
+      expect(answer.body).toEqual({ data: { id, deleted: true } });
+      expect((await me(app, lost)).status).toBe(401);
+    });
+    expect([before, after]).toEqual([[200], [401]]);
+    expect((await mine.request('DELETE', path)).status).toBe(404);
+    expect((await mine.request('DELETE', '/api/me/sessions/current')).status).toBe(404);
+    const audit = await admin.request('GET', `/api/audit?action=auth.session_ended`);
+    expect(audit.body.data).toMatchObject([
+      { actor: user.name, subject: { type: 'session', id }, details: { address: '127.0.0.1' } },
+    ]);
+    expect((await mine.request('DELETE', `/api/me/sessions/${current}`)).status).toBe(200);
+    expect((await mine.request('GET', '/api/me')).status).toBe(401);
+  });
+
   it('never survive a login that races with being disabled', async () => {
     for (let round = 0; round < 5; round += 1) {
       const user = await makeUser(app, 'viewer');

@@ -1,8 +1,14 @@
 import type { Role } from '../../common/access.js';
 import type { LimitClass } from '../../common/caller.js';
+import type { PageRequest } from '../../common/paging/page.js';
 
 export const API_KEY_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
 export type ApiKeySort = (typeof API_KEY_SORTS)[number];
+
+export interface ApiKeyListRequest extends PageRequest {
+  readonly sort: ApiKeySort;
+  readonly created_by?: string;
+}
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -13,6 +19,8 @@ export interface ApiKeyRow {
   readonly limit_write: number | null;
   readonly limit_triage: number | null;
   readonly created_by: string;
+  /** The user behind it. */
+  readonly owner: string | null;
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly last_used_at: Date | null;

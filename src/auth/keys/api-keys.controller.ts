@@ -42,7 +42,7 @@ export class ApiKeysController {
     list: true,
   })
   async list(@Query() query: ApiKeyQueryDto): Promise<ListAnswer<ApiKeyDto>> {
-    return ListAnswer.of(await this.keys.list(query, query.sort), query, ApiKeyDto.from);
+    return ListAnswer.of(await this.keys.list(query), query, ApiKeyDto.from);
   }
 
   @Delete(':id')

@@ -1,5 +1,5 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { IsIn, IsInt, IsString, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { type Role, ROLES } from '../../common/access.js';
 import { PageQueryDto } from '../../common/paging/page-query.dto.js';
 import { NestedObject, Optional } from '../../common/validation/decorators.js';
@@ -9,6 +9,7 @@ import { API_KEY_SORTS, type ApiKeyRow, type ApiKeySort, type CreatedKey } from 
 const KEY_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/()+-]{0,61}[A-Za-z0-9._@)+-])?$/;
 const LONGEST_LIFE_DAYS = 3650;
 const LARGEST_LIMIT = 1_000_000_000;
+const LONGEST_PRINCIPAL = 'key:'.length + 63;
 
 const limit = (what: string): ApiPropertyOptions => ({
   type: 'integer',
@@ -95,6 +96,18 @@ export class ApiKeyQueryDto extends PageQueryDto {
   @Optional()
   @IsIn(API_KEY_SORTS)
   readonly sort: ApiKeySort = '-created_at';
+
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    maxLength: LONGEST_PRINCIPAL,
+    description: 'The principal that made them: a user name, `key:<name>` or `system`.',
+    example: 'j.doe',
+  })
+  @Optional()
+  @IsString()
+  @Length(1, LONGEST_PRINCIPAL)
+  readonly created_by?: string;
 }
 
 export class ApiKeyDto {
@@ -117,8 +130,23 @@ export class ApiKeyDto {
   @ApiProperty({ type: ApiKeyLimitsDto, required: false })
   readonly limits?: ApiKeyLimitsDto;
 
-  @ApiProperty({ type: 'string', example: 'admin' })
+  @ApiProperty({
+    type: 'string',
+    description:
+      'The principal that made it: a user name, `key:<name>`, or `system` at the first start.',
+    example: 'admin',
+  })
   readonly created_by: string;
+
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    description:
+      'The user whose key it is: who made it, or made the key that made it, and so on. While that user is disabled the ' +
+      'key does not work, and the deletion of the user revokes it. A key of the first start, and what it made, has none.',
+    example: 'admin',
+  })
+  readonly owner?: string;
 
   @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:30:00.000Z' })
   readonly created_at: string;
@@ -154,6 +182,7 @@ export class ApiKeyDto {
       prefix: row.prefix,
       ...(Object.keys(limits).length > 0 && { limits }),
       created_by: row.created_by,
+      ...(row.owner !== null && { owner: row.owner }),
       created_at: row.created_at.toISOString(),
       ...(expires_at && { expires_at: expires_at.toISOString() }),
       ...(last_used_at && { last_used_at: last_used_at.toISOString() }),

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { Page, PageRequest } from '../../common/paging/page.js';
+import type { Page } from '../../common/paging/page.js';
 import { Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
-import type { ApiKeyRow, ApiKeySort, NewApiKeyRow } from './api-key.js';
+import type { ApiKeyListRequest, ApiKeyRow, ApiKeySort, NewApiKeyRow } from './api-key.js';
 
-const COLUMNS = `id, name, role, prefix, limit_read, limit_write, limit_triage, created_by, created_at, expires_at, last_used_at`;
+const COLUMNS = `id, name, role, prefix, limit_read, limit_write, limit_triage, created_by, created_at, expires_at, last_used_at,
+  (select username from users where users.id = owner_id) as owner`;
 
 const ORDERS: Readonly<Record<ApiKeySort, string>> = {
   created_at: 'created_at, id',
@@ -44,21 +45,21 @@ export class ApiKeysRepository {
     return (await this.statements.rowsIn(tx, statement)).length > 0;
   }
 
-  async list(request: PageRequest, sort: ApiKeySort): Promise<Page<ApiKeyRow>> {
-    const page = {
-      name: `api_keys_list_${sort}`,
-      text: `select ${COLUMNS} from api_keys where revoked_at is null order by ${ORDERS[sort]} limit $1 offset $2`,
+  async list({ page, per_page, sort, created_by }: ApiKeyListRequest): Promise<Page<ApiKeyRow>> {
+    const [kind, creators] = created_by === undefined ? ['all', []] : ['of', [created_by]];
+    const shown = `revoked_at is null${created_by === undefined ? '' : ' and created_by = $1'}`;
+    const [limit, offset] = [1, 2].map((at) => `$${creators.length + at}`);
+    const rows = {
+      name: `api_keys_list_${kind}_${sort}`,
+      text: `select ${COLUMNS} from api_keys where ${shown} order by ${ORDERS[sort]} limit ${limit} offset ${offset}`,
     };
     const count = {
-      name: 'api_keys_count',
-      text: `select count(*)::int as total from api_keys where revoked_at is null`,
+      name: `api_keys_count_${kind}`,
+      text: `select count(*)::int as total from api_keys where ${shown}`,
     };
     const [items, [counted]] = await Promise.all([
-      this.statements.rows<ApiKeyRow>(page, [
-        request.per_page,
-        (request.page - 1) * request.per_page,
-      ]),
-      this.statements.rows<{ total: number }>(count),
+      this.statements.rows<ApiKeyRow>(rows, [...creators, per_page, (page - 1) * per_page]),
+      this.statements.rows<{ total: number }>(count, creators),
     ]);
     return { items, total: counted!.total };
   }
@@ -70,6 +71,21 @@ export class ApiKeysRepository {
       text: `update api_keys set revoked_at = now() where id = $1 and revoked_at is null returning ${COLUMNS}`,
     };
     return (await this.statements.rowsIn<ApiKeyRow>(tx, statement, [id]))[0];
+  }
+
+  /** The keys of a user that ceased to hold. */
+  async revokeOwned(tx: Tx, ownerId: string): Promise<ApiKeyRow[]> {
+    const statement = {
+      name: 'api_keys_revoke_owned',
+      text: `update api_keys set revoked_at = now() where owner_id = $1 and revoked_at is null returning ${COLUMNS}`,
+    };
+    return await this.statements.rowsIn<ApiKeyRow>(tx, statement, [ownerId]);
+  }
+
+  /** Waits for who is about to delete or disable the user, and makes the next one wait. */
+  async lockOwner(tx: Tx, ownerId: string): Promise<void> {
+    const text = `select 1 from users where id = $1 for key share`;
+    await this.statements.rowsIn(tx, { name: 'api_keys_lock_owner', text }, [ownerId]);
   }
 }
 

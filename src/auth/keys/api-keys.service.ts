@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Role } from '../../common/access.js';
 import type { LimitClass } from '../../common/caller.js';
 import { AppError, NotFoundError } from '../../common/errors/app-error.js';
 import { isUuid, newId } from '../../common/ids.js';
-import type { Page, PageRequest } from '../../common/paging/page.js';
+import type { Page } from '../../common/paging/page.js';
 import { mapConstraints } from '../../database/sqlstate.js';
-import { type Participant, Transactions } from '../../database/transactions.js';
+import { type Participant, Transactions, type Tx } from '../../database/transactions.js';
 import type { Principal } from '../principal.js';
 import { Verification } from '../principals/verification.js';
-import type { ApiKeyRow, ApiKeySort, CreatedKey } from './api-key.js';
+import type { UserRow } from '../users/user.js';
+import type { ApiKeyListRequest, ApiKeyRow, CreatedKey } from './api-key.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { createKey } from './key-format.js';
 
@@ -38,6 +40,7 @@ export class ApiKeysService {
     return await mapConstraints({ uq_api_keys_name: taken }, () =>
       this.transactions.run<CreatedKey>(
         async (tx) => {
+          await this.holdOwner(tx, caller);
           const { key, prefix, hash } = createKey();
           const row = await this.keys.insert(tx, {
             id: newId(),
@@ -64,8 +67,8 @@ export class ApiKeysService {
     );
   }
 
-  list(request: PageRequest, sort: ApiKeySort): Promise<Page<ApiKeyRow>> {
-    return this.keys.list(request, sort);
+  list(request: ApiKeyListRequest): Promise<Page<ApiKeyRow>> {
+    return this.keys.list(request);
   }
 
   async revoke(caller: Principal, id: string): Promise<void> {
@@ -73,13 +76,39 @@ export class ApiKeysService {
     await this.transactions.run(async (tx) => {
       const revoked = await this.keys.revoke(tx, id);
       if (!revoked) throw new NotFoundError('API key');
-      await this.audit.record(tx, {
-        actor: caller.name,
-        action: 'api_key.revoked',
-        subject: { type: 'api_key', id },
-        details: { name: revoked.name, role: revoked.role, prefix: revoked.prefix },
-      });
+      await this.audit.record(tx, revocationOf(revoked, caller));
       this.transactions.onCommit(tx, () => this.verification.forgetKey(revoked.prefix));
     }, caller);
   }
+
+  /** Those that a user made, through however many keys; how many they were. */
+  async revokeOwned(tx: Tx, caller: Principal, owner: UserRow): Promise<number> {
+    const revoked = await this.keys.revokeOwned(tx, owner.id);
+    const reason = `${owner.username} was deleted`;
+    await this.audit.recordAll(
+      tx,
+      revoked.map((row) => revocationOf(row, caller, { reason })),
+    );
+    return revoked.length;
+  }
+
+  /** Whoever deletes the user behind the caller sees the new key, or has been seen by the caller: it cannot slip through. */
+  private async holdOwner(tx: Tx, caller: Principal): Promise<void> {
+    if (caller.personId === undefined) return;
+    await this.keys.lockOwner(tx, caller.personId);
+    await caller.begin(tx);
+  }
+}
+
+function revocationOf(
+  { id, name, role, prefix }: ApiKeyRow,
+  caller: Principal,
+  more: Readonly<Record<string, unknown>> = {},
+): AuditEntry {
+  return {
+    actor: caller.name,
+    action: 'api_key.revoked',
+    subject: { type: 'api_key', id },
+    details: { name, role, prefix, ...more },
+  };
 }

@@ -70,11 +70,12 @@ export class LoginController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<LoginDto | undefined> {
+    const userAgent = request.headers['user-agent'];
     const formerToken = request.cookies[SESSION_COOKIE];
     const { token, name, role, expiresAt } = await this.logins.logIn({
       username: body.username,
       password: body.password,
-      address: request.ip,
+      origin: { address: request.ip, ...(userAgent !== undefined && { userAgent }) },
       ...(formerToken !== undefined && { formerToken }),
     });
     setSessionCookie(request, reply, token);

@@ -1,18 +1,25 @@
-import { Body, Controller, Get, Put, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Put, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Requires } from '../../common/access.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { DeletedDto } from '../../common/deleted.dto.js';
+import { ListAnswer } from '../../common/paging/page.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import type { Principal } from '../principal.js';
 import { ChangePasswordDto, PrincipalDto } from './me.dto.js';
+import { OwnSessionsService } from './own-sessions.service.js';
 import { OwnPasswordService } from './own-password.service.js';
+import { SessionDto, SessionQueryDto } from './sessions.dto.js';
 
 @ApiTags('Access')
 @Controller('api/me')
 @Requires('viewer')
 export class MeController {
-  constructor(private readonly ownPassword: OwnPasswordService) {}
+  constructor(
+    private readonly ownPassword: OwnPasswordService,
+    private readonly ownSessions: OwnSessionsService,
+  ) {}
 
   @Get()
   @Operation('getMe', 'Read who the caller is')
@@ -37,5 +44,37 @@ export class MeController {
   ): Promise<PrincipalDto> {
     await this.ownPassword.change(caller, body, request.ip);
     return PrincipalDto.from(caller);
+  }
+
+  @Get('sessions')
+  @Operation('listMySessions', "List the caller's own sessions")
+  @ApiAnswer({
+    status: 200,
+    description: 'Where the caller is logged in; a key is nowhere.',
+    type: SessionDto,
+    list: true,
+  })
+  async listSessions(
+    @Query() query: SessionQueryDto,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<ListAnswer<SessionDto>> {
+    const page = await this.ownSessions.list(caller, query, query.sort);
+    return ListAnswer.of(page, query, (row) => SessionDto.from(row, caller.sessionId));
+  }
+
+  @Delete('sessions/:id')
+  @Operation('endMySession', "End one of the caller's own sessions")
+  @ApiAnswer({
+    status: 200,
+    description: 'No request that arrives a second later succeeds with it, on any replica.',
+    type: DeletedDto,
+  })
+  async endSession(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+    @Req() request: FastifyRequest,
+  ): Promise<DeletedDto> {
+    await this.ownSessions.end(caller, id, request.ip);
+    return { id, deleted: true };
   }
 }

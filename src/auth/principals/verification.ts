@@ -48,6 +48,10 @@ export class Verification {
     if (hash !== undefined) this.sessions.forget(hash);
   }
 
+  forgetSessionOf(id: string): void {
+    this.sessions.forgetWhere((session) => session.sessionId === id);
+  }
+
   /** With the keys that are the user's. */
   forgetUser(id: string): void {
     this.sessions.forgetWhere((session) => session.id === id);

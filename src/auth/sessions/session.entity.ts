@@ -4,6 +4,7 @@ import { UserEntity } from '../users/user.entity.js';
 @Entity('sessions')
 @Unique('uq_sessions_token_hash', ['token_hash'])
 @Check('ck_sessions_token_hash', `octet_length(token_hash) = 32`)
+@Check('ck_sessions_user_agent', `length(user_agent) <= 256`)
 @Index('ix_sessions_user_id', ['user_id'])
 @Index('ix_sessions_last_seen_at', ['last_seen_at'])
 export class SessionEntity {
@@ -25,4 +26,11 @@ export class SessionEntity {
 
   @Column({ type: 'timestamptz', precision: 3 })
   readonly expires_at: Date;
+
+  /** Where the login came from. */
+  @Column({ type: 'text', nullable: true })
+  readonly address: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly user_agent: string | null;
 }

@@ -1,8 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import type { Role } from '../../common/access.js';
+import { shownStart } from '../../common/text.js';
 import { Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
+import type { Page, PageRequest } from '../../common/paging/page.js';
+import { SESSION_HOLDS } from '../principals/callers-hold.js';
 import { ABSOLUTE_HOURS, IDLE_HOURS } from './session-lifetime.js';
+import type { SessionOrigin, SessionRow, SessionSort } from './session.js';
+
+/** Browsers say less, and what a stranger says is not kept at any length. */
+const LONGEST_AGENT = 256;
+
+const ORDERS: Readonly<Record<SessionSort, string>> = {
+  created_at: 's.created_at, s.id',
+  '-created_at': 's.created_at desc, s.id desc',
+  last_seen_at: 's.last_seen_at, s.id',
+  '-last_seen_at': 's.last_seen_at desc, s.id desc',
+};
 
 /** Who wants to log in, as far as it takes to check the password. */
 export interface LoginRow {
@@ -39,17 +53,27 @@ export class SessionsRepository {
   }
 
   /** Answers when it ends in any case. */
-  async insert(tx: Tx, id: string, userId: string, tokenHash: string): Promise<Date> {
+  async insert(
+    tx: Tx,
+    id: string,
+    userId: string,
+    tokenHash: string,
+    { address, userAgent }: SessionOrigin,
+  ): Promise<Date> {
     const statement = {
       name: 'sessions_insert',
-      text: `insert into sessions (id, user_id, token_hash, expires_at)
-        values ($1, $2, decode($3, 'hex'), now() + interval '${ABSOLUTE_HOURS} hours') returning expires_at`,
+      text: `insert into sessions (id, user_id, token_hash, expires_at, address, user_agent)
+        values ($1, $2, decode($3, 'hex'), now() + interval '${ABSOLUTE_HOURS} hours', $4, $5)
+        returning expires_at`,
     };
-    const rows = await this.statements.rowsIn<{ expires_at: Date }>(tx, statement, [
+    const values = [
       id,
       userId,
       tokenHash,
-    ]);
+      address,
+      userAgent && shownStart(userAgent, LONGEST_AGENT),
+    ];
+    const rows = await this.statements.rowsIn<{ expires_at: Date }>(tx, statement, values);
     return rows[0]!.expires_at;
   }
 
@@ -70,6 +94,33 @@ export class SessionsRepository {
       text: `delete from sessions where user_id = $1 and id is distinct from $2`,
     };
     await this.statements.rowsIn(tx, statement, [userId, exceptId ?? null]);
+  }
+
+  /** Those of the user that hold. */
+  async listOf(
+    userId: string,
+    { page, per_page }: PageRequest,
+    sort: SessionSort,
+  ): Promise<Page<SessionRow>> {
+    const shown = `sessions s join users u on u.id = s.user_id where s.user_id = $1 and ${SESSION_HOLDS}`;
+    const rows = {
+      name: `sessions_list_${sort}`,
+      text: `select s.id, s.created_at, s.last_seen_at, s.expires_at, s.address, s.user_agent
+        from ${shown} order by ${ORDERS[sort]} limit $2 offset $3`,
+    };
+    const count = { name: 'sessions_count', text: `select count(*)::int as total from ${shown}` };
+    const [items, [counted]] = await Promise.all([
+      this.statements.rows<SessionRow>(rows, [userId, per_page, (page - 1) * per_page]),
+      this.statements.rows<{ total: number }>(count, [userId]),
+    ]);
+    return { items, total: counted!.total };
+  }
+
+  /** False when the user has no such session. */
+  async endOf(tx: Tx, userId: string, id: string): Promise<boolean> {
+    const text = `delete from sessions where id = $2 and user_id = $1 returning id`;
+    const statement = { name: 'sessions_end_of', text };
+    return (await this.statements.rowsIn(tx, statement, [userId, id])).length > 0;
   }
 
   async deleteExpired(): Promise<void> {

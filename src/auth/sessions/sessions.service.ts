@@ -5,6 +5,7 @@ import { newId } from '../../common/ids.js';
 import { Transactions, type Tx } from '../../database/transactions.js';
 import { Jobs } from '../../jobs/jobs.js';
 import { Verification } from '../principals/verification.js';
+import type { SessionOrigin } from './session.js';
 import { createSessionToken, sessionHashOf } from './session-token.js';
 import { type LoginRow, SessionsRepository } from './sessions.repository.js';
 
@@ -18,7 +19,7 @@ export interface NewSession {
 
 export interface Beginning {
   readonly user: LoginRow;
-  readonly address: string;
+  readonly origin: SessionOrigin;
   /** The password's hash made anew, when the stored one is of another cost. */
   readonly renewedHash?: string;
   /** What the browser brought along; it ends here, so that nobody goes on with a session planted before the login. */
@@ -42,7 +43,7 @@ export class SessionsService implements OnModuleInit {
   /** Undefined when the user was disabled, deleted or given another password since it was checked. */
   async begin({
     user,
-    address,
+    origin,
     renewedHash,
     formerToken,
   }: Beginning): Promise<NewSession | undefined> {
@@ -51,12 +52,13 @@ export class SessionsService implements OnModuleInit {
       const role = await this.sessions.claimLogin(tx, user, renewedHash);
       if (!role) return undefined;
       if (formerToken !== undefined) await this.endOne(tx, formerToken);
-      const expiresAt = await this.sessions.insert(tx, newId(), user.id, sessionHashOf(token)!);
+      const hash = sessionHashOf(token)!;
+      const expiresAt = await this.sessions.insert(tx, newId(), user.id, hash, origin);
       await this.audit.record(tx, {
         actor: user.username,
         action: 'auth.login',
         subject: { type: 'user', id: user.username },
-        details: { address },
+        details: { address: origin.address },
       });
       return { token, role, expiresAt };
     });

@@ -10,6 +10,10 @@ export const USER_SORTS = [
 ] as const;
 export type UserSort = (typeof USER_SORTS)[number];
 
+/** What becomes of the keys of a user who is deleted. */
+export const KEYS_OF_DELETED = ['revoke', 'keep'] as const;
+export type KeysOfDeleted = (typeof KEYS_OF_DELETED)[number];
+
 export interface UserRow {
   readonly id: string;
   readonly username: string;

@@ -8,7 +8,13 @@ import type { Once } from '../../idempotency/once.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import { DeletedDto } from '../../common/deleted.dto.js';
 import type { Principal } from '../principal.js';
-import { CreateUserDto, UpdateUserDto, UserDto, UserQueryDto } from './users.dto.js';
+import {
+  CreateUserDto,
+  DeleteUserQueryDto,
+  UpdateUserDto,
+  UserDto,
+  UserQueryDto,
+} from './users.dto.js';
 import { UsersService } from './users.service.js';
 
 @ApiTags('Access')
@@ -47,7 +53,7 @@ export class UsersController {
     return UserDto.from(await this.users.get(id));
   }
 
-  /** A new role counts for the sessions that exist. */
+  /** A new role counts for the sessions that exist; while a user is disabled its keys do not work. */
   @Put(':id')
   @Operation('updateUser', 'Change the role or the password of a user, disable or enable it')
   @ApiAnswer({ status: 200, description: 'The user as it is now.', type: UserDto })
@@ -64,15 +70,17 @@ export class UsersController {
   @Operation('deleteUser', 'Delete a user')
   @ApiAnswer({
     status: 200,
-    description: 'The user and all its sessions are gone; its name stays taken.',
+    description:
+      'The user and all its sessions are gone, and its keys too unless they were to be kept; its name stays taken.',
     type: DeletedDto,
   })
   @ApiErrors('invalid_state')
   async delete(
     @Param('id') id: string,
+    @Query() { keys }: DeleteUserQueryDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedDto> {
-    await this.users.delete(caller, id);
+    await this.users.delete(caller, id, keys);
     return { id, deleted: true };
   }
 }

@@ -5,7 +5,13 @@ import { PageQueryDto } from '../../common/paging/page-query.dto.js';
 import { Optional } from '../../common/validation/decorators.js';
 import { IsPassword } from '../passwords/is-password.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-rules.js';
-import { USER_SORTS, type UserRow, type UserSort } from './user.js';
+import {
+  KEYS_OF_DELETED,
+  type KeysOfDeleted,
+  USER_SORTS,
+  type UserRow,
+  type UserSort,
+} from './user.js';
 import { RESERVED_NAME, USERNAME } from './username.js';
 
 export const PASSWORD_PROPERTY = {
@@ -82,6 +88,20 @@ export class UserQueryDto extends PageQueryDto {
   @Optional()
   @IsIn(USER_SORTS)
   readonly sort: UserSort = '-created_at';
+}
+
+export class DeleteUserQueryDto {
+  @ApiProperty({
+    enum: KEYS_OF_DELETED,
+    enumName: 'KeysOfDeletedUser',
+    default: 'revoke',
+    required: false,
+    description:
+      'What becomes of the API keys that the user made, or that were made with them: `keep` lets them go on.',
+  })
+  @Optional()
+  @IsIn(KEYS_OF_DELETED)
+  readonly keys: KeysOfDeleted = 'revoke';
 }
 
 export class UserDto {

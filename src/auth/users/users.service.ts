@@ -6,11 +6,12 @@ import { isUuid, newId } from '../../common/ids.js';
 import type { Page, PageRequest } from '../../common/paging/page.js';
 import { mapConstraints } from '../../database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../database/transactions.js';
+import { ApiKeysService } from '../keys/api-keys.service.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { Verification } from '../principals/verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
-import type { UserRow, UserSort } from './user.js';
+import type { KeysOfDeleted, UserRow, UserSort } from './user.js';
 import { LastAdminError, UsernameTakenError } from './users.errors.js';
 import { UsersRepository } from './users.repository.js';
 
@@ -33,6 +34,7 @@ export class UsersService {
     private readonly transactions: Transactions,
     private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
+    private readonly keys: ApiKeysService,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,
     private readonly verification: Verification,
@@ -99,14 +101,19 @@ export class UsersService {
     }, caller);
   }
 
-  async delete(caller: Principal, id: string): Promise<void> {
+  async delete(caller: Principal, id: string, keys: KeysOfDeleted): Promise<void> {
     if (!isUuid(id)) throw new NotFoundError('User');
     await this.transactions.run(async (tx) => {
       const user = await this.lock(tx, id, () => false);
       await this.sessions.endAll(tx, id);
       await this.users.markDeleted(tx, id);
+      const revoked = keys === 'revoke' ? await this.keys.revokeOwned(tx, caller, user) : 0;
       this.transactions.onCommit(tx, () => this.verification.forgetUser(id));
-      await this.record(tx, caller, 'user.deleted', user, { role: user.role });
+      await this.record(tx, caller, 'user.deleted', user, {
+        role: user.role,
+        keys,
+        keys_revoked: revoked,
+      });
     }, caller);
   }
 

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { as, inSession, makeUser, type TestUser } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** What is promised for an end to hold everywhere. */
+const PROMISED_MS = 1_000;
+
+describe('Keys of users', () => {
+  let app: TestApp;
+  let replica: TestApp;
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    replica = await startTestApp({ database: app.database });
+    admin = await as(app, 'admin');
+    await makeUser(app, 'admin', 'last-resort');
+  });
+  afterAll(async () => {
+    await replica.close();
+    await app.close();
+  });
+
+  let made = 0;
+  async function keyMadeBy(client: ApiClient): Promise<{ id: string; key: string }> {
+    const body = { name: `key ${(made += 1)}`, role: 'admin' };
+    const answer = await client.request('POST', '/api/api-keys', { body });
+    expect(answer.status).toBe(201);
+    return answer.body.data as { id: string; key: string };
+  }
+  const withKey = (key: string, where = app) =>
+    where.client.with({ authorization: `Bearer ${key}` });
+  /** A user with a key, and a key that was made with that one; both have been used on both replicas. */
+  async function userWithKeys() {
+    const user = await makeUser(app, 'admin');
+    const first = await keyMadeBy(await inSession(app, user));
+    const second = await keyMadeBy(withKey(first.key));
+    const keys = [first.key, second.key];
+    expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
+    return { user, keys, ids: [first.id, second.id] };
+  }
+  const statuses = async (keys: readonly string[]) => {
+    const answers = [app, replica].flatMap((where) =>
+      keys.map((key) => withKey(key, where).request('GET', '/api/users')),
+    );
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+  const audited = (action: string, subject: string) =>
+    app.nest
+      .get(DataSource)
+      .query<{ actor: string; details: Record<string, unknown> }[]>(
+        `select actor, details::jsonb as details from audit_log where action = $1 and subject_id = $2`,
+        [action, subject],
+      );
+  const remove = (user: TestUser, query = '', client = admin) =>
+    client.request('DELETE', `/api/users/${user.id}${query}`);
+
+  it.each(['', '?keys=revoke'])(
+    'end with the user, everywhere within a second (%j)',
+    async (query) => {
+      const { user, keys, ids } = await userWithKeys();
+      const others = await userWithKeys();
+      expect((await remove(user, query)).status).toBe(200);
+      // At once where it was asked for.
+      for (const key of keys)
+        expect((await withKey(key).request('GET', '/api/users')).status).toBe(401);
+      await sleep(PROMISED_MS);
+      expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
+      expect(await statuses(others.keys)).toEqual([200, 200, 200, 200]);
+      for (const id of ids) {
+        expect(await audited('api_key.revoked', id)).toMatchObject([
+          { details: { reason: `${user.name} was deleted` } },
+        ]);
+        expect((await admin.request('DELETE', `/api/api-keys/${id}`)).status).toBe(404);
+      }
+      expect(await audited('user.deleted', user.name)).toMatchObject([
+        { details: { keys: 'revoke', keys_revoked: 2 } },
+      ]);
+    },
+  );
+
+  it('go on where that is asked for, and what they make, too', async () => {
+    const { user, keys } = await userWithKeys();
+    expect((await remove(user, '?keys=keep')).status).toBe(200);
+    await sleep(PROMISED_MS);
+    expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
+    const later = await keyMadeBy(withKey(keys[1]!));
+    expect(await statuses([later.key])).toEqual([200, 200]);
+    expect(await audited('user.deleted', user.name)).toMatchObject([
+      { details: { keys: 'keep', keys_revoked: 0 } },
+    ]);
+  });
+
+  it('stay, with the user, when the deletion is refused', async () => {
+    const { user, keys } = await userWithKeys();
+    for (const query of ['?keys=', '?keys=delete', '?keys=keep&keys=revoke', '?key=keep'])
+      expect((await remove(user, query)).status).toBe(422);
+    await sleep(PROMISED_MS);
+    expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('rest while the user is disabled', async () => {
+    const { user, keys } = await userWithKeys();
+    const enable = async (enabled: boolean) => {
+      const answer = await admin.request('PUT', `/api/users/${user.id}`, { body: { enabled } });
+      expect(answer.status).toBe(200);
+    };
+    await enable(false);
+    expect((await withKey(keys[0]!).request('GET', '/api/users')).status).toBe(401);
+    await sleep(PROMISED_MS);
+    expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
+    await enable(true);
+    await sleep(PROMISED_MS);
+    expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
+    // Who is deleted while disabled keeps what is to be kept.
+    await enable(false);
+    expect((await remove(user, '?keys=keep')).status).toBe(200);
+    await sleep(PROMISED_MS);
+    expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('are not made by who is being deleted: the request waits for it, and comes too late', async () => {
+    const { user, keys } = await userWithKeys();
+    const database = app.nest.get(DataSource);
+    const deletion = database.createQueryRunner();
+    await deletion.startTransaction();
+    await deletion.query('select 1 from users where id = $1 for update', [user.id]);
+    const body = { name: 'too late', role: 'admin' };
+    const late = withKey(keys[1]!, replica).request('POST', '/api/api-keys', { body });
+    await eventually(
+      () =>
+        database.query<object[]>(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        ),
+      (waiting) => waiting.length > 0,
+    );
+    await deletion.query('update api_keys set revoked_at = now() where owner_id = $1', [user.id]);
+    await deletion.query(
+      'update users set deleted_at = now(), enabled = false, password_hash = null where id = $1',
+      [user.id],
+    );
+    await deletion.commitTransaction();
+    await deletion.release();
+    expect((await late).status).toBe(401);
+    expect(await database.query(`select 1 from api_keys where name = 'too late'`)).toEqual([]);
+  });
+});

@@ -50,6 +50,8 @@ export class RollbackService {
             await this.killSwitch.claimPermit(tx);
             const incidentId = await this.lockIncident(tx, original);
             const locked = await this.reads.lockById(tx, id);
+            // Again: the role that let the caller in may be another by now.
+            requireLevel(caller, this.levelFor(original, inverse));
             refuse(locked ? rollbackObstacle(locked) : 'The action is gone.');
             return await this.requests.enter(tx, {
               type: inverse,

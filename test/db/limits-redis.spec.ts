@@ -1,10 +1,12 @@
 import { Controller, Get, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Requires } from '../../src/common/access.js';
+import type { LimitRecord } from '../../src/limits/limit-storage.js';
 import { MemoryLimitStorage } from '../../src/limits/memory-limit-storage.js';
 import { RedisCounter } from '../../src/limits/redis-counter.js';
 import { SharedLimitStorage } from '../../src/limits/shared-limit-storage.js';
 import { startBareApp } from '../support/bare-app.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { installedRedis, type RedisServer, startRedis } from '../support/redis-server.js';
 
 @Controller('things')
@@ -68,6 +70,29 @@ const MINUTE = 60_000;
     expect(state).toMatchObject({ totalHits: 20, isBlocked: true });
     expect(state.timeToBlockExpire).toBeGreaterThan(58);
     expect(state.timeToBlockExpire).toBeLessThanOrEqual(60);
+  });
+
+  it('lets through again whoever goes on trying: refused hits do not prolong the wait', async () => {
+    const counter = new RedisCounter(redis.url);
+    await counter.connected();
+    try {
+      const ttl = 1_000;
+      // Not through the storage, which remembers by itself who is over the limit, and would not ask.
+      const hit = (): Promise<LimitRecord> =>
+        // Once more when a busy machine's Redis was too late.
+        counter.count('stubborn', ttl, 3, 'read', true).catch(hit);
+      const refused = [await eventually(hit, ({ isBlocked }) => isBlocked)];
+      const passed = await eventually(hit, (seen) => {
+        if (seen.isBlocked) refused.push(seen);
+        return !seen.isBlocked;
+      });
+      expect(passed.totalHits).toBeLessThanOrEqual(3);
+      expect(refused.map(({ totalHits }) => totalHits)).toEqual(refused.map(() => 3));
+      const waits = refused.map(({ timeToBlockExpire }) => timeToBlockExpire);
+      expect(waits).toEqual(waits.toSorted((a, b) => b - a));
+    } finally {
+      counter.close();
+    }
   });
 
   it('says the same as the memory does', async () => {

@@ -1,5 +1,7 @@
 import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
+import { lockOf } from '../../src/idempotency/identity.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import type { BareApp } from '../support/bare-app.js';
 import { CREATE_NOTES, startNotesApp } from '../support/notes-app.js';
@@ -98,6 +100,47 @@ describe('Idempotency-Key', () => {
     expect([first.status, other.status]).toEqual([201, 201]);
     expect(other.headers['idempotency-replayed']).toBeUndefined();
     expect(await count('yours')).toBe(1);
+  });
+
+  it('lets two principals use one key at once', async () => {
+    const key = newKey();
+    const identity = { principal: 'ana', key, fingerprint: Buffer.alloc(0) };
+    // As long as somebody works under ana's key: only her own twins are refused.
+    await db.query('select pg_advisory_lock($1::bigint)', [lockOf(identity)]);
+    try {
+      expect((await post('/notes', key, { text: 'at once' })).status).toBe(409);
+      const other = await post('/notes', key, { text: 'at once' }, replicas[1].as('ben'));
+      expect(other.status).toBe(201);
+    } finally {
+      await db.query('select pg_advisory_unlock($1::bigint)', [lockOf(identity)]);
+    }
+    const names = Array.from({ length: 20 }, (_, i) => `somebody-${i}`);
+    const again = newKey();
+    const answers = await Promise.all(
+      names.map((name, i) => post('/notes', again, { text: 'all' }, replicas[i % 2]!.as(name))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 201));
+    expect(answers.filter(({ headers }) => headers['idempotency-replayed'])).toEqual([]);
+    expect(await count('all')).toBe(20);
+  });
+
+  it('replays to a twin that comes late: nothing was kept when it was let in, and then there was', async () => {
+    const key = newKey();
+    const first = await post('/notes', key, { text: 'late' });
+    const find = jest
+      .spyOn(replicas[1].nest.get(IdempotencyRepository), 'find')
+      .mockResolvedValue(undefined);
+    try {
+      const late = await post('/notes', key, { text: 'late' }, replicas[1].as('ana'));
+      expect(find).toHaveBeenCalled();
+      expect([late.status, late.text]).toEqual([201, first.text]);
+      expect(late.headers['idempotency-replayed']).toBe('true');
+      const other = await post('/notes', key, { text: 'not a twin' }, replicas[1].as('ana'));
+      expect(other.body.error.code).toBe('idempotency_key_reused');
+    } finally {
+      find.mockRestore();
+    }
+    expect([await count('late'), await count('not a twin')]).toEqual([1, 0]);
   });
 
   it.each([

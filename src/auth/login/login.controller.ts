@@ -75,7 +75,8 @@ export class LoginController {
     const { token, name, role, expiresAt } = await this.logins.logIn({
       username: body.username,
       password: body.password,
-      origin: { address: request.ip, ...(userAgent !== undefined && { userAgent }) },
+      address: request.ip,
+      ...(userAgent !== undefined && { userAgent }),
       ...(formerToken !== undefined && { formerToken }),
     });
     setSessionCookie(request, reply, token);

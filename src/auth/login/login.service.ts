@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { InvalidCredentialsError } from '../auth.errors.js';
 import { GuardedCheck } from '../passwords/guarded-check.js';
 import { Passwords } from '../passwords/passwords.js';
-import type { SessionOrigin } from '../sessions/session.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 import { type NewSession, SessionsService } from '../sessions/sessions.service.js';
 import { isUsername } from '../users/username.js';
@@ -10,7 +9,8 @@ import { isUsername } from '../users/username.js';
 export interface Attempt {
   readonly username: string;
   readonly password: string;
-  readonly origin: SessionOrigin;
+  readonly address: string;
+  readonly userAgent?: string;
   readonly formerToken?: string;
 }
 
@@ -31,13 +31,13 @@ export class LoginService {
   ) {}
 
   /** An unknown, a disabled and a mistyped user cannot be told apart, neither by the answer nor by its time. */
-  async logIn({ username, password, origin, formerToken }: Attempt): Promise<LoggedIn> {
+  async logIn({ username, password, address, userAgent, formerToken }: Attempt): Promise<LoggedIn> {
     // Telephones write the first letter large.
     const name = username.trim().toLowerCase();
     const user = await this.repository.findLogin(isUsername(name) ? name : NO_NAME);
     const stored = user?.password_hash ?? undefined;
     const passed = await this.check.passes({
-      address: origin.address,
+      address,
       password,
       ...(stored !== undefined && { stored }),
       mayPass: user?.enabled === true,
@@ -47,7 +47,8 @@ export class LoginService {
     const renewedHash = await this.passwords.renewed(password, stored);
     const session = await this.sessions.begin({
       user,
-      origin,
+      address,
+      ...(userAgent !== undefined && { userAgent }),
       ...(renewedHash !== undefined && { renewedHash }),
       ...(formerToken !== undefined && { formerToken }),
     });

@@ -15,8 +15,12 @@ export interface SessionRow {
   readonly user_agent: string | null;
 }
 
-/** Where a session was begun, as its user is shown it. */
-export interface SessionOrigin {
+export interface NewSessionRow {
+  readonly id: string;
+  readonly userId: string;
+  /** In hexadecimal. */
+  readonly tokenHash: string;
+  /** Where it was begun and with what, as its user is shown it. */
   readonly address: string;
   readonly userAgent?: string;
 }

@@ -6,7 +6,7 @@ import type { Tx } from '../../database/transactions.js';
 import type { Page, PageRequest } from '../../common/paging/page.js';
 import { SESSION_HOLDS } from '../principals/callers-hold.js';
 import { ABSOLUTE_HOURS, IDLE_HOURS } from './session-lifetime.js';
-import type { SessionOrigin, SessionRow, SessionSort } from './session.js';
+import type { NewSessionRow, SessionRow, SessionSort } from './session.js';
 
 /** Browsers say less, and what a stranger says is not kept at any length. */
 const LONGEST_AGENT = 256;
@@ -55,10 +55,7 @@ export class SessionsRepository {
   /** Answers when it ends in any case. */
   async insert(
     tx: Tx,
-    id: string,
-    userId: string,
-    tokenHash: string,
-    { address, userAgent }: SessionOrigin,
+    { id, userId, tokenHash, address, userAgent }: NewSessionRow,
   ): Promise<Date> {
     const statement = {
       name: 'sessions_insert',

@@ -5,7 +5,6 @@ import { newId } from '../../common/ids.js';
 import { Transactions, type Tx } from '../../database/transactions.js';
 import { Jobs } from '../../jobs/jobs.js';
 import { Verification } from '../principals/verification.js';
-import type { SessionOrigin } from './session.js';
 import { createSessionToken, sessionHashOf } from './session-token.js';
 import { type LoginRow, SessionsRepository } from './sessions.repository.js';
 
@@ -19,7 +18,8 @@ export interface NewSession {
 
 export interface Beginning {
   readonly user: LoginRow;
-  readonly origin: SessionOrigin;
+  readonly address: string;
+  readonly userAgent?: string;
   /** The password's hash made anew, when the stored one is of another cost. */
   readonly renewedHash?: string;
   /** What the browser brought along; it ends here, so that nobody goes on with a session planted before the login. */
@@ -43,7 +43,8 @@ export class SessionsService implements OnModuleInit {
   /** Undefined when the user was disabled, deleted or given another password since it was checked. */
   async begin({
     user,
-    origin,
+    address,
+    userAgent,
     renewedHash,
     formerToken,
   }: Beginning): Promise<NewSession | undefined> {
@@ -52,13 +53,18 @@ export class SessionsService implements OnModuleInit {
       const role = await this.sessions.claimLogin(tx, user, renewedHash);
       if (!role) return undefined;
       if (formerToken !== undefined) await this.endOne(tx, formerToken);
-      const hash = sessionHashOf(token)!;
-      const expiresAt = await this.sessions.insert(tx, newId(), user.id, hash, origin);
+      const expiresAt = await this.sessions.insert(tx, {
+        id: newId(),
+        userId: user.id,
+        tokenHash: sessionHashOf(token)!,
+        address,
+        ...(userAgent !== undefined && { userAgent }),
+      });
       await this.audit.record(tx, {
         actor: user.username,
         action: 'auth.login',
         subject: { type: 'user', id: user.username },
-        details: { address: origin.address },
+        details: { address },
       });
       return { token, role, expiresAt };
     });

@@ -25,9 +25,9 @@ import { Incidents1795000500000 } from './database/migrations/1795000500000-inci
 import { KillSwitch1795000600000 } from './database/migrations/1795000600000-kill-switch.js';
 import { Connectors1795000700000 } from './database/migrations/1795000700000-connectors.js';
 import { Actions1795000800000 } from './database/migrations/1795000800000-actions.js';
-import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 import { KeyOwners1795001100000 } from './database/migrations/1795001100000-key-owners.js';
 import { SessionOrigins1795001110000 } from './database/migrations/1795001110000-session-origins.js';
+import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -62,9 +62,9 @@ export const schema: Schema = {
     KillSwitch1795000600000,
     Connectors1795000700000,
     Actions1795000800000,
-    WriteProbe1795001600000,
     KeyOwners1795001100000,
     SessionOrigins1795001110000,
+    WriteProbe1795001600000,
   ],
   librarySchemas: [BOSS_SCHEMA],
 };

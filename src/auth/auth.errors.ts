@@ -24,6 +24,17 @@ export class TooManyFailuresError extends AppError {
   }
 }
 
+/** The same for a name that no user has. */
+export class AccountThrottledError extends AppError {
+  constructor(retryAfterSeconds: number) {
+    super(
+      'rate_limited',
+      'Too many failed logins with this user name from new addresses; try again later, or from an address that it logged in from before.',
+      { headers: { 'retry-after': String(retryAfterSeconds) } },
+    );
+  }
+}
+
 export class InvalidCredentialsError extends AppError {
   constructor() {
     super('invalid_credentials', 'The user name or the password is wrong.');

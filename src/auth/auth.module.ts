@@ -22,6 +22,7 @@ import { PrincipalsRepository } from './principals/principals.repository.js';
 import { Verification } from './principals/verification.js';
 import { RefusalLog } from './refusals/refusal-log.js';
 import { Refusals } from './refusals/refusals.js';
+import { KnownNetworksRepository } from './sessions/known-networks.repository.js';
 import { SessionsRepository } from './sessions/sessions.repository.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { UsersController } from './users/users.controller.js';
@@ -51,6 +52,7 @@ import { UsersService } from './users/users.service.js';
     ApiKeysService,
     Passwords,
     GuardedCheck,
+    KnownNetworksRepository,
     SessionsRepository,
     SessionsService,
     LoginService,

@@ -39,4 +39,21 @@ describe('FailureLimits', () => {
     expect(await failures.blocked('login', '2001:db8:1:ffff::1')).toBe(60);
     expect(await failures.blocked('login', '2001:db8:2::1')).toBeUndefined();
   });
+
+  it('lets ten guesses at an account fail in a minute, and sixty in an hour', async () => {
+    const clock = { now: 0 };
+    const failures = new FailureLimits(new MemoryLimitStorage(() => clock.now));
+    const failed: number[] = [];
+    for (; clock.now < 3_600_000; clock.now += 1_000) {
+      if (await failures.accountBlocked('someone')) continue;
+      await failures.recordForAccount('someone');
+      failed.push(clock.now);
+    }
+    expect(failed).toHaveLength(60);
+    expect(failed[9]).toBeLessThan(60_000);
+    expect(failed[10]).toBeGreaterThanOrEqual(59_000);
+    expect(await failures.accountBlocked('somebody else')).toBeUndefined();
+    clock.now += 60_000;
+    expect(await failures.accountBlocked('someone')).toBeUndefined();
+  });
 });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { networkOf } from '../../common/net/network.js';
 import { InvalidCredentialsError } from '../auth.errors.js';
 import { GuardedCheck } from '../passwords/guarded-check.js';
 import { Passwords } from '../passwords/passwords.js';
@@ -33,11 +34,14 @@ export class LoginService {
   /** An unknown, a disabled and a mistyped user cannot be told apart, neither by the answer nor by its time. */
   async logIn({ username, password, address, userAgent, formerToken }: Attempt): Promise<LoggedIn> {
     // Telephones write the first letter large.
-    const name = username.trim().toLowerCase();
-    const user = await this.repository.findLogin(isUsername(name) ? name : NO_NAME);
+    const typed = username.trim().toLowerCase();
+    const account = isUsername(typed) ? typed : NO_NAME;
+    const user = await this.repository.findLogin(account, networkOf(address));
     const stored = user?.password_hash ?? undefined;
     const passed = await this.check.passes({
       address,
+      account,
+      known: user?.known === true,
       password,
       ...(stored !== undefined && { stored }),
       mayPass: user?.enabled === true,

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import { AppError } from '../../common/errors/app-error.js';
+import { networkOf } from '../../common/net/network.js';
 import { Transactions } from '../../database/transactions.js';
 import { InvalidCredentialsError, UnauthorizedError } from '../auth.errors.js';
 import { GuardedCheck } from '../passwords/guarded-check.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { Verification } from '../principals/verification.js';
+import { KnownNetworksRepository } from '../sessions/known-networks.repository.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 
 export interface PasswordChange {
@@ -19,6 +21,7 @@ export class OwnPasswordService {
   constructor(
     private readonly transactions: Transactions,
     private readonly sessions: SessionsRepository,
+    private readonly networks: KnownNetworksRepository,
     private readonly check: GuardedCheck,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,
@@ -31,6 +34,9 @@ export class OwnPasswordService {
     if (stored === undefined) throw new UnauthorizedError();
     const guess = {
       address,
+      // Apart from logins: what strangers guess there must not keep the user from changing it.
+      account: `${caller.name} in a session`,
+      known: await this.networks.has(caller.id, networkOf(address)),
       password: wanted.current_password,
       stored,
       mayPass: true,

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { countedNetworks, isLoopback, networkOf } from '../../common/net/network.js';
 import { FailureLimits } from '../../limits/failure-limits.js';
-import { TooManyFailuresError } from '../auth.errors.js';
+import { AccountThrottledError, TooManyFailuresError } from '../auth.errors.js';
 import { Refusals } from '../refusals/refusals.js';
+import type { Sender } from './fair-queue.js';
 import { Passwords } from './passwords.js';
 
 export interface Guess {
   readonly address: string;
+  /** What guesses from strange addresses are counted by, whether or not there is such a user. */
+  readonly account: string;
+  /** Whether the user logged in from the network of the address before. */
+  readonly known: boolean;
   readonly password: string;
   /** Absent where there is no such user: it takes the same time. */
   readonly stored?: string;
@@ -15,7 +21,10 @@ export interface Guess {
   readonly username: string | undefined;
 }
 
-/** Checks a password for a stranger: so many failures per minute and address, each of them recorded. */
+/**
+ * Checks a password for a stranger. So many failures are let pass per address, and per account from addresses that its
+ * user has not logged in from: guessing is slow from however many addresses, and its owner gets in all the while.
+ */
 @Injectable()
 export class GuardedCheck {
   constructor(
@@ -24,12 +33,12 @@ export class GuardedCheck {
     private readonly refusals: Refusals,
   ) {}
 
-  /** Throws when the address has had its share of failures, whatever the guess is. */
+  /** Throws when the address or the account has had its share of failures, whatever the guess is. */
   async passes(guess: Guess): Promise<boolean> {
-    await this.requireUnblocked(guess.address);
-    return await this.passwords.inTurn(async (matches) => {
+    await this.requireUnblocked(guess);
+    return await this.passwords.inTurn(senderOf(guess), async (matches) => {
       // Again, because guesses made all at once would otherwise all be let in before the first has failed.
-      await this.requireUnblocked(guess.address);
+      await this.requireUnblocked(guess);
       const right = await matches(guess.password, guess.stored);
       if (right && guess.mayPass) return true;
       await this.fail(guess, right);
@@ -37,20 +46,44 @@ export class GuardedCheck {
     });
   }
 
-  private async requireUnblocked(address: string): Promise<void> {
-    const wait = await this.failures.blocked('login', address);
-    if (wait !== undefined) this.refuse(address, wait);
+  private async requireUnblocked(guess: Guess): Promise<void> {
+    this.refuseAddress(guess, await this.failures.blocked('login', guess.address));
+    if (isFamiliar(guess)) return;
+    this.refuseAccount(guess, await this.failures.accountBlocked(guess.account));
   }
 
-  private async fail({ address, username, stored }: Guess, right: boolean): Promise<void> {
-    const wait = await this.failures.record('login', address);
-    if (wait !== undefined) this.refuse(address, wait);
+  private async fail(guess: Guess, right: boolean): Promise<void> {
+    const { address, username, stored } = guess;
+    this.refuseAddress(guess, await this.failures.record('login', address));
+    if (!isFamiliar(guess)) {
+      this.refuseAccount(guess, await this.failures.recordForAccount(guess.account));
+    }
     const reason = right ? 'disabled' : stored === undefined ? 'unknown_user' : 'wrong_password';
     await this.refusals.login(address, username, reason);
   }
 
-  private refuse(address: string, wait: number): never {
+  private refuseAddress({ address }: Guess, wait: number | undefined): void {
+    if (wait === undefined) return;
     this.refusals.loginLimit(address);
     throw new TooManyFailuresError('failed logins', wait);
   }
+
+  private refuseAccount({ username }: Guess, wait: number | undefined): void {
+    if (wait === undefined) return;
+    this.refusals.accountLimit(username);
+    throw new AccountThrottledError(wait);
+  }
+}
+
+/** Whoever is at the machine itself gets in too: for the owner who has not logged in from anywhere yet. */
+function isFamiliar({ known, address }: Guess): boolean {
+  return known || isLoopback(address);
+}
+
+/** Guesses at one account share a turn, save those of its owner. */
+function senderOf(guess: Guess): Sender {
+  const { address, account } = guess;
+  if (isFamiliar(guess)) return { shares: [`${account} at ${networkOf(address)}`], known: true };
+  const networks = countedNetworks(address).map(({ name }) => `network ${name}`);
+  return { shares: [...networks, `account ${account}`], known: false };
 }

@@ -1,20 +1,24 @@
 import { Injectable } from '@nestjs/common';
+import { FairQueue, type Sender } from './fair-queue.js';
 import { COST, hashPassword, isOutdated, passwordMatches } from './password-hash.js';
-import { Slots } from './slots.js';
 
 /** Each takes 19 MiB and a thread of the four that files and name look-ups share. */
 const AT_A_TIME = 2;
-const MOST_WAITING = 100;
+/** What is done in some ten seconds: longer than that nobody waits for a login. */
+const MOST_WAITING = 300;
 
 /** What a password is compared with where there is none: of today's cost, and matched by nothing. */
 const NOBODY = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
+/** Who sets a password is logged in, an admin or the service itself, and shares its turn with nobody. */
+const SETTING: Sender = { shares: [], known: true };
+
 @Injectable()
 export class Passwords {
-  private readonly slots = new Slots(AT_A_TIME, MOST_WAITING);
+  private readonly queue = new FairQueue(AT_A_TIME, MOST_WAITING);
 
   hash(password: string): Promise<string> {
-    return this.slots.run(() => hashPassword(password));
+    return this.queue.run(SETTING, () => hashPassword(password));
   }
 
   /**
@@ -22,9 +26,10 @@ export class Passwords {
    * guesser has had enough.
    */
   inTurn<T>(
+    guesser: Sender,
     attempt: (matches: (password: string, stored?: string) => Promise<boolean>) => Promise<T>,
-  ) {
-    return this.slots.run(() => attempt(matches));
+  ): Promise<T> {
+    return this.queue.run(guesser, () => attempt(matches));
   }
 
   /** The hash to store after a successful check, when the stored one is of another cost. */

@@ -75,6 +75,15 @@ export class Refusals {
     const entry = { actor: actorAt(network), action, subject: { type: 'address', id: network } };
     void this.log.count({ entry, by: 'stranger', name: network });
   }
+
+  /** One record for all the addresses that guess at an account: they may be as many as there are guesses. */
+  accountLimit(username: string | undefined): void {
+    void this.log.count({
+      actor: 'system',
+      action: 'auth.login_limited',
+      subject: { type: 'user', id: username ?? 'unknown' },
+    });
+  }
 }
 
 function routeOf(request: FastifyRequest): string {

@@ -25,17 +25,24 @@ export interface LoginRow {
   readonly role: Role;
   readonly enabled: boolean;
   readonly password_hash: string | null;
+  /** Whether the first start made the password up. */
+  readonly password_made_up: boolean;
+  /** Whether the user logged in from this network before. */
+  readonly known: boolean;
 }
 
 @Injectable()
 export class SessionsRepository {
   constructor(private readonly statements: Statements) {}
 
-  async findLogin(username: string): Promise<LoginRow | undefined> {
-    const text = `select id, username, role, enabled, password_hash from users where username = $1`;
-    return (
-      await this.statements.rows<LoginRow>({ name: 'sessions_find_login', text }, [username])
-    )[0];
+  async findLogin(username: string, network: string): Promise<LoginRow | undefined> {
+    const statement = {
+      name: 'sessions_find_login',
+      text: `select id, username, role, enabled, password_hash, password_made_up,
+          exists (select 1 from known_networks k where k.user_id = u.id and k.network = $2) as known
+        from users u where username = $1`,
+    };
+    return (await this.statements.rows<LoginRow>(statement, [username, network]))[0];
   }
 
   /**
@@ -132,7 +139,7 @@ export class SessionsRepository {
   async replacePassword(tx: Tx, userId: string, before: string, after: string): Promise<boolean> {
     const statement = {
       name: 'sessions_replace_password',
-      text: `update users set password_hash = $3, updated_at = now()
+      text: `update users set password_hash = $3, password_made_up = false, updated_at = now()
         where id = $1 and password_hash = $2 returning id`,
     };
     return (await this.statements.rowsIn(tx, statement, [userId, before, after])).length > 0;

@@ -2,9 +2,11 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Role } from '../../common/access.js';
 import { newId } from '../../common/ids.js';
+import { networkOf } from '../../common/net/network.js';
 import { Transactions, type Tx } from '../../database/transactions.js';
 import { Jobs } from '../../jobs/jobs.js';
 import { Verification } from '../principals/verification.js';
+import { KnownNetworksRepository } from './known-networks.repository.js';
 import { createSessionToken, sessionHashOf } from './session-token.js';
 import { type LoginRow, SessionsRepository } from './sessions.repository.js';
 
@@ -31,6 +33,7 @@ export class SessionsService implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly sessions: SessionsRepository,
+    private readonly networks: KnownNetworksRepository,
     private readonly verification: Verification,
     private readonly audit: AuditLog,
     private readonly jobs: Jobs,
@@ -38,6 +41,7 @@ export class SessionsService implements OnModuleInit {
 
   onModuleInit(): void {
     this.jobs.every('auth.prune-sessions', PRUNE_SECONDS, () => this.sessions.deleteExpired());
+    this.jobs.every('auth.prune-known-networks', PRUNE_SECONDS, () => this.networks.deleteOld());
   }
 
   /** Undefined when the user was disabled, deleted or given another password since it was checked. */
@@ -60,6 +64,7 @@ export class SessionsService implements OnModuleInit {
         address,
         ...(userAgent !== undefined && { userAgent }),
       });
+      await this.networks.remember(tx, user.id, networkOf(address));
       await this.audit.record(tx, {
         actor: user.username,
         action: 'auth.login',

@@ -23,6 +23,10 @@ export class UserEntity {
   @Column({ type: 'text', nullable: true })
   readonly password_hash: string | null;
 
+  /** The first start made the password up, and it was not changed since. */
+  @Column({ type: 'boolean', default: false })
+  readonly password_made_up: boolean;
+
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly created_at: Date;
 

@@ -30,6 +30,8 @@ export interface NewUserRow {
   readonly role: Role;
   readonly enabled: boolean;
   readonly passwordHash: string;
+  /** By the first start, for nobody in particular. */
+  readonly passwordMadeUp?: boolean;
 }
 
 export interface UserChange {

@@ -15,7 +15,8 @@ const ORDERS: Readonly<Record<UserSort, string>> = {
   '-name': 'username desc',
 };
 
-const INSERT = `insert into users (id, username, role, enabled, password_hash) values ($1, $2, $3, $4, $5)`;
+const INSERT = `insert into users (id, username, role, enabled, password_hash, password_made_up)
+  values ($1, $2, $3, $4, $5, $6)`;
 
 @Injectable()
 export class UsersRepository {
@@ -99,7 +100,8 @@ export class UsersRepository {
     const statement = {
       name: 'users_update',
       text: `update users set role = coalesce($2, role), enabled = coalesce($3, enabled),
-          password_hash = coalesce($4, password_hash), updated_at = now()
+          password_hash = coalesce($4, password_hash), password_made_up = password_made_up and $4::text is null,
+          updated_at = now()
         where id = $1 and deleted_at is null returning ${COLUMNS}`,
     };
     const { role = null, enabled = null, passwordHash = null } = change;
@@ -120,5 +122,12 @@ export class UsersRepository {
 }
 
 function valuesOf(row: NewUserRow): unknown[] {
-  return [row.id, row.username, row.role, row.enabled, row.passwordHash];
+  return [
+    row.id,
+    row.username,
+    row.role,
+    row.enabled,
+    row.passwordHash,
+    row.passwordMadeUp ?? false,
+  ];
 }

@@ -1,4 +1,4 @@
-import { bareAddress, countedNetworks, networkOf } from './network.js';
+import { bareAddress, countedNetworks, isLoopback, networkOf } from './network.js';
 
 describe('an address', () => {
   it.each([
@@ -21,6 +21,21 @@ describe('an address', () => {
     ['', 'unknown'],
   ])('%j is %s', (written, address) => {
     expect(bareAddress(written)).toBe(address);
+  });
+});
+
+describe('the machine itself', () => {
+  it.each([
+    ['127.0.0.1', true],
+    ['127.8.9.10', true],
+    ['::ffff:127.0.0.1', true],
+    ['::1', true],
+    ['12.7.0.0', false],
+    ['192.0.2.127', false],
+    ['::2', false],
+    ['127.0.0.1.example', false],
+  ])('%s: %s', (address, loopback) => {
+    expect(isLoopback(address)).toBe(loopback);
   });
 });
 

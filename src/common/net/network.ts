@@ -25,6 +25,12 @@ export function networkOf(address: string): string {
   return normalizeIp(bareAddress(address), 64);
 }
 
+/** Of the machine that the service runs on. */
+export function isLoopback(address: string): boolean {
+  const bare = bareAddress(address);
+  return bare === '::1' || bare.startsWith('127.');
+}
+
 /** A network, and how many times the limit of a single address it may use. */
 export interface CountedNetwork {
   readonly name: string;

@@ -1,0 +1,186 @@
+import { DataSource } from 'typeorm';
+import { KnownNetworksRepository } from '../../src/auth/sessions/known-networks.repository.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { inSession, makeUser, type TestUser } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const GUESSES = 140;
+
+describe('Guessing one password from many addresses', () => {
+  let app: TestApp;
+  let owner: TestUser;
+
+  beforeEach(async () => {
+    app = await startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32' } });
+    owner = await makeUser(app, 'analyst');
+  });
+
+  afterEach(() => app.close());
+
+  const logIn = async (address: string, username: string, password: string) =>
+    await app.request('POST', '/login', {
+      body: { username, password },
+      headers: { 'x-forwarded-for': address },
+    });
+  const statusOf = async (address: string, username: string, password: string) =>
+    (await logIn(address, username, password)).status;
+  const guessFrom = (count: number, addressOf: (index: number) => string, username: string) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        statusOf(addressOf(index), username, `wrong ${index}`),
+      ),
+    );
+  const rotating = (index: number) => `198.51.${100 + (index >> 8)}.${index & 255}:${1024 + index}`;
+  const tally = (statuses: number[]) =>
+    Object.fromEntries(
+      [401, 429].map((status) => [status, statuses.filter((one) => one === status).length]),
+    );
+
+  it('is slowed, and never locks out who logged in from an address before', async () => {
+    expect(await statusOf('192.0.2.1', owner.name, owner.password)).toBe(200);
+    const statuses = await guessFrom(GUESSES, rotating, owner.name);
+    expect(tally(statuses)).toEqual({ 401: 10, 429: GUESSES - 10 });
+    // However right: or the throttle would slow nothing.
+    const throttled = await logIn('203.0.113.1', owner.name, owner.password);
+    expect([throttled.status, throttled.body.error.code]).toEqual([429, 'rate_limited']);
+    expect(Number(throttled.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await statusOf('192.0.2.1:40000', owner.name, owner.password)).toBe(200);
+    expect(await statusOf('192.0.2.1', owner.name, 'a slip of the owner')).toBe(401);
+    // Somebody else is not concerned, wherever they come from.
+    const other = await makeUser(app, 'viewer');
+    expect(await statusOf('203.0.113.1', other.name, other.password)).toBe(200);
+  });
+
+  it('tells nobody by the throttle who exists', async () => {
+    const known = await guessFrom(30, rotating, owner.name);
+    const unknown = await guessFrom(30, rotating, 'nobody');
+    expect(tally(unknown)).toEqual(tally(known));
+    const [one, other] = await Promise.all([
+      logIn('203.0.113.1', owner.name, 'wrong'),
+      logIn('203.0.113.2', 'nobody', 'wrong'),
+    ]);
+    expect([one.status, one.body.error.message]).toEqual([429, other.body.error.message]);
+  });
+
+  it('goes into the audit record as one row, not as one for each address', async () => {
+    await guessFrom(40, rotating, owner.name);
+    const limited = () =>
+      app.nest
+        .get(DataSource)
+        .query<{ actor: string; subject_id: string }[]>(
+          `select actor, subject_id from audit_log where action = 'auth.login_limited'`,
+        );
+    // Written in the background.
+    await eventually(limited, (rows) => rows.length > 0);
+    expect(await limited()).toEqual([{ actor: 'system', subject_id: owner.name }]);
+  });
+
+  it('knows the whole network of an address that logged in before, and no other', async () => {
+    expect(await statusOf('[2001:db8:1:2::1]:443', owner.name, owner.password)).toBe(200);
+    await guessFrom(20, rotating, owner.name);
+    expect(await statusOf('2001:db8:1:2:ffff::9', owner.name, owner.password)).toBe(200);
+    expect(await statusOf('2001:db8:1:3::1', owner.name, owner.password)).toBe(429);
+  });
+
+  it('leaves a way in from the machine itself, for who has never logged in', async () => {
+    await guessFrom(20, rotating, owner.name);
+    expect(await statusOf('203.0.113.1', owner.name, owner.password)).toBe(429);
+    const { name: username, password } = owner;
+    const answer = await app.request('POST', '/login', { body: { username, password } });
+    expect(answer.status).toBe(200);
+  });
+
+  it('by changing it in a stolen session is slowed likewise, and apart from logins', async () => {
+    await guessFrom(20, rotating, owner.name);
+    const session = await inSession(app, owner);
+    const change = async (address: string, current_password: string) =>
+      (
+        await session.request('PUT', '/api/me/password', {
+          body: { current_password, new_password: 'quite another one: 47 herons' },
+          headers: { 'x-forwarded-for': address },
+        })
+      ).status;
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => change(rotating(index), `wrong ${index}`)),
+    );
+    expect(tally(statuses)).toEqual({ 401: 10, 429: 20 });
+    expect(await change('203.0.113.1', owner.password)).toBe(429);
+    expect(await statusOf('127.0.0.1', owner.name, owner.password)).toBe(200);
+    expect(await change('127.0.0.1', owner.password)).toBe(200);
+  });
+
+  it('remembers only so many addresses of a user', async () => {
+    const database = app.nest.get(DataSource);
+    await database.query(
+      `insert into known_networks (user_id, network, last_seen_at)
+        select $1, '192.0.2.' || host, now() - host * interval '1 day' from generate_series(1, 60) host`,
+      [owner.id],
+    );
+    expect(await statusOf('192.0.2.45', owner.name, owner.password)).toBe(200);
+    expect(await statusOf('203.0.113.1', owner.name, owner.password)).toBe(200);
+    const rows = await database.query<{ network: string }[]>(
+      `select network from known_networks where user_id = $1 order by last_seen_at desc`,
+      [owner.id],
+    );
+    const latest = Array.from({ length: 48 }, (_, index) => `192.0.2.${index + 1}`);
+    expect(rows.map(({ network }) => network)).toEqual([
+      '203.0.113.1',
+      '192.0.2.45',
+      ...latest.filter((network) => network !== '192.0.2.45'),
+      '192.0.2.49',
+    ]);
+  });
+
+  it('forgets the addresses of half a year ago, and those of deleted users', async () => {
+    const database = app.nest.get(DataSource);
+    const gone = await makeUser(app, 'viewer');
+    await database.query(
+      `insert into known_networks (user_id, network, last_seen_at) values
+        ($1, 'kept', now() - interval '179 days'), ($1, 'old', now() - interval '181 days'), ($2, 'gone', now())`,
+      [owner.id, gone.id],
+    );
+    await database.query(
+      `update users set deleted_at = now(), enabled = false, password_hash = null where id = $1`,
+      [gone.id],
+    );
+    await app.nest.get(KnownNetworksRepository).deleteOld();
+    expect(await database.query(`select network from known_networks`)).toEqual([
+      { network: 'kept' },
+    ]);
+  });
+});
+
+describe('Many logins at once', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32' } });
+  });
+
+  afterAll(() => app.close());
+
+  const logIn = async (address: string, username: string, password: string) =>
+    (
+      await app.request('POST', '/login', {
+        body: { username, password },
+        headers: { 'x-forwarded-for': address },
+      })
+    ).status;
+
+  it.each<[string, (index: number) => string, (index: number) => string]>([
+    ['one account from many addresses', (index) => `198.51.100.${index}`, () => 'nobody'],
+    ['many accounts from one address', () => '198.51.101.1', (index) => `nobody-${index}`],
+    ['many accounts from many addresses', (i) => `198.51.102.${i}`, (i) => `no-one-${i}`],
+  ])('at %s make no valid login wait in vain', async (_, addressOf, nameOf) => {
+    const user = await makeUser(app, 'viewer');
+    const guesses = Array.from({ length: GUESSES }, async (_, index) => {
+      const status = await logIn(addressOf(index), nameOf(index), 'wrong');
+      return status;
+    });
+    const valid = await logIn('203.0.113.1', user.name, user.password);
+    expect(valid).toBe(200);
+    expect((await Promise.all(guesses)).filter((status) => ![401, 429].includes(status))).toEqual(
+      [],
+    );
+  });
+});

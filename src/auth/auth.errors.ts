@@ -35,6 +35,16 @@ export class AccountThrottledError extends AppError {
   }
 }
 
+/** @param why continues a sentence that begins with the field's name */
+export class WeakPasswordError extends AppError {
+  constructor(field: string, why: string) {
+    const message = `${field} ${why}.`;
+    super('weak_password', message, {
+      details: { errors: [{ field, code: 'weak_password', message }] },
+    });
+  }
+}
+
 export class InvalidCredentialsError extends AppError {
   constructor() {
     super('invalid_credentials', 'The user name or the password is wrong.');

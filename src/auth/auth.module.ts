@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Bootstrap } from './bootstrap/bootstrap.service.js';
+import { MadeUpPassword } from './bootstrap/made-up-password.js';
 import { BootstrapRepository } from './bootstrap/bootstrap.repository.js';
 import { Authentication } from './guards/authentication.js';
 import { DeclaredAccess } from './guards/declared-access.js';
@@ -10,6 +11,7 @@ import { ApiKeysRepository } from './keys/api-keys.repository.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
 import { LoginController } from './login/login.controller.js';
 import { LoginService } from './login/login.service.js';
+import { PasswordPageController } from './login/password-page.controller.js';
 import { LogoutController } from './login/logout.controller.js';
 import { MeController } from './me/me.controller.js';
 import { OwnPasswordService } from './me/own-password.service.js';
@@ -37,6 +39,7 @@ import { UsersService } from './users/users.service.js';
     MeController,
     LoginController,
     LogoutController,
+    PasswordPageController,
   ],
   providers: [
     PrincipalsRepository,
@@ -60,6 +63,7 @@ import { UsersService } from './users/users.service.js';
     OwnSessionsService,
     BootstrapRepository,
     Bootstrap,
+    MadeUpPassword,
     UsersRepository,
     UsersService,
   ],

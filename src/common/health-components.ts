@@ -16,6 +16,7 @@ export const COMPONENTS = [
   'kill_switch',
   'jobs',
   'notifications',
+  'access',
 ] as const;
 export type ComponentName = (typeof COMPONENTS)[number];
 

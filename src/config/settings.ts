@@ -136,7 +136,7 @@ export class Settings {
 
   @Setting(
     ACCESS,
-    'Password of the user admin that the first start makes, 12 to 256 characters. Unset: as for BOOTSTRAP_ADMIN_API_KEY. Once there is such a user it changes nothing.',
+    'Password of the user admin that the first start makes, 12 to 256 characters and none of the common ones. Unset: as for BOOTSTRAP_ADMIN_API_KEY. Once there is such a user it changes nothing.',
     optionalText('', { pattern: /^.{12,256}$/su, hint: '12 to 256 characters' }),
   )
   readonly bootstrapAdminPassword: string | undefined;

@@ -56,6 +56,7 @@ export class DetailedHealthDto extends HealthDto {
       kill_switch: { status: 'healthy', active: false },
       jobs: { status: 'healthy', waiting: 0 },
       notifications: { status: 'disabled', message: 'No channel is set up.' },
+      access: { status: 'healthy', made_up_password: false },
     },
   })
   readonly components: Record<ComponentName, ComponentHealth>;

@@ -131,6 +131,21 @@ describe('The first start', () => {
     }
   });
 
+  it('refuses a common BOOTSTRAP_ADMIN_PASSWORD in one line, and makes nobody', async () => {
+    const weak = start({ BOOTSTRAP_ADMIN_PASSWORD: 'Password123!' });
+    await expect(weak).rejects.toThrow(/^BOOTSTRAP_ADMIN_PASSWORD is too easy to guess: [^\n]+$/);
+    const own = start({ BOOTSTRAP_ADMIN_PASSWORD: 'admin-admin-2026' });
+    await expect(own).rejects.toThrow(/^BOOTSTRAP_ADMIN_PASSWORD is made of the user name[^\n]+$/);
+    expect(await query('select 1 from users')).toEqual([]);
+  });
+
+  it('does not mind a common BOOTSTRAP_ADMIN_PASSWORD once it changes nothing', async () => {
+    await start({ BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
+    const later = await start({ BOOTSTRAP_ADMIN_PASSWORD: 'Password123!' });
+    expect(await login(later, PASSWORD)).toBe(200);
+    expect(await login(later, 'Password123!')).toBe(401);
+  });
+
   it.each([
     ['BOOTSTRAP_ADMIN_API_KEY', 'its_short'],
     ['BOOTSTRAP_ADMIN_PASSWORD', 'too short'],

@@ -57,6 +57,7 @@ describe('health', () => {
             'kill_switch',
             'jobs',
             'notifications',
+            'access',
           ]),
         );
         expect(body.components.database.status).toBe('healthy');

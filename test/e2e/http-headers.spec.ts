@@ -136,12 +136,23 @@ describe('behind a proxy', () => {
     expect(seen.host).toMatch(/^127\.0\.0\.1:/);
   });
 
+  it.each([
+    ['203.0.113.7:51234'],
+    ['[::ffff:203.0.113.7]:51234'],
+    ['192.0.2.1, 203.0.113.7:51234'],
+    ['192.0.2.1, 203.0.113.7:51234, 10.1.2.3:8080, [::ffff:10.1.2.4]:80'],
+  ])('reads the address of %s however the proxies write it', async (address) => {
+    const settings = { TRUST_PROXY: '10.0.0.0/8,127.0.0.1' };
+    const seen = await seenBy(settings, { ...forwarded, 'x-forwarded-for': address });
+    expect(seen.ip).toBe('203.0.113.7');
+  });
+
   it('believes the proxies of TRUST_PROXY, and promises https where there is https', async () => {
     expect(await seenBy({ TRUST_PROXY: '10.0.0.0/8,127.0.0.1' })).toEqual({
       ip: '203.0.113.7',
       protocol: 'https',
       host: 'soc.example.com',
-      hsts: 'max-age=31536000',
+      hsts: 'max-age=31536000; includeSubDomains',
     });
     expect(
       await seenBy({ TRUST_PROXY: '127.0.0.0/8' }, { 'x-forwarded-proto': 'http' }),

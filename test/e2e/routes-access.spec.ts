@@ -21,6 +21,9 @@ const OPEN: Readonly<Record<string, Access>> = {
   'GET /api/health/detailed': 'operations',
   'GET /login': 'public',
   'POST /login': 'public',
+  // Without a session they ask for the login.
+  'GET /login/password': 'public',
+  'POST /login/password': 'public',
   'POST /logout': 'public',
   'GET /docs': 'public',
   'GET /docs/:asset': 'public',

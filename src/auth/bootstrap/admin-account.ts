@@ -2,7 +2,9 @@ import type { AuditLog } from '../../audit/audit-log.js';
 import { newId } from '../../common/ids.js';
 import type { Statements } from '../../database/statements.js';
 import type { Transactions } from '../../database/transactions.js';
+import { WeakPasswordError } from '../auth.errors.js';
 import { hashPassword } from '../passwords/password-hash.js';
+import { weaknessOf } from '../passwords/password-strength.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 import { UsersRepository } from '../users/users.repository.js';
 
@@ -24,6 +26,8 @@ export class AdminAccount {
 
   /** Undefined when the name belonged to a user who was deleted: names are never used again. */
   async ensure(username: string, password: string): Promise<AdminOutcome | undefined> {
+    const weakness = await weaknessOf(password, username);
+    if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
     const passwordHash = await hashPassword(password);
     return await this.transactions.run(async (tx) => {
       const row = { id: newId(), username, role: 'admin', enabled: true, passwordHash } as const;

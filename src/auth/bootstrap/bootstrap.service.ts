@@ -2,10 +2,12 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { AuditLog } from '../../audit/audit-log.js';
 import { newId } from '../../common/ids.js';
+import { SettingError } from '../../config/load-settings.js';
 import { Settings } from '../../config/settings.js';
 import { Transactions, type Tx } from '../../database/transactions.js';
 import { ApiKeysRepository } from '../keys/api-keys.repository.js';
 import { createKey, readKey } from '../keys/key-format.js';
+import { weaknessOf } from '../passwords/password-strength.js';
 import { Passwords } from '../passwords/passwords.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { BootstrapRepository } from './bootstrap.repository.js';
@@ -66,9 +68,11 @@ export class Bootstrap implements OnModuleInit {
       : this.embedded && !(await this.users.hasAny(tx));
     if (!wanted) return undefined;
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
+    if (given) await requireStrong(given);
     const passwordHash = await this.passwords.hash(password);
     const row = { id: newId(), username: BOOTSTRAP_USER, role: 'admin', enabled: true } as const;
-    if (!(await this.users.insertIfNew(tx, { ...row, passwordHash }))) return undefined;
+    if (!(await this.users.insertIfNew(tx, { ...row, passwordHash, passwordMadeUp: !given })))
+      return undefined;
     await this.record(tx, 'user.created', { type: 'user', id: BOOTSTRAP_USER });
     return password;
   }
@@ -117,4 +121,10 @@ export class Bootstrap implements OnModuleInit {
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
   }
+}
+
+/** Only where it would be used: whoever has set another one since does not have to mind the setting. */
+async function requireStrong(password: string): Promise<void> {
+  const weakness = await weaknessOf(password, BOOTSTRAP_USER);
+  if (weakness !== undefined) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { SESSION_COOKIE } from '../sessions/session-cookie.js';
+import { sessionTokenOf } from '../sessions/session-cookie.js';
 
 export type Credential =
   | { readonly kind: 'bearer'; readonly token: string }
@@ -21,7 +21,7 @@ export function credentialOf(request: FastifyRequest): Credential | undefined {
 }
 
 export function sessionOf(request: FastifyRequest): Credential | undefined {
-  const token = request.cookies[SESSION_COOKIE];
+  const token = sessionTokenOf(request);
   return token === undefined || token === '' ? undefined : { kind: 'session', token };
 }
 

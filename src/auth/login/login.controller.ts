@@ -6,16 +6,14 @@ import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
 import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../common/openapi/answers.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
-import { SESSION_COOKIE, setSessionCookie } from '../sessions/session-cookie.js';
+import { sessionTokenOf, setSessionCookie } from '../sessions/session-cookie.js';
 import { isForm, nextOf } from './form-request.js';
 import { LoginPageFilter } from './login-page.filter.js';
 import { loginPage } from './login-page.js';
 import { LoginDto, LoginRequestDto } from './login.dto.js';
-import { ApiFormOrJson, ApiNextQuery, ApiSeeOther, BEGUN_SESSION } from './login.openapi.js';
+import { ApiFormOrJson, ApiNextQuery, ApiSeeOther, BEGUN_SESSION, FORM } from './login.openapi.js';
 import { LoginService } from './login.service.js';
 import { safeNext } from './next-path.js';
-
-const FORM = 'application/x-www-form-urlencoded';
 
 @ApiTags('Access')
 @Controller('login')
@@ -47,14 +45,18 @@ export class LoginController {
   @Operation('logIn', 'Log in')
   @ApiNextQuery()
   @ApiConsumes('application/json', FORM)
-  @ApiFormOrJson()
+  @ApiFormOrJson(LoginRequestDto)
   @ApiAnswer({
     status: 200,
-    description: 'To JSON: the session has begun; its cookie is its_session.',
+    description:
+      'To JSON: the session has begun; its cookie is its_session, over https __Host-its_session.',
     type: LoginDto,
     headers: BEGUN_SESSION,
   })
-  @ApiSeeOther('To a form: go on at `next`.', BEGUN_SESSION)
+  @ApiSeeOther(
+    'To a form: go on at `next`, or change the password that the first start made up.',
+    BEGUN_SESSION,
+  )
   @ApiErrorPages()
   @ApiErrors(
     'invalid_credentials',
@@ -71,8 +73,8 @@ export class LoginController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<LoginDto | undefined> {
     const userAgent = request.headers['user-agent'];
-    const formerToken = request.cookies[SESSION_COOKIE];
-    const { token, name, role, expiresAt } = await this.logins.logIn({
+    const formerToken = sessionTokenOf(request);
+    const { token, name, role, expiresAt, passwordMadeUp } = await this.logins.logIn({
       username: body.username,
       password: body.password,
       address: request.ip,
@@ -81,7 +83,9 @@ export class LoginController {
     });
     setSessionCookie(request, reply, token);
     if (isForm(request)) {
-      void reply.redirect(safeNext(nextOf(request)), 303);
+      const next = safeNext(nextOf(request));
+      const offer = `/login/password?next=${encodeURIComponent(next)}`;
+      void reply.redirect(passwordMadeUp ? offer : next, 303);
       return undefined;
     }
     const principal = PrincipalDto.from({ name, kind: 'user', role });

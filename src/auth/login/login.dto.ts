@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, MaxLength, MinLength } from 'class-validator';
 import { Optional } from '../../common/validation/decorators.js';
-import { PrincipalDto } from '../me/me.dto.js';
+import { ChangePasswordDto, PrincipalDto } from '../me/me.dto.js';
 
 /** What may be tried is not bound by what may be set: a wrong guess is a wrong guess. */
 const LONGEST_GUESS = 1_024;
@@ -25,6 +25,18 @@ export class LoginRequestDto {
   @MaxLength(LONGEST_GUESS)
   readonly password: string;
 
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    description: 'Where a form goes on: a path on this host; anything else leads to /docs.',
+    example: '/docs',
+  })
+  @Optional()
+  @IsString()
+  readonly next?: string;
+}
+
+export class PasswordFormDto extends ChangePasswordDto {
   @ApiProperty({
     type: 'string',
     required: false,

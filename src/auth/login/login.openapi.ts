@@ -1,6 +1,7 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
-import { LoginRequestDto } from './login.dto.js';
+
+export const FORM = 'application/x-www-form-urlencoded';
 
 export const ApiNextQuery = () =>
   ApiQuery({
@@ -10,10 +11,10 @@ export const ApiNextQuery = () =>
     schema: { type: 'string' },
   });
 
-export const ApiFormOrJson = () =>
+export const ApiFormOrJson = (type: Type) =>
   applyDecorators(
-    ApiExtraModels(LoginRequestDto),
-    ApiBody({ required: true, schema: { $ref: getSchemaPath(LoginRequestDto) } }),
+    ApiExtraModels(type),
+    ApiBody({ required: true, schema: { $ref: getSchemaPath(type) } }),
   );
 
 const setCookie = (description: string, example: string) => ({
@@ -21,13 +22,13 @@ const setCookie = (description: string, example: string) => ({
 });
 
 export const BEGUN_SESSION = setCookie(
-  'The session that has begun, as its_session.',
+  'The session that has begun, as its_session; over https as __Host-its_session.',
   'its_session=…; HttpOnly; SameSite=Lax',
 );
-export const ENDED_SESSION = setCookie('Takes its_session away.', 'its_session=; Max-Age=0');
+export const ENDED_SESSION = setCookie('Takes the session away.', 'its_session=; Max-Age=0');
 
 /** A form's browser goes on elsewhere; there is nothing to read here. */
-export const ApiSeeOther = (description: string, session: ReturnType<typeof setCookie>) =>
+export const ApiSeeOther = (description: string, session?: ReturnType<typeof setCookie>) =>
   ApiResponse({
     status: 303,
     description,

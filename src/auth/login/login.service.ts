@@ -17,6 +17,7 @@ export interface Attempt {
 
 export interface LoggedIn extends NewSession {
   readonly name: string;
+  readonly passwordMadeUp: boolean;
 }
 
 /** No user has it, and PostgreSQL takes it. */
@@ -57,6 +58,6 @@ export class LoginService {
       ...(formerToken !== undefined && { formerToken }),
     });
     if (!session) throw new InvalidCredentialsError();
-    return { ...session, name: user.username };
+    return { ...session, name: user.username, passwordMadeUp: user.password_made_up };
   }
 }

@@ -5,7 +5,7 @@ import { Public } from '../../common/access.js';
 import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
-import { clearSessionCookie, SESSION_COOKIE } from '../sessions/session-cookie.js';
+import { clearSessionCookie, sessionTokenOf } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { isForm } from './form-request.js';
 import { LogoutDto } from './login.dto.js';
@@ -42,7 +42,7 @@ export class LogoutController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<LogoutDto | undefined> {
-    const token = request.cookies[SESSION_COOKIE];
+    const token = sessionTokenOf(request);
     if (token !== undefined) await this.sessions.end(token, request.ip);
     clearSessionCookie(request, reply);
     if (!isForm(request)) return { logged_out: true };

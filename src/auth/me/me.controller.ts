@@ -36,7 +36,7 @@ export class MeController {
   @Put('password')
   @Operation('changeMyPassword', "Change the caller's own password")
   @ApiAnswer({ status: 200, description: 'The new password holds.', type: PrincipalDto })
-  @ApiErrors('invalid_credentials', 'invalid_state')
+  @ApiErrors('invalid_credentials', 'invalid_state', 'weak_password')
   async changePassword(
     @Body() body: ChangePasswordDto,
     @CurrentPrincipal() caller: Principal,

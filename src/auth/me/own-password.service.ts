@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
-import { AppError } from '../../common/errors/app-error.js';
+import { AppError, ValidationError } from '../../common/errors/app-error.js';
 import { networkOf } from '../../common/net/network.js';
 import { Transactions } from '../../database/transactions.js';
 import { InvalidCredentialsError, UnauthorizedError } from '../auth.errors.js';
@@ -43,7 +43,14 @@ export class OwnPasswordService {
       username: caller.name,
     };
     if (!(await this.check.passes(guess))) throw new InvalidCredentialsError();
-    const hash = await this.passwords.hash(wanted.new_password);
+    if (wanted.new_password === wanted.current_password) {
+      throw ValidationError.of('new_password', 'unchanged', 'new_password must be another one.');
+    }
+    const hash = await this.passwords.hashChosen({
+      username: caller.name,
+      password: wanted.new_password,
+      field: 'new_password',
+    });
     await this.transactions.run(async (tx) => {
       // Someone else may have set another one since it was checked.
       if (!(await this.sessions.replacePassword(tx, caller.id, stored, hash))) {

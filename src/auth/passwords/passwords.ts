@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { WeakPasswordError } from '../auth.errors.js';
 import { FairQueue, type Sender } from './fair-queue.js';
 import { COST, hashPassword, isOutdated, passwordMatches } from './password-hash.js';
+import { weaknessOf } from './password-strength.js';
 
 /** Each takes 19 MiB and a thread of the four that files and name look-ups share. */
 const AT_A_TIME = 2;
@@ -13,12 +15,26 @@ const NOBODY = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$${'A'.repeat(
 /** Who sets a password is logged in, an admin or the service itself, and shares its turn with nobody. */
 const SETTING: Sender = { shares: [], known: true };
 
+export interface WantedPassword {
+  readonly username: string;
+  readonly password: string;
+  /** The field of the request that it came in. */
+  readonly field: string;
+}
+
 @Injectable()
 export class Passwords {
   private readonly queue = new FairQueue(AT_A_TIME, MOST_WAITING);
 
   hash(password: string): Promise<string> {
     return this.queue.run(SETTING, () => hashPassword(password));
+  }
+
+  /** For what somebody chose: a weak one is refused. */
+  async hashChosen({ username, password, field }: WantedPassword): Promise<string> {
+    const weakness = await weaknessOf(password, username);
+    if (weakness !== undefined) throw new WeakPasswordError(field, weakness);
+    return await this.hash(password);
   }
 
   /**

@@ -26,6 +26,7 @@ export class UsersController {
   @Post()
   @Operation('createUser', 'Make a user')
   @ApiAnswer({ status: 201, description: 'The user.', type: UserDto })
+  @ApiErrors('weak_password')
   async create(
     @Body() body: CreateUserDto,
     @CurrentPrincipal() caller: Principal,
@@ -57,7 +58,7 @@ export class UsersController {
   @Put(':id')
   @Operation('updateUser', 'Change the role or the password of a user, disable or enable it')
   @ApiAnswer({ status: 200, description: 'The user as it is now.', type: UserDto })
-  @ApiErrors('invalid_state')
+  @ApiErrors('invalid_state', 'weak_password')
   async update(
     @Param('id') id: string,
     @Body() body: UpdateUserDto,

@@ -19,6 +19,7 @@ export const PASSWORD_PROPERTY = {
   format: 'password',
   minLength: SHORTEST_PASSWORD,
   maxLength: LONGEST_PASSWORD,
+  description: 'No common password, and none that is made of the user name.',
   example: 'correct horse battery staple',
 } as const;
 
@@ -70,7 +71,7 @@ export class UpdateUserDto {
   @ApiProperty({
     ...PASSWORD_PROPERTY,
     required: false,
-    description: "Ends the user's other sessions.",
+    description: `${PASSWORD_PROPERTY.description} Ends the user's other sessions.`,
   })
   @Optional()
   @IsPassword()

@@ -51,6 +51,13 @@ export class UsersRepository {
     return (await this.statements.rowsIn<{ id: string }>(tx, statement, [username]))[0]?.id;
   }
 
+  /** Who could log in with a password that the first start made up: the one user that it made, or nobody. */
+  async withMadeUpPassword(): Promise<string[]> {
+    const text = `select username from users where password_made_up and enabled and deleted_at is null`;
+    const statement = { name: 'users_made_up_password', text };
+    return (await this.statements.rows<{ username: string }>(statement)).map((row) => row.username);
+  }
+
   async list(request: PageRequest, sort: UserSort): Promise<Page<UserRow>> {
     const page = {
       name: `users_list_${sort}`,

@@ -45,7 +45,7 @@ export class UsersService {
     { username, password, role, enabled = true }: CreateUser,
     keep: Participant<UserRow>,
   ): Promise<UserRow> {
-    const passwordHash = await this.passwords.hash(password);
+    const passwordHash = await this.passwords.hashChosen({ username, password, field: 'password' });
     const taken = () => new UsernameTakenError(username);
     return await mapConstraints({ uq_users_username: taken }, () =>
       this.transactions.run<UserRow>(
@@ -77,7 +77,7 @@ export class UsersService {
       throw ValidationError.nothingGiven();
     }
     if (!isUuid(id)) throw new NotFoundError('User');
-    const passwordHash = password === undefined ? undefined : await this.passwords.hash(password);
+    const passwordHash = password === undefined ? undefined : await this.hashFor(id, password);
     return await this.transactions.run<UserRow>(async (tx) => {
       const before = await this.lock(
         tx,
@@ -115,6 +115,11 @@ export class UsersService {
         keys_revoked: revoked,
       });
     }, caller);
+  }
+
+  private async hashFor(id: string, password: string): Promise<string> {
+    const { username } = await this.get(id);
+    return await this.passwords.hashChosen({ username, password, field: 'password' });
   }
 
   /** Refuses to go on when the last enabled admin would not be one any more. */

@@ -47,6 +47,10 @@ export const ERROR_CATALOGUE = {
     status: 422,
     meaning: 'Fields of the request are wrong: see details.errors.',
   },
+  weak_password: {
+    status: 422,
+    meaning: 'The password is a common one, or made of the user name: see details.errors.',
+  },
   idempotency_key_reused: {
     status: 422,
     meaning: 'The Idempotency-Key belongs to another request.',

@@ -13,6 +13,7 @@ export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+const STAY_WITH_HTTPS = 'max-age=31536000; includeSubDomains';
 const PAGES = /^\/(docs|login)(\/|\?|$)/;
 
 /** Every answer carries them, whoever sends it; behind https also the promise to stay there. */
@@ -20,7 +21,7 @@ export function installSecurityHeaders(instance: FastifyInstance): void {
   instance.addHook('onRequest', (request, reply, done) => {
     reply.headers(API_HEADERS).header('x-request-id', request.id);
     if (PAGES.test(request.url)) reply.header('content-security-policy', PAGE_POLICY);
-    if (request.protocol === 'https') reply.header('strict-transport-security', 'max-age=31536000');
+    if (request.protocol === 'https') reply.header('strict-transport-security', STAY_WITH_HTTPS);
     done();
   });
 }

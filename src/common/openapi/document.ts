@@ -53,7 +53,11 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     )
     .addCookieAuth(
       'its_session',
-      { type: 'apiKey', in: 'cookie', description: 'A session from /login.' },
+      {
+        type: 'apiKey',
+        in: 'cookie',
+        description: 'A session from /login. Over https the cookie is named __Host-its_session.',
+      },
       'session',
     )
     .addBearerAuth(

@@ -68,10 +68,17 @@ const REQUEST_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 const BAD_SEVERITY = 'severity must be one of the following values: low, medium, high, critical.';
 
+const WEAK_PASSWORD =
+  'password is too easy to guess: it is a common password, or made of common words and patterns.';
+
 const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   validation_error: {
     message: BAD_SEVERITY,
     details: { errors: [{ field: 'severity', code: 'is_in', message: BAD_SEVERITY }] },
+  },
+  weak_password: {
+    message: WEAK_PASSWORD,
+    details: { errors: [{ field: 'password', code: 'weak_password', message: WEAK_PASSWORD }] },
   },
   forbidden: {
     message: 'This needs the role admin or one above it.',

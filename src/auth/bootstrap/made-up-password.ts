@@ -1,0 +1,39 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { type ComponentHealth, HealthComponents } from '../../common/health-components.js';
+import { UsersRepository } from '../users/users.repository.js';
+
+/**
+ * Reminds of the password that the first start made up: it stands in a file, and whoever set the service up may not be
+ * who runs it. Everything works with it, so the health stays as it is.
+ */
+@Injectable()
+export class MadeUpPassword implements OnModuleInit, OnApplicationBootstrap {
+  private readonly logger = new Logger(MadeUpPassword.name);
+
+  constructor(
+    private readonly users: UsersRepository,
+    private readonly components: HealthComponents,
+  ) {}
+
+  onModuleInit(): void {
+    this.components.register('access', () => this.health());
+  }
+
+  /** After the first start has made it up. */
+  async onApplicationBootstrap(): Promise<void> {
+    const { message } = await this.health();
+    if (message !== undefined) this.logger.warn(message);
+  }
+
+  async isOf(username: string): Promise<boolean> {
+    return (await this.users.withMadeUpPassword()).includes(username);
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const holders = await this.users.withMadeUpPassword();
+    const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;
+    if (holders.length === 0) return inUse;
+    const message = `The password that the first start made up for ${holders.join(', ')} is still in use: change it at /login/password.`;
+    return { ...inUse, message };
+  }
+}

@@ -1,0 +1,66 @@
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+}
+
+const STYLE = `
+  :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+  body { display: grid; min-height: 100vh; margin: 0; place-items: center; }
+  main { width: min(22rem, 100vw - 2rem); }
+  h1 { font-size: 1.4rem; }
+  h2 { font-size: 1.1rem; }
+  label { display: block; margin-top: 1rem; font-weight: 600; }
+  input { box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; }
+  button { margin-top: 1.5rem; padding: .5rem 1.25rem; font: inherit; }
+  .hint { margin: .25rem 0 0; }
+  :focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
+  [role=alert] { padding: .5rem .75rem; border: 2px solid currentcolor; }
+`;
+
+export interface PageFrame {
+  readonly title: string;
+  /** What went wrong: first in the title and in the page, to be read out. */
+  readonly error: string | undefined;
+  /** HTML, escaped already. */
+  readonly before?: string;
+  readonly after: string;
+}
+
+/** A page with a form. Needs no script, and says everything to a screen reader that it shows. */
+export function framedPage({ title, error, before = '', after }: PageFrame): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>${error === undefined ? '' : 'Error: '}${title} - Incident Triage Service</title>
+  <style>${STYLE}</style>
+</head>
+<body>
+  <main>
+    <h1>Incident Triage Service</h1>
+${before}${error === undefined ? '' : `    <p id="error" role="alert">${escapeHtml(error)}</p>\n`}${after}
+  </main>
+</body>
+</html>
+`;
+}
+
+/** For the fields that an error is about. */
+export function describedByError(error: string | undefined, ...others: readonly string[]): string {
+  const ids = [...(error === undefined ? [] : ['error']), ...others];
+  return ids.length === 0 ? '' : ` aria-describedby="${ids.join(' ')}"`;
+}
+
+export function nextField(next: string, unless?: string): string {
+  return next === unless
+    ? ''
+    : `\n      <input type="hidden" name="next" value="${escapeHtml(next)}">`;
+}

@@ -1,0 +1,33 @@
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-rules.js';
+import { describedByError, escapeHtml, framedPage, nextField } from './page-frame.js';
+
+export interface PasswordPage {
+  readonly next: string;
+  readonly principal: string;
+  /** Whether the present password is the one that the first start made up. */
+  readonly madeUp: boolean;
+  /** What went wrong, to be read out. */
+  readonly error?: string;
+}
+
+/** Where the login leads while the first start's password is in use, and everybody else who asks for it. */
+export function passwordPage({ next, principal, madeUp, error }: PasswordPage): string {
+  const described = describedByError(error);
+  return framedPage({
+    title: 'Change your password',
+    error,
+    before: `    <h2>Change your password</h2>
+    <p>You are logged in as <strong>${escapeHtml(principal)}</strong>${madeUp ? ', with the password that the first start made up and left in a file. Choose one of your own, or do it later: you will be asked again at the next login' : ''}.</p>
+`,
+    after: `    <form method="post" action="/login/password">${nextField(next)}
+      <input type="text" name="username" value="${escapeHtml(principal)}" autocomplete="username" hidden disabled>
+      <label for="current_password">Current password</label>
+      <input id="current_password" name="current_password" type="password" autocomplete="current-password" required autofocus${described}>
+      <label for="new_password">New password</label>
+      <p id="rules" class="hint">At least ${SHORTEST_PASSWORD} characters; no common password and not your name.</p>
+      <input id="new_password" name="new_password" type="password" autocomplete="new-password" minlength="${SHORTEST_PASSWORD}" maxlength="${LONGEST_PASSWORD}" required${describedByError(error, 'rules')}>
+      <button type="submit">Change password</button>
+    </form>
+    <p><a href="${escapeHtml(next)}">Not now</a></p>`,
+  });
+}

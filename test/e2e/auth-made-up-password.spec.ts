@@ -1,0 +1,204 @@
+import { Logger } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inSession, makeUser } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const STRONG = 'seven herons over the lake';
+const REMINDER = 'The password that the first start made up for admin is still in use';
+
+describe('The password that the first start made up', () => {
+  let database: TestDatabase;
+  let dataDir: string;
+  let warnings: string[];
+  const apps: TestApp[] = [];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    dataDir = join(tmpdir(), `its-made-up-${randomBytes(6).toString('hex')}`);
+    warnings = [];
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => {
+      warnings.push(String(line));
+    });
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    for (const app of apps.splice(0)) await app.close();
+    await database.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const start = async (settings = {}): Promise<TestApp> => {
+    // Unset is what makes it embedded; which server it really is does not matter here.
+    const embedded = {
+      DATABASE_URL: '',
+      DATA_DIR: dataDir,
+      METRICS_TOKEN: 'a-token-for-monitoring',
+    };
+    const app = await startTestApp({ database, settings: { ...embedded, ...settings } });
+    apps.push(app);
+    return app;
+  };
+  const credentials = () =>
+    JSON.parse(readFileSync(join(dataDir, 'bootstrap-credentials.json'), 'utf8')) as {
+      password: string;
+      api_key: string;
+    };
+  const post = (app: TestApp, path: string, fields: Record<string, string>, headers = {}) =>
+    app.request('POST', path, {
+      body: new URLSearchParams(fields).toString(),
+      headers: { ...FORM, ...headers },
+    });
+  const logIn = (app: TestApp, password: string) =>
+    post(app, '/login', { username: 'admin', password, next: '/docs?a=b' });
+  const cookieOf = (answer: Awaited<ReturnType<typeof post>>) =>
+    answer.headers['set-cookie']![0]!.split(';')[0]!;
+  const access = async (app: TestApp) => {
+    const headers = { authorization: 'Bearer a-token-for-monitoring' };
+    const { body } = await app.request('GET', '/health/detailed', { headers });
+    return { status: body.status, ...body.components.access };
+  };
+
+  it('is offered to be changed after each login, which can be put off', async () => {
+    const app = await start();
+    const { password } = credentials();
+    for (let login = 0; login < 2; login += 1) {
+      const answer = await logIn(app, password);
+      expect(answer.status).toBe(303);
+      expect(answer.headers.location).toBe('/login/password?next=%2Fdocs%3Fa%3Db');
+      const headers = { cookie: cookieOf(answer) };
+      const page = await app.request('GET', answer.headers.location!, { headers });
+      expect([page.status, page.headers['content-type']]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+      ]);
+      expect(page.headers['content-security-policy']).toContain("form-action 'self'");
+      expect(page.text).not.toMatch(/<script|onclick|javascript:/i);
+      expect(page.text).toContain('the password that the first start made up');
+      expect(page.text).toContain('<a href="/docs?a=b">Not now</a>');
+      for (const name of ['current_password', 'new_password']) {
+        expect(page.text).toContain(`<label for="${name}">`);
+        expect(page.text).toMatch(new RegExp(`<input id="${name}" name="${name}" type="password"`));
+      }
+      expect(page.text).toContain('autocomplete="new-password"');
+      expect(page.text).toContain('aria-describedby="rules"');
+      // Put off: everything works as it is.
+      expect((await app.request('GET', '/docs', { headers })).status).toBe(200);
+    }
+    // A program gets what it always gets.
+    const json = await app.request('POST', '/login', { body: { username: 'admin', password } });
+    expect(json.status).toBe(200);
+  });
+
+  it('is told of by every start and the health until it is changed, by the form', async () => {
+    const first = await start();
+    const inUse = { made_up_password: true, message: expect.stringContaining(REMINDER) };
+    expect(await access(first)).toMatchObject(inUse);
+    const again = await start();
+    expect(warnings.filter((line) => line.includes(REMINDER))).toHaveLength(2);
+    const { password } = credentials();
+    const cookie = cookieOf(await logIn(again, password));
+    const change = (new_password: string, current_password = password) =>
+      post(
+        again,
+        '/login/password',
+        { current_password, new_password, next: '/docs?a=b' },
+        { cookie, 'sec-fetch-site': 'same-origin' },
+      );
+    const wrong = await change(STRONG, 'not the right one');
+    expect([wrong.status, wrong.headers['content-type']]).toEqual([
+      401,
+      'text/html; charset=utf-8',
+    ]);
+    expect(wrong.text).toContain('role="alert">The current password is wrong.');
+    const weak = await change('Password123!');
+    expect(weak.status).toBe(422);
+    expect(weak.text).toContain('too easy to guess');
+    expect(weak.text).not.toContain('Password123!');
+    const short = await change('short');
+    expect(short.status).toBe(422);
+    expect(short.text).toContain('The new password must be 12 to 256 characters');
+    expect(await access(again)).toMatchObject(inUse);
+    const changed = await change(STRONG);
+    expect([changed.status, changed.headers.location]).toEqual([303, '/docs?a=b']);
+    expect((await again.request('GET', '/api/me', { headers: { cookie } })).status).toBe(200);
+    const after = await logIn(again, STRONG);
+    expect(after.headers.location).toBe('/docs?a=b');
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(await access(again)).not.toHaveProperty('message');
+    expect(await access(again)).toMatchObject({ made_up_password: false });
+    await start();
+    expect(warnings.filter((line) => line.includes(REMINDER))).toHaveLength(2);
+  });
+
+  it('is no made-up one any more when an admin sets another', async () => {
+    const app = await start();
+    const key = app.client.with({ authorization: `Bearer ${credentials().api_key}` });
+    const [{ id }] = (await key.request('GET', '/api/users')).body.data as [{ id: string }];
+    await key.request('PUT', `/api/users/${id}`, { body: { role: 'admin' } });
+    expect((await logIn(app, credentials().password)).headers.location).toMatch('/login/password');
+    await key.request('PUT', `/api/users/${id}`, { body: { password: STRONG } });
+    expect((await logIn(app, STRONG)).headers.location).toBe('/docs?a=b');
+  });
+
+  it('is not what an operator gave', async () => {
+    const app = await start({ BOOTSTRAP_ADMIN_PASSWORD: STRONG });
+    expect((await logIn(app, STRONG)).headers.location).toBe('/docs?a=b');
+    expect(warnings.filter((line) => line.includes(REMINDER))).toEqual([]);
+  });
+});
+
+describe('The page that changes the own password', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+
+  afterAll(() => app.close());
+
+  it('asks who has no session to log in first, and leads back', async () => {
+    const page = await app.request('GET', '/login/password');
+    expect([page.status, page.headers.location]).toEqual([303, '/login?next=/login/password']);
+    const form = await app.request('POST', '/login/password', {
+      body: `current_password=a&new_password=${encodeURIComponent(STRONG)}`,
+      headers: FORM,
+    });
+    expect(form.status).toBe(401);
+    expect(form.text).toContain('name="next" value="/login/password"');
+    const json = await app.request('POST', '/login/password', {
+      body: { current_password: 'a', new_password: STRONG },
+    });
+    expect([json.status, json.body.error.code]).toEqual([401, 'unauthorized']);
+  });
+
+  it('serves every user, and leads nowhere else', async () => {
+    const user = await makeUser(app, 'viewer');
+    const session = await inSession(app, user);
+    const page = await session.request('GET', '/login/password?next=//evil.example');
+    expect(page.text).toContain('<a href="/docs">Not now</a>');
+    expect(page.text).not.toContain('first start');
+    const login = await session.request('GET', '/login');
+    expect(login.text).toContain('<a href="/login/password">');
+    const answer = await session.request('POST', '/login/password', {
+      body: { current_password: user.password, new_password: STRONG },
+    });
+    expect([answer.status, answer.body.data.name]).toEqual([200, user.name]);
+  });
+
+  it('is not used by another site', async () => {
+    const user = await makeUser(app, 'viewer');
+    const session = await inSession(app, user);
+    const fields = { current_password: user.password, new_password: STRONG };
+    const answer = await session.request('POST', '/login/password', {
+      body: new URLSearchParams(fields).toString(),
+      headers: { ...FORM, 'sec-fetch-site': 'cross-site' },
+    });
+    expect(answer.status).toBe(403);
+  });
+});

@@ -4,7 +4,7 @@ import { normalisePassword } from './password-rules.js';
 /** What its authors call safely unguessable: more than 10^8 guesses of one who knows how people choose. */
 const GOOD_SCORE = 3;
 /** Judging takes more than proportional time, and what begins with so many good characters is good. */
-const JUDGED_CHARACTERS = 64;
+const JUDGED_CHARACTERS = 48;
 const MOST_SUBSTITUTIONS = 16;
 const SHORTEST_NAME_PART = 3;
 /** Of what a password has beside the user's name. */

@@ -45,6 +45,7 @@ describe('the network of an address', () => {
     ['192.0.2.1', '::ffff:192.0.2.1'],
     ['2001:db8:1:2:aaaa::1', '[2001:DB8:1:2:bbbb::2]:443'],
     ['2001:db8:1:2::', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
+    ['127.0.0.1', '127.8.9.10'],
     ['one invention', 'another invention'],
   ])('is the same for %s and %s', (one, other) => {
     expect(networkOf(one)).toBe(networkOf(other));

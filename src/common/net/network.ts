@@ -7,6 +7,9 @@ const UNKNOWN = 'unknown';
 /** How many times the limit of one address the /48 above it may have: a household or a company, and not 65 536 of them. */
 const SITE_SHARE = 8;
 
+/** A machine has all of 127.0.0.0/8: one sender, as it has one ::1. */
+const LOOPBACK = '127.';
+
 const BRACKETS = /^\[([^\]]*)\](?::\d{1,5})?$/;
 const V4_AND_PORT = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/;
 
@@ -22,13 +25,13 @@ export function bareAddress(written: string): string {
 
 /** Who an address belongs to, for everything that counts by address: whoever has one of IPv6 has its whole /64. */
 export function networkOf(address: string): string {
-  return normalizeIp(bareAddress(address), 64);
+  const bare = bareAddress(address);
+  return bare.startsWith(LOOPBACK) ? `${LOOPBACK}0.0.1` : normalizeIp(bare, 64);
 }
 
 /** Of the machine that the service runs on. */
 export function isLoopback(address: string): boolean {
-  const bare = bareAddress(address);
-  return bare === '::1' || bare.startsWith('127.');
+  return ['127.0.0.1', '::1'].includes(networkOf(address));
 }
 
 /** A network, and how many times the limit of a single address it may use. */
@@ -40,6 +43,6 @@ export interface CountedNetwork {
 /** The networks that a limit by address counts in, the narrowest first. Providers give a customer up to a /48 of IPv6. */
 export function countedNetworks(address: string): readonly [CountedNetwork, ...CountedNetwork[]] {
   const own = { name: networkOf(address), share: 1 };
-  const site = { name: normalizeIp(bareAddress(address), 48), share: SITE_SHARE };
-  return site.name === own.name ? [own] : [own, site];
+  if (!own.name.endsWith('/64')) return [own];
+  return [own, { name: normalizeIp(bareAddress(address), 48), share: SITE_SHARE }];
 }

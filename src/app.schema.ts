@@ -10,8 +10,8 @@ import { IncidentCountEntity } from './incidents/counting/incident-count.entity.
 import { IncidentEntity } from './incidents/incident.entity.js';
 import { IncidentSegmentEntity } from './incidents/counting/incident-segment.entity.js';
 import { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.entity.js';
-import { KnownNetworkEntity } from './auth/sessions/known-network.entity.js';
 import { KillSwitchEntity } from './kill-switch/kill-switch.entity.js';
+import { KnownNetworkEntity } from './auth/sessions/known-network.entity.js';
 import { ProcessedEventEntity } from './jobs/events/processed-event.entity.js';
 import { SessionEntity } from './auth/sessions/session.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
@@ -26,10 +26,10 @@ import { Incidents1795000500000 } from './database/migrations/1795000500000-inci
 import { KillSwitch1795000600000 } from './database/migrations/1795000600000-kill-switch.js';
 import { Connectors1795000700000 } from './database/migrations/1795000700000-connectors.js';
 import { Actions1795000800000 } from './database/migrations/1795000800000-actions.js';
+import { Logins1795001000000 } from './database/migrations/1795001000000-logins.js';
 import { KeyOwners1795001100000 } from './database/migrations/1795001100000-key-owners.js';
 import { SessionOrigins1795001110000 } from './database/migrations/1795001110000-session-origins.js';
 import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
-import { Logins1795001000000 } from './database/migrations/1795001000000-logins.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -65,10 +65,10 @@ export const schema: Schema = {
     KillSwitch1795000600000,
     Connectors1795000700000,
     Actions1795000800000,
+    Logins1795001000000,
     KeyOwners1795001100000,
     SessionOrigins1795001110000,
     WriteProbe1795001600000,
-    Logins1795001000000,
   ],
   librarySchemas: [BOSS_SCHEMA],
 };

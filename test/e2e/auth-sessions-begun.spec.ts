@@ -24,7 +24,7 @@ describe('What became of a user while the password was checked', () => {
   /** A user as the login saw it. */
   async function seen(): Promise<LoginRow> {
     const { name } = await makeUser(app, 'senior');
-    return (await app.nest.get(SessionsRepository).findLogin(name))!;
+    return (await app.nest.get(SessionsRepository).findLogin(name, '192.0.2.1'))!;
   }
   const begin = (user: LoginRow) =>
     app.nest.get(SessionsService).begin({ user, address: '192.0.2.1', renewedHash: 'a new hash' });

@@ -58,6 +58,17 @@ export class Refusals {
     this.stranger('auth.login_limited', address);
   }
 
+  /** One record for all the addresses that guess at an account: they may be as many as there are guesses. */
+  accountLimit(username: string | undefined): void {
+    const subject = { type: 'user', id: username ?? 'unknown' };
+    const entry = { actor: 'system', action: 'auth.login_limited', subject } as const;
+    void this.log.count({
+      entry,
+      by: username === undefined ? 'stranger' : 'account',
+      name: subject.id,
+    });
+  }
+
   private async principal(
     action: AuditEntry['action'],
     name: string,
@@ -74,15 +85,6 @@ export class Refusals {
     const network = networkOf(address);
     const entry = { actor: actorAt(network), action, subject: { type: 'address', id: network } };
     void this.log.count({ entry, by: 'stranger', name: network });
-  }
-
-  /** One record for all the addresses that guess at an account: they may be as many as there are guesses. */
-  accountLimit(username: string | undefined): void {
-    void this.log.count({
-      actor: 'system',
-      action: 'auth.login_limited',
-      subject: { type: 'user', id: username ?? 'unknown' },
-    });
   }
 }
 

@@ -7,7 +7,7 @@ describe('rolling back', () => {
   let world: ActionWorld;
 
   beforeAll(async () => {
-    world = await ActionWorld.start({}, 2);
+    world = await ActionWorld.start({ APPROVAL_RAISE_ON_CRITICAL: 'true' }, 2);
   });
   afterEach(() => world.vendor.forget());
   afterAll(() => world?.close());
@@ -105,6 +105,20 @@ describe('rolling back', () => {
       },
     ]);
     expect((await rollBack(senior, waiting)).body.data.status).toBe('completed');
+  });
+
+  it('should need the level that the incident has come to ask for since', async () => {
+    const { analyst, senior, manager } = world.clients;
+    const incidentId = await world.incident({ severity: 'high' });
+    const original = (await world.execute('isolate_host', { incidentId })).body.data.action_id;
+    await senior.request('POST', `/api/actions/${original}/approve`, { body: {} });
+    expect(await world.get(original)).toMatchObject({ approval_level: 'senior' });
+    const raise = { body: { severity: 'critical' } };
+    await analyst.request('PUT', `/api/incidents/${incidentId}`, raise);
+    const low = await rollBack(senior, original);
+    expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
+    expect(low.body.error.required_level).toBe('manager');
+    expect((await rollBack(manager, original)).body.data.status).toBe('completed');
   });
 
   it('should tell what is wrong in the order of the checks', async () => {

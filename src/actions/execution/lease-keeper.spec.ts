@@ -1,0 +1,73 @@
+import type { Action } from '../action.js';
+import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
+import { LeaseKeeper } from './lease-keeper.js';
+
+const LEASE_MS = 900;
+const DEADLINE_MS = 5_000;
+const BEAT_MS = LEASE_MS / 3;
+const action = { id: 'a', fence: 1 } as Action;
+
+describe('the keeper of a lease', () => {
+  let renew: jest.Mock<Promise<boolean>, [Action]>;
+  let keeper: LeaseKeeper;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    renew = jest.fn<Promise<boolean>, [Action]>(async () => true);
+    keeper = new LeaseKeeper(action, { leaseMs: LEASE_MS, deadlineMs: DEADLINE_MS, renew });
+  });
+  afterEach(() => {
+    keeper.stop();
+    jest.useRealTimers();
+  });
+
+  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+  const forEver = () => new Promise<never>(() => undefined);
+  const endOf = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+
+  it('renews it several times before it lapses, and yields what the work does', async () => {
+    const work = Promise.withResolvers<string>();
+    const result = keeper.unlessOver(work.promise);
+    await pass(LEASE_MS);
+    expect(renew.mock.calls).toEqual([[action], [action], [action]]);
+    work.resolve('done');
+    expect(await result).toBe('done');
+    expect(keeper.signal.aborted).toBe(false);
+  });
+
+  it('aborts the call of a run that has lost its claim, and waits for it no longer', async () => {
+    const end = endOf(keeper.unlessOver(forEver()));
+    await pass(BEAT_MS);
+    expect(keeper.signal.aborted).toBe(false);
+    renew.mockResolvedValue(false);
+    await pass(BEAT_MS);
+    expect(keeper.signal.reason).toBeInstanceOf(ClaimLostError);
+    expect(await end).toBeInstanceOf(ClaimLostError);
+    const next = endOf(keeper.unlessOver(forEver()));
+    expect(await next).toBeInstanceOf(ClaimLostError);
+  });
+
+  it('goes on while the lease cannot be renewed because the database is away', async () => {
+    renew.mockRejectedValue(new Error('no connection'));
+    await pass(LEASE_MS * 2);
+    expect(keeper.signal.aborted).toBe(false);
+    renew.mockResolvedValue(false);
+    await pass(BEAT_MS);
+    expect(keeper.signal.reason).toBeInstanceOf(ClaimLostError);
+  });
+
+  it('ends a call that takes longer than an action may', async () => {
+    const end = endOf(keeper.unlessOver(forEver()));
+    await pass(DEADLINE_MS - 1);
+    expect(keeper.signal.aborted).toBe(false);
+    await pass(1);
+    expect(await end).toBeInstanceOf(CallDeadlineError);
+  });
+
+  it('renews nothing and ends nothing any more once it is stopped', async () => {
+    keeper.stop();
+    await pass(DEADLINE_MS * 2);
+    expect(renew).not.toHaveBeenCalled();
+    expect(keeper.signal.aborted).toBe(false);
+  });
+});

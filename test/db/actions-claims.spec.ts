@@ -1,0 +1,260 @@
+import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.repository.js';
+import { Statements } from '../../src/database/statements.js';
+import { Transactions, type Tx } from '../../src/database/transactions.js';
+import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+
+const LEASE_MS = 60_000;
+const LAPSED = -1_000;
+const FENCE = 3;
+
+describe('the statements of a run', () => {
+  let database: OpenTestDatabase;
+  let claims: ClaimRepository;
+  let transactions: Transactions;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    claims = new ClaimRepository(new Statements(database.dataSource));
+    transactions = new Transactions(database.dataSource);
+  });
+  afterAll(() => database?.close());
+
+  const insert = (fields: ActionFields) =>
+    insertAction(database.dataSource, { fence: FENCE, ...fields });
+  const row = (id: string) => rowOf(database.dataSource, id);
+  const inTx = <T>(work: (tx: Tx) => Promise<T>) => transactions.run(work);
+  const leaseLeft = async (id: string) => (await row(id)).lease_until!.getTime() - Date.now();
+
+  /** Each statement, and whether it wrote what it was for. */
+  const STATEMENTS: Readonly<Record<string, (run: Fenced) => Promise<boolean>>> = {
+    claim: async (run) => {
+      const claim = { connectorId: 'next', leaseMs: LEASE_MS };
+      return (await inTx((tx) => claims.claim(tx, run, claim))) !== undefined;
+    },
+    takeOver: async (run) => (await claims.takeOver([run], LEASE_MS)).length === 1,
+    requeue: async (run) => (await claims.requeue([run])) === 1,
+    defer: async (run) => {
+      const before = await row(run.id);
+      await claims.defer(run, LEASE_MS);
+      return (await row(run.id)).lease_until?.getTime() !== before.lease_until?.getTime();
+    },
+    noteSending: (run) => claims.noteSending(run),
+    renew: (run) => claims.renew(run, LEASE_MS),
+    renewIn: (run) => inTx((tx) => claims.renewIn(tx, run, LEASE_MS)),
+    accept: async (run) => (await claims.accept(run, { ticket: 1 }, LEASE_MS)) !== undefined,
+    release: async (run) =>
+      (await claims.release(run, { sent: true, afterMs: LEASE_MS })) !== undefined,
+    finish: async (run) => {
+      const end = { result: { success: true, message: 'Done.' }, at: new Date(), by: 'system' };
+      return (await inTx((tx) => claims.finish(tx, run, end))) !== undefined;
+    },
+  };
+
+  const nobodys: ActionFields = { phase: null, leaseMs: LAPSED };
+  const claimed: ActionFields = { phase: 'claimed' };
+  const lapsed: ActionFields = { phase: 'claimed', leaseMs: LAPSED };
+  const accepted: ActionFields = { phase: 'accepted', sent: true };
+  const acceptedLapsed: ActionFields = { ...accepted, leaseMs: LAPSED };
+  const waiting: ActionFields = { status: 'pending_approval' };
+  const ended: ActionFields = { status: 'completed' };
+  const STATES = { nobodys, claimed, lapsed, accepted, acceptedLapsed, waiting, ended };
+
+  /** In which states each may write; in every other one it must not, whatever the fence. */
+  const MAY: Readonly<Record<string, readonly (keyof typeof STATES)[]>> = {
+    claim: ['nobodys'],
+    takeOver: ['lapsed', 'acceptedLapsed'],
+    requeue: ['lapsed'],
+    defer: ['nobodys'],
+    noteSending: ['claimed', 'lapsed'],
+    renew: ['claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
+    renewIn: ['claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
+    accept: ['claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
+    release: ['claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
+    finish: ['nobodys', 'claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
+  };
+  const CASES = Object.keys(STATEMENTS).flatMap((name) =>
+    (Object.keys(STATES) as (keyof typeof STATES)[]).map((state) => {
+      return [name, state, MAY[name]!.includes(state)] as const;
+    }),
+  );
+
+  it.each(CASES)('%s of one that is %s writes: %s', async (name, state, writes) => {
+    const id = await insert(STATES[state]);
+    const other = await insert(STATES[state]);
+    const before = await row(id);
+    const untouched = await row(other);
+    expect(await STATEMENTS[name]!({ id, fence: FENCE })).toBe(writes);
+    if (!writes) expect(await row(id)).toEqual(before);
+    expect(await row(other)).toEqual(untouched);
+  });
+
+  it.each(CASES.filter(([, , writes]) => writes))(
+    '%s of one that is %s refuses every run but the present one',
+    async (name, state) => {
+      const id = await insert(STATES[state]);
+      const before = await row(id);
+      for (const fence of [FENCE - 1, 0, FENCE + 1]) {
+        expect(await STATEMENTS[name]!({ id, fence })).toBe(false);
+      }
+      expect(await row(id)).toEqual(before);
+    },
+  );
+
+  it('claims under the next fence, for the connector, with a lease', async () => {
+    const id = await insert({ ...nobodys, connectorId: 'former' });
+    const claim = { connectorId: 'next', leaseMs: LEASE_MS };
+    const run = await inTx((tx) => claims.claim(tx, { id, fence: FENCE }, claim));
+    expect(run).toMatchObject({ id, phase: 'claimed', fence: FENCE + 1, connectorId: 'next' });
+    expect(Math.abs((await leaseLeft(id)) - LEASE_MS)).toBeLessThan(LEASE_MS / 2);
+  });
+
+  it('takes over under the next fence what it found, and leaves the phase and what was sent', async () => {
+    const one = await insert({ ...lapsed, sent: true });
+    const two = await insert(acceptedLapsed);
+    const runs = await claims.takeOver(
+      [one, two].map((id) => ({ id, fence: FENCE })),
+      LEASE_MS,
+    );
+    expect(runs.map(({ id, phase, fence, sent }) => [id, phase, fence, sent]).sort()).toEqual(
+      [
+        [one, 'claimed', FENCE + 1, true],
+        [two, 'accepted', FENCE + 1, true],
+      ].sort(),
+    );
+    for (const id of [one, two]) expect(await leaseLeft(id)).toBeGreaterThan(LEASE_MS / 2);
+  });
+
+  it('takes nothing over, and puts nothing back, that renewed its lease after it was seen', async () => {
+    const seen: Fenced = { id: await insert(lapsed), fence: FENCE };
+    expect(await claims.renew(seen, LEASE_MS)).toBe(true);
+    const before = await row(seen.id);
+    expect(await claims.takeOver([seen], LEASE_MS)).toEqual([]);
+    expect(await claims.requeue([seen])).toBe(0);
+    expect(await row(seen.id)).toEqual(before);
+  });
+
+  it('lets nobody take over, or put back, what another take-over is just changing', async () => {
+    const seen: Fenced = { id: await insert(lapsed), fence: FENCE };
+    await inTx(async (tx) => {
+      await tx.query(
+        `update actions set fence = fence + 1, lease_until = now() + interval '1 minute' where id = $1`,
+        [seen.id],
+      );
+      // At once, and not when the other one has ended: a sweep waits for nobody.
+      expect(await claims.takeOver([seen], LEASE_MS)).toEqual([]);
+      expect(await claims.requeue([seen])).toBe(0);
+    });
+    expect(await row(seen.id)).toMatchObject({ fence: FENCE + 1, phase: 'claimed' });
+  });
+
+  it('has one winner for each of many that two take over at once', async () => {
+    const runs = await Promise.all(
+      Array.from({ length: 40 }, async () => ({ id: await insert(lapsed), fence: FENCE })),
+    );
+    const won: string[] = [];
+    // Both wait at the door, and go on together.
+    let both: Promise<void[]> | undefined;
+    await inTx(async (tx) => {
+      await tx.query('lock table actions in share mode');
+      const takeOver = async (seen: readonly Fenced[]) => {
+        won.push(...(await claims.takeOver(seen, LEASE_MS)).map(({ id }) => id));
+      };
+      both = Promise.all([takeOver(runs), takeOver([...runs].reverse())]);
+      await waitersAtTheDoor(tx, 2);
+    });
+    await both;
+    expect(won.sort()).toEqual(runs.map(({ id }) => id).sort());
+    for (const { id } of runs) expect((await row(id)).fence).toBe(FENCE + 1);
+  });
+
+  const waitersAtTheDoor = async (tx: Tx, most: number): Promise<void> => {
+    for (let waiting = 0; waiting < most;) {
+      const [seen] = await tx.query<{ n: number }[]>(
+        `select count(*)::integer as n from pg_locks where not granted and relation = 'actions'::regclass`,
+      );
+      waiting = seen!.n;
+    }
+  };
+
+  it('puts back what may be done again, under the same fence and without a lease of its own', async () => {
+    const id = await insert({ ...lapsed, sent: true });
+    const { lease_until } = await row(id);
+    expect(await claims.requeue([{ id, fence: FENCE }])).toBe(1);
+    expect(await row(id)).toMatchObject({
+      status: 'pending',
+      phase: null,
+      fence: FENCE,
+      sent: true,
+      lease_until,
+    });
+  });
+
+  it('refuses the word of a run that was put back, though its fence is the present one', async () => {
+    const run: Fenced = { id: await insert(lapsed), fence: FENCE };
+    await claims.requeue([run]);
+    const before = await row(run.id);
+    for (const name of ['noteSending', 'renew', 'renewIn', 'accept', 'release'] as const) {
+      expect([name, await STATEMENTS[name]!(run)]).toEqual([name, false]);
+    }
+    expect(await row(run.id)).toEqual(before);
+  });
+
+  it('notes that something may have been sent, and leaves the lease alone', async () => {
+    const id = await insert(claimed);
+    const before = await row(id);
+    await claims.noteSending({ id, fence: FENCE });
+    expect(await row(id)).toEqual({ ...before, sent: true });
+  });
+
+  it('renews for as long as it is told, from now on', async () => {
+    const id = await insert({ ...claimed, leaseMs: 10 });
+    await claims.renew({ id, fence: FENCE }, LEASE_MS);
+    expect(Math.abs((await leaseLeft(id)) - LEASE_MS)).toBeLessThan(LEASE_MS / 2);
+  });
+
+  it('keeps when the vendor accepted it, whatever it says later', async () => {
+    const id = await insert({ ...claimed, sent: true });
+    const first = await claims.accept({ id, fence: FENCE }, { ticket: 1 }, LEASE_MS);
+    expect(first).toMatchObject({ phase: 'accepted', handle: { ticket: 1 } });
+    await database.dataSource.query(
+      `update actions set accepted_at = accepted_at - interval '1 minute' where id = $1`,
+      [id],
+    );
+    const second = await claims.accept({ id, fence: FENCE }, { ticket: 2 }, LEASE_MS);
+    expect(second!.handle).toEqual({ ticket: 2 });
+    expect(second!.acceptedAt!.getTime()).toBe(first!.acceptedAt!.getTime() - 60_000);
+  });
+
+  it.each([
+    ['claimed', null, true],
+    ['claimed', null, false],
+    ['accepted', 'accepted', true],
+  ] as const)(
+    'releases what was %s as %s, with sent as it is told: %s',
+    async (phase, after, sent) => {
+      const id = await insert({ phase, sent: !sent });
+      const released = await claims.release({ id, fence: FENCE }, { sent, afterMs: LEASE_MS });
+      expect(released).toMatchObject({ sent, fence: FENCE });
+      expect(await row(id)).toMatchObject({ phase: after, sent });
+      expect(await leaseLeft(id)).toBeGreaterThan(LEASE_MS / 2);
+    },
+  );
+
+  it.each([
+    [true, 'completed'],
+    [false, 'failed'],
+  ])('ends with success %s as %s, without a claim or a lease', async (success, status) => {
+    const id = await insert({ ...claimed, sent: true });
+    const at = new Date('2026-11-02T09:30:00Z');
+    const end = { result: { success, message: 'So.' }, at, by: 'bob' };
+    const after = await inTx((tx) => claims.finish(tx, { id, fence: FENCE }, end));
+    expect(after).toMatchObject({
+      status,
+      executedBy: 'bob',
+      executedAt: at,
+      result: { success, message: 'So.' },
+    });
+    expect(await row(id)).toMatchObject({ status, phase: null, lease_until: null, sent: true });
+  });
+});

@@ -1,0 +1,197 @@
+import { ActionWriteRepository } from '../../src/actions/action-write.repository.js';
+import type { Action } from '../../src/actions/action.js';
+import { ActionReadRepository } from '../../src/actions/action-read.repository.js';
+import { LapsedRepository } from '../../src/actions/execution/lapsed.repository.js';
+import { Statements } from '../../src/database/statements.js';
+import { Transactions, type Tx } from '../../src/database/transactions.js';
+import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { insertIncidents } from './incidents-harness.js';
+
+const LAPSED = -1_000;
+const AT = new Date('2026-11-02T09:30:00Z');
+const REJECTION = { by: 'system', at: AT, reason: 'Over.' };
+const UNKNOWN = { success: false, message: 'Who knows.', code: 'outcome_unknown' } as const;
+
+/** Every state that matters to who ends, lists or counts actions without having claimed them. */
+const STATES = {
+  waiting: { status: 'pending_approval' },
+  nobodys: { phase: null },
+  nobodysSent: { phase: null, sent: true },
+  nobodysLapsed: { phase: null, leaseMs: LAPSED },
+  claimed: { phase: 'claimed' },
+  claimedLapsed: { phase: 'claimed', leaseMs: LAPSED },
+  claimedSent: { phase: 'claimed', sent: true },
+  accepted: { phase: 'accepted', sent: true },
+  acceptedLapsed: { phase: 'accepted', sent: true, leaseMs: LAPSED },
+  completed: { status: 'completed' },
+  failed: { status: 'failed' },
+} as const satisfies Readonly<Record<string, ActionFields>>;
+type State = keyof typeof STATES;
+const NAMES = Object.keys(STATES) as State[];
+
+describe('actions that nobody has claimed', () => {
+  let database: OpenTestDatabase;
+  let writes: ActionWriteRepository;
+  let reads: ActionReadRepository;
+  let lapsed: LapsedRepository;
+  let transactions: Transactions;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    const statements = new Statements(database.dataSource);
+    writes = new ActionWriteRepository(statements);
+    reads = new ActionReadRepository(statements);
+    lapsed = new LapsedRepository(statements);
+    transactions = new Transactions(database.dataSource);
+  });
+  beforeEach(() => database.dataSource.query('truncate actions, action_count_deltas'));
+  afterAll(() => database?.close());
+
+  const insert = (fields: ActionFields) => insertAction(database.dataSource, fields);
+  const row = (id: string) => rowOf(database.dataSource, id);
+  /** One of each state, by its name. */
+  const oneOfEach = async (more: ActionFields = {}) => {
+    const entries = NAMES.map(async (state) => [
+      state,
+      await insert({ ...STATES[state], ...more }),
+    ]);
+    return Object.fromEntries(await Promise.all(entries)) as Record<State, string>;
+  };
+  const incident = async () => (await insertIncidents(database.dataSource, 1))[0]!.id;
+  /** The states whose action the work changed, which are those that it says it did. */
+  const changedBy = async (
+    ids: Record<State, string>,
+    work: (tx: Tx) => Promise<readonly Action[]>,
+  ): Promise<State[]> => {
+    const before = await Promise.all(NAMES.map((state) => row(ids[state])));
+    const told = (await transactions.run(work)).map(({ id }) => id);
+    const after = await Promise.all(NAMES.map((state) => row(ids[state])));
+    const changed = NAMES.filter((_, at) => {
+      return JSON.stringify(before[at]) !== JSON.stringify(after[at]);
+    });
+    expect(told.sort()).toEqual(changed.map((state) => ids[state]).sort());
+    return changed;
+  };
+
+  it('are rejected with their incident, except what a run has, or may have sent', async () => {
+    const ids = await oneOfEach({ incidentId: await incident() });
+    const others = await oneOfEach({ incidentId: await incident() });
+    const { incidentId } = (await reads.findById(ids.nobodys))!;
+    const changed = await changedBy(ids, (tx) =>
+      writes.rejectOfIncident(tx, incidentId!, REJECTION),
+    );
+    expect(changed).toEqual(['waiting', 'nobodys', 'nobodysLapsed']);
+    expect(await row(ids.nobodys)).toMatchObject({ status: 'rejected', lease_until: null });
+    expect(await row(ids.claimed)).toMatchObject({ status: 'pending', phase: 'claimed' });
+    expect((await row(others.nobodys)).status).toBe('pending');
+  });
+
+  it('are discarded when the kill switch goes off so, and only then: what was sent is not', async () => {
+    const ids = await oneOfEach();
+    const changed = await changedBy(ids, (tx) => writes.discardHeld(tx, REJECTION));
+    expect(changed).toEqual(['nobodys', 'nobodysLapsed']);
+    expect((await reads.findById(ids.nobodys))!).toMatchObject({
+      status: 'rejected',
+      rejectedBy: 'system',
+      rejectedAt: AT,
+      rejectionReason: 'Over.',
+    });
+  });
+
+  it('fail when they are discarded after they may have been sent', async () => {
+    const ids = await oneOfEach();
+    const changed = await changedBy(ids, (tx) => writes.discardSent(tx, UNKNOWN, AT));
+    expect(changed).toEqual(['nobodysSent']);
+    expect((await reads.findById(ids.nobodysSent))!).toMatchObject({
+      status: 'failed',
+      executedBy: 'system',
+      executedAt: AT,
+      result: UNKNOWN,
+    });
+  });
+
+  it('are rejected one by one, unless they may have been sent', async () => {
+    const ids = await oneOfEach();
+    const changed = await changedBy(ids, async (tx) => {
+      const rejected: Action[] = [];
+      for (const state of NAMES) {
+        const one = await writes.rejectUnclaimed(tx, ids[state], REJECTION);
+        if (one) rejected.push(one);
+      }
+      return rejected;
+    });
+    expect(changed).toEqual(['nobodys', 'nobodysLapsed']);
+  });
+
+  it('are rejected on a decision while they wait for one', async () => {
+    const ids = await oneOfEach();
+    const changed = await changedBy(ids, async (tx) => {
+      const all: Action[] = [];
+      for (const state of NAMES) {
+        const one = await writes.reject(tx, ids[state], REJECTION);
+        if (one) all.push(one);
+      }
+      return all;
+    });
+    expect(changed).toEqual(['waiting']);
+  });
+
+  it('expire when they have waited for approval too long, the oldest first', async () => {
+    const minutes = (n: number) => n * 60_000;
+    const young = await oneOfEach({ requestedAgoMs: minutes(9) });
+    const oldest = await insert({ ...STATES.waiting, requestedAgoMs: minutes(12) });
+    const old = await oneOfEach({ requestedAgoMs: minutes(11) });
+    const at = { ...REJECTION, at: new Date() };
+    const expire = (tx: Tx, limit: number) => writes.rejectExpired(tx, 10, at, limit);
+    const first = await transactions.run((tx) => expire(tx, 1));
+    expect(first.map(({ id }) => id)).toEqual([oldest]);
+    await transactions.run(async (tx) => {
+      await tx.query('select 1 from actions where id = $1 for update', [old.waiting]);
+      // Somebody is just deciding on it.
+      expect(await transactions.run((other) => expire(other, 9))).toEqual([]);
+    });
+    expect(await changedBy(old, (tx) => expire(tx, 9))).toEqual(['waiting']);
+    expect((await row(young.waiting)).status).toBe('pending_approval');
+  });
+
+  it('are found when their lease has lapsed, who has waited longest first', async () => {
+    const ids = await oneOfEach();
+    const older = await insert({ phase: null, leaseMs: LAPSED * 2 });
+    const another = await insert({ phase: null, leaseMs: LAPSED * 3, type: 'lookup_ip' });
+    const none = { ids: [], types: [] };
+    const found = async (limit: number, leftOut = {}) =>
+      (await lapsed.waiting(limit, { ...none, ...leftOut })).map(({ id }) => id);
+    expect(await found(9)).toEqual([another, older, ids.nobodysLapsed]);
+    expect(await found(2)).toEqual([another, older]);
+    expect(await found(9, { ids: [older] })).toEqual([another, ids.nobodysLapsed]);
+    expect(await found(9, { types: ['lookup_ip'] })).toEqual([older, ids.nobodysLapsed]);
+  });
+
+  it('are told from the claims that have lapsed', async () => {
+    const ids = await oneOfEach();
+    const older = await insert({ phase: 'claimed', leaseMs: LAPSED * 2 });
+    const found = (await lapsed.claims(9)).map(({ id }) => id);
+    expect(found[0]).toBe(older);
+    expect(found.sort()).toEqual([older, ids.claimedLapsed, ids.acceptedLapsed].sort());
+    expect(await lapsed.claims(1)).toHaveLength(1);
+  });
+
+  it('are counted as held, and claims whose lease holds as under way', async () => {
+    await oneOfEach();
+    expect(await reads.countHeld()).toBe(3);
+    expect(await reads.countUnderWay()).toBe(3);
+  });
+
+  it('are locked against every change until the decision on them is made', async () => {
+    const id = await insert(STATES.waiting);
+    await transactions.run(async (tx) => {
+      expect(await reads.lockById(tx, id)).toMatchObject({ id, status: 'pending_approval' });
+      const other = transactions.run((another) =>
+        another.query('select 1 from actions where id = $1 for no key update nowait', [id]),
+      );
+      await expect(other).rejects.toThrow('could not obtain lock');
+      expect((await reads.findIn(tx, id))!.id).toBe(id);
+    });
+  });
+});

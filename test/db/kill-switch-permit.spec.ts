@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Statements } from '../../src/database/statements.js';
+import { Transactions, type Tx } from '../../src/database/transactions.js';
+import type { AffectedWork } from '../../src/kill-switch/affected-work.js';
+import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
+import { KillSwitchService } from '../../src/kill-switch/kill-switch.service.js';
+import { PERMIT_MS, type Permit } from '../../src/kill-switch/permit.js';
+import { SwitchLock } from '../../src/kill-switch/switch-lock.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+
+const READING =
+  'select n from (select count(*)::integer as n from pg_locks where not granted) as waiting';
+
+describe('the permit of a claim', () => {
+  let database: OpenTestDatabase;
+  let transactions: Transactions;
+  let killSwitch: KillSwitchService;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    const { dataSource } = database;
+    transactions = new Transactions(dataSource);
+    killSwitch = new KillSwitchService(
+      transactions,
+      new KillSwitchRepository(new Statements(dataSource)),
+      new SwitchLock(),
+      {} as AffectedWork,
+    );
+  });
+  afterAll(() => database?.close());
+
+  const waiters = async (tx: Tx): Promise<number> => {
+    const [{ n } = { n: 0 }] = await tx.query<{ n: number }[]>(READING);
+    return n;
+  };
+
+  it('is fresh when the switch was read just now', async () => {
+    expect((await transactions.run((tx) => killSwitch.claimPermit(tx))).fresh).toBe(true);
+  });
+
+  it('counts from before the switch is read, however long the reading takes', async () => {
+    let slow: Promise<Permit> | undefined;
+    await transactions.run(async (tx) => {
+      await tx.query('lock table kill_switch in access exclusive mode');
+      slow = killSwitch.renewPermit();
+      while ((await waiters(tx)) === 0);
+      await sleep(PERMIT_MS);
+    });
+    expect((await slow!).fresh).toBe(false);
+  });
+
+  it('reads what was committed while the claim waited for an activation', async () => {
+    let late: Promise<unknown> | undefined;
+    await transactions.run(async (tx) => {
+      expect(await new SwitchLock().seize(tx)).toBe(true);
+      late = killSwitch.renewPermit().catch((error: unknown) => error);
+      while ((await waiters(tx)) === 0);
+      await new KillSwitchRepository(new Statements(database.dataSource)).activate(tx, 'now', 'x');
+    });
+    expect(await late).toMatchObject({ code: 'kill_switch_active' });
+    await transactions.run((tx) =>
+      new KillSwitchRepository(new Statements(database.dataSource)).deactivate(tx, 'over', 'x'),
+    );
+  });
+
+  it('is not given before its claim has taken part, nor when that refuses', async () => {
+    const refusing = killSwitch.renewPermit(() => Promise.reject(new Error('lost')));
+    await expect(refusing).rejects.toThrow('lost');
+  });
+});

@@ -1,0 +1,224 @@
+import type { Action } from '../../src/actions/action.js';
+import { ActionNewsRepository } from '../../src/actions/action-news.repository.js';
+import { ActionReadRepository } from '../../src/actions/action-read.repository.js';
+import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
+import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
+import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
+import { UnreachableError } from '../../src/common/net/net.errors.js';
+import { PermitLapsed, PERMIT_MS } from '../../src/kill-switch/permit.js';
+import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
+import { ActionWorld } from '../support/actions/action-world.js';
+import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
+
+const LEASE_MS = 60_000;
+
+describe('an action and what its attempts left behind', () => {
+  let world: ActionWorld;
+  let vendor: ScriptedVendor;
+
+  beforeAll(async () => {
+    world = await ActionWorld.start({ ACTION_LEASE_MS: String(LEASE_MS) });
+    // Only what a test begins is begun.
+    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
+  });
+  beforeEach(() => {
+    vendor = new ScriptedVendor();
+    vendor.serve(world.app);
+  });
+  afterEach(() => world.turnOff());
+  afterAll(() => world?.close());
+
+  const nobodys = async (fields: ActionFields = {}): Promise<Action> => {
+    const row = { phase: null, fence: 0, connectorId: SCRIPTED, ...fields };
+    const id = await insertAction(world.database, row);
+    return (await world.app.nest.get(ActionReadRepository).findById(id))!;
+  };
+  const row = ({ id }: Action) => rowOf(world.database, id);
+  const run = (action: Action) => world.app.nest.get(ActionExecutor).run(action);
+  const takeOver = ({ id }: Action) =>
+    world.database.query(
+      `update actions set fence = fence + 1, lease_until = now() + interval '1 minute' where id = $1`,
+      [id],
+    );
+  const putBack = ({ id }: Action) =>
+    world.database.query('update actions set phase = null where id = $1', [id]);
+
+  describe('which may have been sent before', () => {
+    const before = { sent: true, fence: 1 };
+    beforeEach(() => (vendor.repeatable = true));
+
+    it('should be unknown when the vendor cannot be reached any more', async () => {
+      vendor.script = () => Promise.reject(new UnreachableError('No route to host.'));
+      const after = await run(await nobodys(before));
+      expect([after.status, after.result!.code]).toEqual(['failed', 'outcome_unknown']);
+      const first = await run(await nobodys());
+      expect([first.status, first.result!.code]).toEqual(['failed', 'unreachable']);
+    });
+
+    it.each([true, false])(
+      'should still say so after an attempt that the kill switch stopped: %s',
+      async (sent) => {
+        const action = await nobodys({ ...before, sent });
+        vendor.script = (call, gate) => vendor.send(call, gate, { before: () => world.turnOn() });
+        const after = await run(action);
+        expect(after).toMatchObject({ status: 'pending', sent, fence: 2 });
+        expect(await row(action)).toMatchObject({ status: 'pending', phase: null, sent });
+        expect(vendor.left).toEqual([]);
+      },
+    );
+
+    it.each([true, false])('should still say so after a permit that lapsed: %s', async (sent) => {
+      const action = await nobodys({ ...before, sent });
+      vendor.script = () => Promise.reject(new PermitLapsed());
+      expect(await run(action)).toMatchObject({ status: 'pending', sent });
+      expect(await row(action)).toMatchObject({ phase: null, sent });
+    });
+
+    it('should be recorded and told when it is discarded', async () => {
+      const incidentId = await world.incident();
+      const action = await nobodys({ ...before, incidentId });
+      await world.turnOn();
+      // An event is gone as soon as it is delivered.
+      const told = jest.spyOn(world.app.nest.get(ActionNewsRepository), 'insert');
+      const turned = await world.turnOff('discard');
+      expect(turned.body.data.discarded.actions).toBeGreaterThan(0);
+      expect(await row(action)).toMatchObject({
+        status: 'failed',
+        result: { code: 'outcome_unknown' },
+      });
+      const audit = await world.clients.admin.request(
+        'GET',
+        `/api/audit?action=action.failed&subject=act-${action.id}`,
+      );
+      expect(audit.body.data).toMatchObject([
+        { actor: 'system', details: { result: { code: 'outcome_unknown' } } },
+      ]);
+      const { body } = await world.clients.viewer.request(
+        'GET',
+        `/api/incidents/${incidentId}/timeline`,
+      );
+      expect(body.data).toContainEqual(expect.objectContaining({ event: 'action_failed' }));
+      expect(told.mock.calls.flatMap(([, { events }]) => events)).toContainEqual(
+        expect.objectContaining({
+          type: 'action.failed',
+          subject: { type: 'action', id: `act-${action.id}` },
+        }),
+      );
+      told.mockRestore();
+    });
+  });
+
+  it.each([
+    ['settled at once when it must not be repeated', false, 'failed', 'outcome_unknown'],
+    ['put back when it may be repeated', true, 'pending', undefined],
+  ] as const)(
+    'should be %s, once its first request has left and its second one is stopped',
+    async (_, repeatable, status, code) => {
+      vendor.repeatable = repeatable;
+      vendor.script = async (call, gate) => {
+        await vendor.send(call, gate);
+        await world.turnOn();
+        return await vendor.send(call, gate);
+      };
+      const action = await nobodys();
+      const after = await run(action);
+      expect([after.status, after.result?.code]).toEqual([status, code]);
+      expect(await row(action)).toMatchObject({ status, phase: null, sent: true });
+      expect(vendor.left).toHaveLength(1);
+    },
+  );
+
+  describe('whose run was taken for dead', () => {
+    it.each([
+      ['taken over', takeOver],
+      ['put back', putBack],
+    ])('should not be sent by it after it was %s', async (_, change) => {
+      const action = await nobodys();
+      vendor.script = (call, gate) => vendor.send(call, gate, { before: () => change(action) });
+      const after = await run(action);
+      expect(after).toMatchObject({ id: action.id, status: 'pending', sent: false });
+      expect(vendor.left).toEqual([]);
+    });
+
+    it('should not be sent again by it, though it has sent a request before', async () => {
+      const action = await nobodys();
+      vendor.script = async (call, gate) => {
+        await vendor.send(call, gate);
+        await takeOver(action);
+        return await vendor.send(call, gate);
+      };
+      expect(await run(action)).toMatchObject({ status: 'pending', fence: 2 });
+      expect(vendor.left).toHaveLength(1);
+    });
+
+    it('should not be sent by it when its permit has lapsed meanwhile, too', async () => {
+      const action = await nobodys();
+      const late = async () => {
+        await new Promise((resolve) => setTimeout(resolve, PERMIT_MS));
+        await takeOver(action);
+      };
+      vendor.script = (call, gate) => vendor.send(call, gate, { before: late });
+      expect(await run(action)).toMatchObject({ status: 'pending', sent: false });
+      expect(vendor.left).toEqual([]);
+    });
+
+    it('should not be ended by what it says', async () => {
+      const action = await nobodys();
+      vendor.script = (call, gate) => vendor.send(call, gate, { after: () => takeOver(action) });
+      expect(await run(action)).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
+      expect(await row(action)).toMatchObject({ status: 'pending', result: null });
+    });
+  });
+});
+
+describe('a run that loses its claim while its call is under way', () => {
+  let world: ActionWorld;
+  let vendor: ScriptedVendor;
+
+  beforeAll(async () => {
+    world = await ActionWorld.start({ ACTION_LEASE_MS: '600' });
+    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
+    vendor = new ScriptedVendor();
+    vendor.serve(world.app);
+  });
+  afterAll(() => world?.close());
+
+  const takenOverDuring = async (
+    answer: (signal: AbortSignal) => Promise<unknown>,
+  ): Promise<Action> => {
+    const id = await insertAction(world.database, {
+      phase: null,
+      fence: 0,
+      connectorId: SCRIPTED,
+    });
+    const action = (await world.app.nest.get(ActionReadRepository).findById(id))!;
+    const after = async ({ signal }: { readonly signal: AbortSignal }) => {
+      await world.database.query(
+        `update actions set fence = fence + 1, lease_until = now() + interval '1 minute' where id = $1`,
+        [id],
+      );
+      await answer(signal);
+    };
+    vendor.script = (call, gate) => vendor.send(call, gate, { after });
+    return await world.app.nest.get(ActionExecutor).run(action);
+  };
+  const aborted = (signal: AbortSignal) =>
+    new Promise((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error)),
+    );
+
+  it('should have its call aborted', async () => {
+    let reason: unknown;
+    const present = await takenOverDuring(async (signal) => {
+      await aborted(signal).catch((error: unknown) => (reason = error));
+      throw reason;
+    });
+    expect(reason).toBeInstanceOf(ClaimLostError);
+    expect(present).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
+  });
+
+  it('should leave a connector behind that does not heed it', async () => {
+    const present = await takenOverDuring(() => new Promise(() => undefined));
+    expect(present).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
+  });
+});

@@ -1,0 +1,67 @@
+import { ConnectorRegistry } from '../../../src/connectors/connector-registry.js';
+import {
+  type ActionCall,
+  Connector,
+  type Departure,
+  type Gate,
+  type Outcome,
+  type TestResult,
+} from '../../../src/connectors/connector.port.js';
+import type { TestApp } from '../test-app.js';
+
+/** The name under which it stands in a row of an action. */
+export const SCRIPTED = 'scripted';
+
+/** A connector that does in each call what the test says, and notes what left. */
+export class ScriptedVendor extends Connector {
+  /** The attempts that a request left for. */
+  readonly left: ActionCall[] = [];
+  repeatable = false;
+  script: (call: ActionCall, gate: Gate) => Promise<Outcome> = (call, gate) =>
+    this.send(call, gate);
+
+  constructor() {
+    super({ id: SCRIPTED, name: SCRIPTED, type: 'test' });
+  }
+
+  provides(): boolean {
+    return true;
+  }
+
+  idempotent(): boolean {
+    return this.repeatable;
+  }
+
+  execute(call: ActionCall, gate: Gate): Promise<Outcome> {
+    return this.script(call, gate);
+  }
+
+  /** One request through the gate: `before` it leaves, and what becomes of it once it has. */
+  async send(
+    call: ActionCall,
+    gate: Gate,
+    steps: {
+      readonly before?: () => Promise<unknown>;
+      readonly after?: (departure: Departure) => Promise<unknown>;
+    } = {},
+  ): Promise<Outcome> {
+    return await gate.send<Outcome>(async (departure) => {
+      await steps.before?.();
+      await departure.leave();
+      this.left.push(call);
+      await steps.after?.(departure);
+      return { kind: 'done', message: 'Done.' };
+    });
+  }
+
+  async test(): Promise<TestResult> {
+    return { success: true, message: 'Fine.', latencyMs: 0 };
+  }
+
+  /** From now on the replica knows no other connector. */
+  serve(app: TestApp): void {
+    const registry = app.nest.get(ConnectorRegistry);
+    registry.providerOf = () => Promise.resolve(this);
+    registry.find = () => Promise.resolve(this);
+  }
+}

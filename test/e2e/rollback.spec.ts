@@ -121,6 +121,20 @@ describe('rolling back', () => {
     expect((await rollBack(manager, original)).body.data.status).toBe('completed');
   });
 
+  it('should need the level that the original needed, though the incident asks for less by now', async () => {
+    const { senior, manager } = world.clients;
+    const incidentId = await world.incident({ severity: 'critical' });
+    const original = (await world.execute('isolate_host', { incidentId })).body.data.action_id;
+    await manager.request('POST', `/api/actions/${original}/approve`, { body: {} });
+    const lower = { body: { severity: 'high' } };
+    const lowered = await manager.request('PUT', `/api/incidents/${incidentId}`, lower);
+    expect(lowered.status).toBe(200);
+    const low = await rollBack(senior, original);
+    expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
+    expect(low.body.error.required_level).toBe('manager');
+    expect((await rollBack(manager, original)).body.data.status).toBe('completed');
+  });
+
   it('should tell what is wrong in the order of the checks', async () => {
     const { viewer, analyst, senior } = world.clients;
     const original = await done();

@@ -10,7 +10,7 @@ const SWEEP_MS = LEASE_MS / 4;
 /** What a busy machine adds, with both replicas starting and dying; a change is not judged by the machine's load. */
 const BUSY_MS = FULL ? 4_000 : 20_000;
 
-describe('actions while replicas are killed with SIGKILL at each place of their work', () => {
+describe('actions while replicas are killed, or stopped and woken late, at each place of their work', () => {
   let site: ChaosSite;
 
   beforeAll(async () => {
@@ -24,18 +24,20 @@ describe('actions while replicas are killed with SIGKILL at each place of their 
       const started = Date.now();
       const storm = await executorStorm(site, EACH, BATCH);
       const { faults, endings } = await judge(site, storm);
-      const counted = storm.kills.map((kills) => JSON.stringify(kills)).join(' ');
-      say(`Kills by failpoint at each place: ${counted}, ${storm.missed} missed`);
+      const counted = (at: typeof storm.kills) => at.map((one) => JSON.stringify(one)).join(' ');
+      say(`Kills by failpoint at each place: ${counted(storm.kills)}, ${storm.missed} missed`);
+      say(`Stops in the same way: ${counted(storm.stops)}; ${storm.late} runs woke up too late`);
       say(`${storm.submitted.length} actions: ${JSON.stringify(endings, null, 2)}`);
       say(`Claims settled after the lease: ${spread(storm.stuck.claims)}`);
       say(`Actions without a claim begun: ${spread(storm.stuck.turns)}`);
       say(`Took ${Math.round((Date.now() - started) / 1_000)} s`);
       expect(faults).toEqual([]);
-      for (const kills of storm.kills) {
-        for (const point of Object.values(FAILPOINT)) expect(kills[point]).toBe(EACH);
+      for (const strikes of [...storm.kills, ...storm.stops]) {
+        for (const point of Object.values(FAILPOINT)) expect(strikes[point]).toBe(EACH);
       }
+      expect(storm.late).toBeGreaterThan(0);
       expect(Math.max(0, ...storm.stuck.claims)).toBeLessThan(SWEEP_MS + BUSY_MS);
     },
-    FULL ? 1_500_000 : 120_000,
+    FULL ? 3_000_000 : 480_000,
   );
 });

@@ -13,6 +13,7 @@ export type Fault = 'lock' | 'window';
 /** What a replica says about itself, in milliseconds of the clock that all processes of the machine share. */
 export type Report =
   | { readonly kind: 'claim'; readonly at: number }
+  | { readonly kind: 'stopping'; readonly at: number }
   | { readonly kind: 'activated'; readonly at: number; readonly locked: boolean };
 
 /** Up to how long a replica dawdles at a failpoint, and with a claim made and not committed. */
@@ -39,6 +40,8 @@ export class ChaosReplica {
   readonly lines: string[] = [];
   readonly exited: Promise<void>;
   url = '';
+  /** It was stopped, and nobody has woken it. */
+  stopped = false;
 
   private constructor(
     private readonly child: ChildProcess,
@@ -89,12 +92,28 @@ export class ChaosReplica {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Makes it die with SIGKILL as soon as it comes to the failpoint; 0 for never. */
-  dieAt(point: number): void {
+  /** Makes it die with SIGKILL as soon as it comes to the failpoint; settles when it has. */
+  async dieAt(point: number): Promise<void> {
     this.tell({ dieAt: point });
+    await this.exited;
+  }
+
+  /** Makes it stop itself with SIGSTOP the next time that it comes to the failpoint; settles when it does. */
+  stopAt(point: number): Promise<void> {
+    return new Promise((resolve) => {
+      const hear = ({ kind }: Report): void => {
+        if (kind !== 'stopping') return;
+        this.child.off('message', hear);
+        this.stopped = true;
+        resolve();
+      };
+      this.child.on('message', hear);
+      this.tell({ stopAt: point });
+    });
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.stopped = signal === 'SIGSTOP';
     this.child.kill(signal);
   }
 

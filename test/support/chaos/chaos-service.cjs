@@ -16,9 +16,11 @@ const now = () => Number(process.hrtime.bigint()) / 1e6;
 const tell = (report) => process.connected && process.send(report);
 
 let dieAt = 0;
+let stopAt = 0;
 let delays = {};
 process.on('message', (order) => {
   if (order.dieAt !== undefined) dieAt = order.dieAt;
+  if (order.stopAt !== undefined) stopAt = order.stopAt;
   if (order.delays) delays = order.delays;
 });
 // Whoever runs the test has gone.
@@ -31,6 +33,12 @@ Failpoints.prototype.hit = async function hit(point) {
   if (point === dieAt) {
     process.kill(process.pid, 'SIGKILL');
     await new Promise(() => undefined);
+  }
+  if (point === stopAt) {
+    stopAt = 0;
+    await new Promise((resolve) => process.send({ kind: 'stopping', at: now() }, resolve));
+    // Nothing of this process goes on, no timer and no socket, until somebody sends SIGCONT.
+    process.kill(process.pid, 'SIGSTOP');
   }
   await dawdle(delays[point]);
 };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FAILPOINT } from '../../../src/actions/execution/failpoints.js';
+import type { ChaosReplica } from './chaos-replica.js';
 import { ask, ChaosSite, type Kind } from './chaos-site.js';
 import { StuckWatch } from './stuck-watch.js';
 
@@ -9,6 +10,8 @@ const DEADLINE_MS = 2_500;
 const LATE_MS = LEASE_MS * 1.6;
 const PATIENCE_MS = 8_000;
 const QUIET_MS = 60_000;
+/** Beyond the lease: one place may be stopped while the other is just being started. */
+const LONGEST_STOP_MS = LEASE_MS * 3;
 
 const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => ({
   type,
@@ -62,45 +65,98 @@ export interface Submitted {
 export interface Storm {
   /** Kills by place and failpoint. */
   readonly kills: readonly Readonly<Record<number, number>>[];
+  /** Replicas that were stopped there and woken later, in the same way. */
+  readonly stops: readonly Readonly<Record<number, number>>[];
+  /** Runs that woke up and were not the present ones any more. */
+  readonly late: number;
   readonly submitted: readonly Submitted[];
   readonly stuck: StuckWatch;
   readonly missed: number;
 }
 
-/** Kills the replicas of both places at each failpoint so many times, with actions under way. */
+const ACTS = ['kill', 'stop'] as const;
+const POINTS: readonly number[] = Object.values(FAILPOINT);
+
+/**
+ * Strikes the replicas of both places at each failpoint so many times, with actions under way: kills them, or stops them
+ * and wakes them while others do what was theirs.
+ */
 export async function executorStorm(site: ChaosSite, each: number, batch: number): Promise<Storm> {
   const key = await site.makeKey('analyst');
   const stuck = new StuckWatch(site);
   stuck.start();
-  const kills = site.places.map((): Record<number, number> => ({}));
+  const counts = () =>
+    site.places.map((): Record<number, number> => {
+      return Object.fromEntries(POINTS.map((point) => [point, 0]));
+    });
+  const struck = { kill: counts(), stop: counts() };
   const submissions: Promise<Submitted>[] = [];
   let missed = 0;
+  let late = 0;
+  const submitFor = (place: number, point: number): void => {
+    const kinds = Array.from({ length: batch }, () => pick());
+    if (NEEDED[point]) kinds.push(NEEDED[point]);
+    submissions.push(...kinds.map((kind) => submit(site, place, key, kind)));
+  };
+  const strike = async (place: number, act: (typeof ACTS)[number], point: number) => {
+    const replica = site.places[place]!;
+    let isStruck = false;
+    const blow = (act === 'kill' ? replica.dieAt(point) : replica.stopAt(point)).then(() => {
+      isStruck = true;
+    });
+    for (;;) {
+      submitFor(place, point);
+      await Promise.race([blow, sleep(PATIENCE_MS, undefined, { ref: false })]);
+      if (isStruck) break;
+      missed += 1;
+      if (missed > each) throw new Error(`The replica does not come to failpoint ${point}.`);
+    }
+    struck[act][place]![point]! += 1;
+    if (act === 'kill') await site.restart(place);
+    else late += await wakeLate(site, replica);
+  };
   const storm = async (place: number): Promise<void> => {
-    for (const point of Object.values(FAILPOINT)) kills[place]![point] = 0;
-    const plan = Array.from({ length: each }, () => Object.values(FAILPOINT)).flat();
-    for (let turn = 0; turn < plan.length; turn += 1) {
-      const point = plan[turn]!;
-      const replica = site.places[place]!;
-      replica.dieAt(point);
-      const kinds = Array.from({ length: batch }, () => pick());
-      if (NEEDED[point]) kinds.push(NEEDED[point]);
-      submissions.push(...kinds.map((kind) => submit(site, place, key, kind)));
-      await Promise.race([replica.exited, sleep(PATIENCE_MS, undefined, { ref: false })]);
-      if (!replica.gone) {
-        missed += 1;
-        if (missed > each) throw new Error(`The replica does not come to failpoint ${point}.`);
-        turn -= 1;
-        continue;
-      }
-      kills[place]![point]! += 1;
-      await site.restart(place);
+    for (let round = 0; round < each; round += 1) {
+      for (const act of ACTS) for (const point of POINTS) await strike(place, act, point);
     }
   };
   await Promise.all(site.places.map((_, place) => storm(place)));
   const submitted = await Promise.all(submissions);
   await quiet(site);
   await stuck.stop();
-  return { kills, submitted, stuck, missed };
+  return { kills: struck.kill, stops: struck.stop, late, submitted, stuck, missed };
+}
+
+/**
+ * Lets a stopped replica lie until its leases have lapsed and others have taken what it had, and wakes it in the middle of
+ * their work. Answers how many runs were not the present ones any more by then.
+ */
+async function wakeLate(site: ChaosSite, replica: ChaosReplica): Promise<number> {
+  const { rows: had } = await site.db.query<{ id: string; fence: number }>(
+    `select id, fence from actions where status = 'pending' and phase is not null`,
+  );
+  const runs = [had.map(({ id }) => id), had.map(({ fence }) => fence)];
+  const count = async (which: string): Promise<number> => {
+    const { rows } = await site.db.query<{ n: number }>(
+      `select count(*)::integer as n
+         from unnest($1::uuid[], $2::integer[]) as had (id, fence) join actions on actions.id = had.id
+        where ${which}`,
+      runs,
+    );
+    return rows[0]!.n;
+  };
+  await sleep(LEASE_MS);
+  for (const end = Date.now() + LONGEST_STOP_MS; Date.now() < end; await sleep(20)) {
+    const left = await count(
+      `actions.fence = had.fence and actions.phase is not null and actions.lease_until < clock_timestamp()`,
+    );
+    if (left === 0) break;
+  }
+  const lost = await count(
+    `actions.fence > had.fence or (actions.status = 'pending' and actions.phase is null)`,
+  );
+  replica.signal('SIGCONT');
+  return lost;
 }
 
 const pick = (): Kind => KINDS[Math.floor(Math.random() * KINDS.length)]!;

@@ -45,7 +45,7 @@ export class StuckWatch {
 
   private async look(): Promise<void> {
     for (; !this.over; await sleep(LOOK_MS)) {
-      const served = this.site.places.some((replica) => !replica.gone);
+      const served = this.site.places.some(({ gone, stopped }) => !gone && !stopped);
       if (!served) this.servedSince = undefined;
       else this.servedSince ??= performance.now();
       if (this.servedSince === undefined) continue;

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestServer } from '../../test/support/test-server.js';
 import { codeEdits } from './code-operators.ts';
@@ -13,7 +13,7 @@ import {
   type Target,
   targets,
 } from './targets.ts';
-import { type Verdict, Workspace } from './workspace.ts';
+import { Workspace } from './workspace.ts';
 
 /**
  * Puts faults into the rules and repositories, one at a time, and runs the specs that should notice. See --help.
@@ -25,13 +25,15 @@ const HELP = `npm run mutation -- [options]
   --operator TEXT only kinds of fault whose name holds the text
   --faults       the named faults of scripts/mutation/faults.json instead
   --workers N    so many at once, 2 unless told
-  --out FILE     the results as JSON, mutation.json.log unless told
+  --out FILE     the results as JSON, coverage/mutation.json unless told
   --list         only says which faults there are
 `;
 
 const ROOT = resolve(__dirname, '../..');
-/** Longer than any stage takes on a busy machine; a fault that hangs a test is noticed by that. */
-const LIMIT_MS = 150_000;
+/** A fault that hangs a test is noticed by that; one that the machine is busy with is not. */
+const LONGEST_MS = 600_000;
+const SPARE_MS = 30_000;
+const SLOWER = 3;
 
 interface Task extends Mutant {
   readonly specs: Target['specs'];
@@ -50,7 +52,7 @@ const { values: options } = parseArgs({
     operator: { type: 'string', default: '' },
     faults: { type: 'boolean', default: false },
     workers: { type: 'string', default: '2' },
-    out: { type: 'string', default: 'mutation.json.log' },
+    out: { type: 'string', default: 'coverage/mutation.json' },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -99,25 +101,30 @@ async function judge(workspace: Workspace, { specs, ...mutant }: Task): Promise<
   const { text, ...shown } = mutant;
   const equivalent = equivalentTo(mutant);
   if (equivalent) return { ...shown, verdict: 'equivalent', reason: equivalent.reason };
-  workspace.put(mutant.file, text);
-  try {
-    for (const stage of specs) {
-      const verdict: Verdict = await workspace.run(stage, LIMIT_MS);
-      if (verdict === 'failed') return { ...shown, verdict: 'noticed' };
-      if (verdict === 'timed out') return { ...shown, verdict };
-    }
-    return { ...shown, verdict: 'survived' };
-  } finally {
+  for (const stage of specs) {
+    const limit = await limitOf(workspace, stage);
+    workspace.put(mutant.file, text);
+    const verdict = await workspace.run(stage, limit);
     workspace.restore(mutant.file);
+    if (verdict === 'failed') return { ...shown, verdict: 'noticed' };
+    if (verdict === 'timed out') return { ...shown, verdict };
   }
+  return { ...shown, verdict: 'survived' };
 }
 
-/** Without a fault everything has to pass, or nothing is measured. */
-async function requireGreen(workspace: Workspace, tasks: readonly Task[]): Promise<void> {
-  for (const specs of new Set(tasks.flatMap((task) => task.specs))) {
-    const verdict = await workspace.run(specs, LIMIT_MS * 2);
-    if (verdict !== 'passed') throw new Error(`Without a fault: ${specs.join(' ')} ${verdict}.`);
-  }
+const limits = new Map<Target['specs'][number], Promise<number>>();
+
+/** How long a stage may take with a fault. Without one all of it has to pass, or nothing is measured. */
+function limitOf(workspace: Workspace, stage: readonly string[]): Promise<number> {
+  const measure = async (): Promise<number> => {
+    const started = performance.now();
+    const verdict = await workspace.run(stage, LONGEST_MS);
+    if (verdict !== 'passed') throw new Error(`Without a fault: ${stage.join(' ')} ${verdict}.`);
+    return SPARE_MS + SLOWER * (performance.now() - started);
+  };
+  const known = limits.get(stage) ?? measure();
+  limits.set(stage, known);
+  return known;
 }
 
 function report(results: readonly Result[], all: number): void {
@@ -135,6 +142,7 @@ function report(results: readonly Result[], all: number): void {
       `${count('equivalent')} equivalent. Score ${score.toFixed(3)} of ${judged}.`,
   );
   const summary = { score, judged, of: all, seed: Number(options.seed) };
+  mkdirSync(dirname(options.out), { recursive: true });
   writeFileSync(options.out, `${JSON.stringify({ ...summary, results }, null, 2)}\n`);
 }
 
@@ -152,20 +160,22 @@ async function main(): Promise<void> {
   }
   await startTestServer();
   const workspaces = Array.from({ length: Number(options.workers) }, () => new Workspace(ROOT));
-  const tidy = () => workspaces.forEach((workspace) => workspace.remove());
-  process.once('exit', tidy);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  const results: Result[] = [];
+  process.once('exit', () => workspaces.forEach((workspace) => workspace.remove()));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      report(results, all);
+      process.exit(1);
+    });
+  }
   try {
-    await requireGreen(workspaces[0]!, tasks);
-    const queue = tasks.entries();
-    const results: Result[] = [];
+    const queue = tasks.values();
     const work = async (workspace: Workspace) => {
-      for (const [index, task] of queue) {
+      for (const task of queue) {
         const result = await judge(workspace, task);
-        results[index] = result;
-        say(
-          `${results.filter(Boolean).length}/${tasks.length} ${result.verdict} ${task.file}:${task.line} ${task.operator}`,
-        );
+        results.push(result);
+        const { file, line, operator } = task;
+        say(`${results.length}/${tasks.length} ${result.verdict} ${file}:${line} ${operator}`);
       }
     };
     await Promise.all(workspaces.map(work));

@@ -9,17 +9,13 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** So many of them, chosen by the seed, in their old order. */
+/** So many of them, chosen by the seed and in its order, so that the first of a sample are a smaller sample. */
 export function sampleOf<T>(all: readonly T[], size: number, seed: number): T[] {
-  if (size >= all.length) return [...all];
   const random = randomOf(seed);
-  const places = all.map((_, index) => index);
-  for (let index = 0; index < size; index += 1) {
-    const other = index + Math.floor(random() * (places.length - index));
-    [places[index], places[other]] = [places[other]!, places[index]!];
+  const shuffled = [...all];
+  for (let index = 0; index < shuffled.length; index += 1) {
+    const other = index + Math.floor(random() * (shuffled.length - index));
+    [shuffled[index], shuffled[other]] = [shuffled[other]!, shuffled[index]!];
   }
-  return places
-    .slice(0, size)
-    .sort((a, b) => a - b)
-    .map((index) => all[index]!);
+  return shuffled.slice(0, size);
 }

@@ -79,10 +79,10 @@ describe('the faults that a mutation run puts in', () => {
     const first = sampleOf(all, 20, 1);
     expect(first).toHaveLength(20);
     expect(new Set(first).size).toBe(20);
-    expect([...first].sort((a, b) => a - b)).toEqual(first);
     expect(sampleOf(all, 20, 1)).toEqual(first);
+    expect(sampleOf(all, 5, 1)).toEqual(first.slice(0, 5));
     expect(sampleOf(all, 20, 2)).not.toEqual(first);
-    expect(sampleOf(all, 900, 1)).toEqual(all);
+    expect(sampleOf(all, 900, 1).sort((a, b) => a - b)).toEqual(all);
   });
 
   it('are put into files that are there, and judged by specs that are there', () => {

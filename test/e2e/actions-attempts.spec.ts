@@ -128,6 +128,40 @@ describe('an action and what its attempts left behind', () => {
     },
   );
 
+  describe('whose incident was deleted while a run had it', () => {
+    /** Left by a run that died, after the incident was gone. */
+    const orphan = async (sent: boolean) => {
+      const incidentId = await world.incident();
+      const action = await nobodys({ incidentId, phase: 'claimed', fence: 1, sent });
+      const path = `/api/incidents/${incidentId}`;
+      expect((await world.clients.admin.request('DELETE', path)).status).toBeLessThan(300);
+      expect(await row(action)).toMatchObject({ status: 'pending', phase: 'claimed' });
+      await putBack(action);
+      return (await world.app.nest.get(ActionReadRepository).findById(action.id))!;
+    };
+
+    it.each([
+      [false, 'rejected', 'action.rejected'],
+      [true, 'failed', 'action.failed'],
+    ])('should not be begun again, and end: sent %s, %s', async (sent, status, recorded) => {
+      vendor.repeatable = true;
+      const action = await orphan(sent);
+      const after = await run(action);
+      expect(after.status).toBe(status);
+      expect(after.result?.code).toBe(sent ? 'outcome_unknown' : undefined);
+      expect(vendor.left).toEqual([]);
+      const path = `/api/audit?subject=act-${action.id}`;
+      const { body } = await world.clients.admin.request('GET', path);
+      expect(body.data).toMatchObject([{ action: recorded, actor: 'system' }]);
+    });
+
+    it('should run where the incident is still there', async () => {
+      const action = await nobodys({ incidentId: await world.incident() });
+      expect((await run(action)).status).toBe('completed');
+      expect(vendor.left).toHaveLength(1);
+    });
+  });
+
   describe('whose run was taken for dead', () => {
     it.each([
       ['taken over', takeOver],

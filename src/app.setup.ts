@@ -7,6 +7,7 @@ import { Logger } from 'nestjs-pino';
 import { AppModule, type Ground } from './app.module.js';
 import { AnsweringAdapter } from './common/http/answering-adapter.js';
 import { installBodyReader } from './common/http/body-reader.js';
+import { BodyRoom } from './common/http/body-room.js';
 import { Draining, installDraining } from './common/http/draining.js';
 import { installForwardedAddresses } from './common/http/forwarded-addresses.js';
 import { OpenConnections } from './common/http/open-connections.js';
@@ -68,7 +69,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   routes.refuseOtherMethods(instance);
   installDraining(instance, app.get(Draining));
   app.get(OpenConnections).watch(instance.server);
-  installBodyReader(instance, ground.settings.bodyLimitBytes);
+  installBodyReader(instance, app.get(BodyRoom));
   await app.register(fastifyCookie);
   await app.init();
   return app;

@@ -59,6 +59,13 @@ export class Settings {
   readonly bodyLimitBytes: number;
 
   @Setting(
+    SERVICE,
+    'Memory for all request bodies that are under way, in bytes; what has no room is answered with 503. Never less than BODY_LIMIT_BYTES; callers without a credential get half of it at most.',
+    integer(16_777_216, 65_536, 10_737_418_240),
+  )
+  readonly bodiesLimitBytes: number;
+
+  @Setting(
     DATABASE,
     'PostgreSQL 14 or newer, such as postgres://user:password@host:5432/name?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem; sslmode means what it means to libpq. Unset: the embedded database under DATA_DIR.',
     optionalText('', { pattern: /^postgres(ql)?:\/\//, hint: 'a postgres:// address' }),

@@ -12,7 +12,7 @@ export interface Identity {
 export function identityOf(request: FastifyRequest, principal: string, key: string): Identity {
   const fingerprint = createHash('sha256')
     .update(`${request.method} ${request.url}\n`)
-    .update(request.received?.bytes ?? '')
+    .update(request.received ?? '')
     .digest();
   return { principal, key, fingerprint };
 }

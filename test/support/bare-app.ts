@@ -14,6 +14,7 @@ import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { CommonModule } from '../../src/common/common.module.js';
 import { installBodyReader } from '../../src/common/http/body-reader.js';
+import { BodyRoom } from '../../src/common/http/body-room.js';
 import { BodyGuard } from '../../src/common/http/body.guard.js';
 import { AnsweringAdapter } from '../../src/common/http/answering-adapter.js';
 import { ErrorFilter } from '../../src/common/http/error.filter.js';
@@ -91,7 +92,7 @@ export async function startBareApp(options: BareAppOptions): Promise<BareApp> {
   const instance = adapter.getInstance();
   installSecurityHeaders(instance);
   installHttpMetrics(instance, nest.get(Metrics));
-  installBodyReader(instance, settings.bodyLimitBytes);
+  installBodyReader(instance, new BodyRoom(16_777_216));
   await nest.listen(0, '127.0.0.1');
   const url = await nest.getUrl();
   const client = ApiClient.for(url, /./);

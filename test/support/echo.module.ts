@@ -15,7 +15,7 @@ import { IsBoolean, IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-val
 import type { FastifyRequest } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Public, Requires } from '../../src/common/access.js';
-import { Consumes } from '../../src/common/http/handler-options.js';
+import { BodyUpTo, Consumes } from '../../src/common/http/handler-options.js';
 import {
   IsIsoTime,
   IsJsonObject,
@@ -90,6 +90,7 @@ class FormDto {
 /** What the edge does, shown by routes that do nothing else. */
 @Controller('test-only')
 @Public()
+@BodyUpTo('limit')
 class EchoController {
   @Post('echo')
   @HttpCode(200)
@@ -121,7 +122,7 @@ class EchoController {
   @Post('raw')
   @Consumes('raw')
   raw(@Req() request: FastifyRequest): unknown {
-    return { bytes: request.received?.bytes.toString('hex') };
+    return { bytes: request.received?.toString('hex') };
   }
 
   @Post('forbidden')

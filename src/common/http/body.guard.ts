@@ -1,9 +1,19 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
+import { Settings } from '../../config/settings.js';
+import { ACCESS, type Access, ROLES } from '../access.js';
 import { AppError, ValidationError } from '../errors/app-error.js';
+import type { ArrivingBody } from './arriving-body.js';
 import { readForm } from './form-body.js';
-import { ANY_KEYS, ANY_QUERY, BODY_KIND, type BodyKind } from './handler-options.js';
+import {
+  ANY_KEYS,
+  ANY_QUERY,
+  BODY_KIND,
+  BODY_UP_TO,
+  type BodyKind,
+  STRANGERS_BODY_BYTES,
+} from './handler-options.js';
 import { requireReadableQuery } from './query-problems.js';
 import './request.js';
 import { type ReadBody, readStrictJson } from './strict-json.js';
@@ -11,48 +21,76 @@ import { type ReadBody, readStrictJson } from './strict-json.js';
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 
+type Handler = Parameters<Reflector['getAllAndOverride']>[1];
+
 /**
  * Comes after authentication and rate limits and before roles, because that is the order in which a caller learns what
- * is wrong: 401, 429, then 413, 415 and 400, then 403 and 422. What is wrong with the content of a readable body is
+ * is wrong: 401, 429, then 413, 415 and 400, then 403 and 422. Only here is a body read. What is wrong with the content of a readable body is
  * therefore kept for the InputGuard.
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly settings: Settings,
+  ) {}
 
-  canActivate(context: ExecutionContext): boolean {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { received } = request;
-    const handler = [context.getHandler(), context.getClass()];
-    if (received?.problem) throw received.problem;
-    if (!this.reflector.getAllAndOverride<boolean | undefined>(ANY_QUERY, handler)) {
-      requireReadableQuery(request.url);
+    const handler: Handler = [context.getHandler(), context.getClass()];
+    if (!this.option<boolean>(ANY_QUERY, handler)) requireReadableQuery(request.url);
+    const { arriving } = request;
+    if (!arriving || request.method === 'GET' || request.method === 'HEAD') return true;
+    return this.readBody(request, arriving, handler);
+  }
+
+  private async readBody(
+    request: FastifyRequest,
+    arriving: ArrivingBody,
+    handler: Handler,
+  ): Promise<boolean> {
+    const kind = this.option<BodyKind>(BODY_KIND, handler) ?? 'json';
+    const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
+    if (wrongType) {
+      if (await arriving.isEmpty()) return true;
+      throw wrongType;
     }
-    if (!received) return true;
-    const kind = this.reflector.getAllAndOverride<BodyKind | undefined>(BODY_KIND, handler);
-    if (kind === 'raw' || received.bytes.length === 0) return true;
-    const anyKeysIn = (): string | undefined => this.reflector.getAllAndOverride(ANY_KEYS, handler);
-    const { value, problem } = readBody(request, received.bytes, kind ?? 'json', anyKeysIn);
+    const bytes = await arriving.read(this.mostBytes(handler), request.caller !== undefined);
+    request.received = bytes;
+    if (kind === 'raw' || bytes.length === 0) return true;
+    const anyKeysIn = (): string | undefined => this.option<string>(ANY_KEYS, handler);
+    const { value, problem } = isForm(request)
+      ? readForm(bytes)
+      : ofObject(readStrictJson(bytes, anyKeysIn));
     request.body = value;
     if (problem) request.contentProblem = problem;
     return true;
   }
+
+  private mostBytes(handler: Handler): number {
+    const { bodyLimitBytes } = this.settings;
+    const declared = this.option<number | 'limit'>(BODY_UP_TO, handler);
+    if (declared !== undefined) return declared === 'limit' ? bodyLimitBytes : declared;
+    const access = this.option<Access>(ACCESS, handler);
+    return ROLES.some((role) => role === access) ? bodyLimitBytes : STRANGERS_BODY_BYTES;
+  }
+
+  private option<T>(name: symbol, handler: Handler): T | undefined {
+    return this.reflector.getAllAndOverride<T | undefined>(name, handler);
+  }
 }
 
-function readBody(
-  request: FastifyRequest,
-  bytes: Buffer,
-  kind: BodyKind,
-  anyKeysIn: () => string | undefined,
-): ReadBody {
-  const type = request.headers['content-type'] ?? '';
-  const encoding = request.headers['content-encoding'] ?? 'identity';
+function isForm({ headers }: FastifyRequest): boolean {
+  return FORM_TYPE.test(headers['content-type'] ?? '');
+}
+
+function problemOfType(request: FastifyRequest, kind: BodyKind): AppError | undefined {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding.toLowerCase() !== 'identity') {
-    throw unsupported(`Content-Encoding ${encoding} is not supported.`);
+    return unsupported(`Content-Encoding ${encoding} is not supported.`);
   }
-  if (JSON_TYPE.test(type)) return ofObject(readStrictJson(bytes, anyKeysIn));
-  if (kind === 'json-or-form' && FORM_TYPE.test(type)) return readForm(bytes);
-  throw unsupported('The body must be application/json in UTF-8.');
+  if (JSON_TYPE.test(type) || (kind === 'json-or-form' && isForm(request))) return undefined;
+  return unsupported('The body must be application/json in UTF-8.');
 }
 
 /** Every body of this API is an object. The validation pipe would take null for one, and stumble over a number. */

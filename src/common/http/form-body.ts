@@ -3,6 +3,8 @@ import { shownName } from '../text.js';
 import { textOf } from './json-text.js';
 import type { ReadBody } from './strict-json.js';
 
+const MOST_FIELDS = 100;
+
 /** The fields of an HTML form. Like JSON it must mean one thing: no field twice, no bytes that are not UTF-8. */
 export function readForm(bytes: Buffer): ReadBody {
   const text = textOf(bytes);
@@ -10,6 +12,10 @@ export function readForm(bytes: Buffer): ReadBody {
     decodeURIComponent(text);
   } catch (error) {
     throw new AppError('bad_request', 'The body is not a valid form.', { cause: error });
+  }
+  if (text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS) {
+    const message = `The form has more than ${MOST_FIELDS} fields.`;
+    return { value: undefined, problem: ValidationError.of('', 'too_many_fields', message) };
   }
   const value: Record<string, string> = {};
   const problems: FieldError[] = [];

@@ -3,6 +3,7 @@ import { SetMetadata } from '@nestjs/common';
 export type BodyKind = 'json' | 'json-or-form' | 'raw';
 
 export const BODY_KIND = Symbol('body kind');
+export const BODY_UP_TO = Symbol('body up to');
 export const ANY_QUERY = Symbol('any query');
 export const ANY_KEYS = Symbol('any keys');
 
@@ -17,3 +18,9 @@ export const AnyKeysIn = (field: string) => SetMetadata(ANY_KEYS, field);
 
 /** Ignores query parameters that it does not know. */
 export const AnyQuery = () => SetMetadata(ANY_QUERY, true);
+
+/** What a body may have where no role is needed: user name and password, with room to spare. */
+export const STRANGERS_BODY_BYTES = 16 * 1024;
+
+/** How many bytes the body may have, where that is something else: `limit` is BODY_LIMIT_BYTES, as for every role. */
+export const BodyUpTo = (bytes: number | 'limit') => SetMetadata(BODY_UP_TO, bytes);

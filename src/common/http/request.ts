@@ -1,18 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import type { AppError } from '../errors/app-error.js';
+import type { ArrivingBody } from './arriving-body.js';
 import type { Caller } from '../caller.js';
 import type { Answer } from './answer-instead.js';
 
-/** What the body reader left for the guards, which decide when to look at it. */
-export interface ReceivedBody {
-  readonly bytes: Buffer;
-  /** Why the bytes are not all there, or of no use. */
-  readonly problem?: AppError;
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
-    received?: ReceivedBody;
+    /** A body that is on its way in; BodyGuard decides when to read it. */
+    arriving?: ArrivingBody;
+    /** Its bytes, once they have been read. */
+    received?: Buffer;
     /** What is wrong with the content of a readable body: said after the caller's role is known to suffice. */
     contentProblem?: AppError;
     caller?: Caller;

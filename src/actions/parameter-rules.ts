@@ -1,4 +1,5 @@
-import type { FieldError } from '../common/errors/app-error.js';
+import { type FieldError, MOST_ERRORS } from '../common/errors/app-error.js';
+import { shownName } from '../common/text.js';
 import type { ActionParameter } from '../common/action-parameters.js';
 import type { ActionType } from './action-catalogue.js';
 import { FORMATS_IN_WORDS, hasFormat } from './parameter-formats.js';
@@ -13,7 +14,8 @@ export function parameterErrors(
 ): FieldError[] {
   const unknown = Object.keys(parameters)
     .filter((name) => !type.parameters.some((parameter) => parameter.name === name))
-    .map((name) => error(name, 'unknown_field', `is not a parameter of ${type.name}`));
+    .slice(0, MOST_ERRORS)
+    .map((name) => error(shownName(name), 'unknown_field', `is not a parameter of ${type.name}`));
   return [
     ...unknown,
     ...type.parameters.flatMap((parameter) => valueErrors(parameter, parameters)),

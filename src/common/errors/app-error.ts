@@ -34,7 +34,7 @@ export interface FieldError {
 }
 
 /** Enough to mend a request; a hostile one could be answered with many times its size. */
-const MOST_ERRORS = 100;
+export const MOST_ERRORS = 100;
 const LONGEST_FIELD = 500;
 const LONGEST_MESSAGE = 1_000;
 

@@ -96,6 +96,7 @@ function problemOfType(request: FastifyRequest, kind: BodyKind): AppError | unde
 /** Every body of this API is an object. The validation pipe would take null for one, and stumble over a number. */
 function ofObject(read: ReadBody): ReadBody {
   const { value } = read;
+  if (value === undefined) return read;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return read;
   const problem = ValidationError.of('', 'is_object', 'The body must be a JSON object.');
   return { value: undefined, problem };

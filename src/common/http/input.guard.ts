@@ -3,7 +3,7 @@ import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.j
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import { type FieldError, ValidationError } from '../errors/app-error.js';
+import { type FieldError, MOST_ERRORS, ValidationError } from '../errors/app-error.js';
 import { shownName } from '../text.js';
 import { ANY_QUERY } from './handler-options.js';
 import { queryProblems } from './query-problems.js';
@@ -79,7 +79,7 @@ function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput
 function problemsOfBody(body: unknown, declared: DeclaredInput): FieldError[] {
   // A form or a JSON object; bytes are the business of the handler that asked for them.
   if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return [];
-  const unknown = declared.body ? [] : Object.keys(body);
+  const unknown = declared.body ? [] : Object.keys(body).slice(0, MOST_ERRORS);
   return unknown.map((name) => unknownField(name, 'field'));
 }
 

@@ -8,15 +8,35 @@ const PROTOTYPE_KEYS = ['__proto__', 'prototype'];
 const MANY_DIGITS = 16;
 
 /**
+ * More than fits into the raw data of an incident, the one place where much of any kind may be sent: each key and value
+ * costs time at every step, however small it is.
+ */
+const MOST_KEYS = 60_000;
+const MOST_VALUES = 180_000;
+
+/** What the text alone tells, be it JSON or not. */
+export interface Tokens {
+  /** Colons outside strings: one for each key. */
+  readonly keys: number;
+  /** More keys, or more values, than anybody needs: the rest was not counted. */
+  readonly areTooMany: boolean;
+  /** A number is there that may not be kept as it was sent. */
+  readonly haveOddNumber: boolean;
+}
+
+/**
  * Whether the text, which JSON.parse made `value` of, may hold something that must be refused; json-defects.ts tells
  * what. Exact for depth and for duplicate keys, of which JSON.parse keeps the last: then the value has fewer keys than
  * the text has colons. As cheap as JSON.parse itself.
  */
-export function isSuspicious(text: string, value: unknown): boolean {
-  if (PROTOTYPE_KEYS.some((key) => text.includes(key))) return true;
+export function isSuspicious(
+  text: string,
+  { keys, haveOddNumber }: Tokens,
+  value: unknown,
+): boolean {
+  if (haveOddNumber || PROTOTYPE_KEYS.some((key) => text.includes(key))) return true;
   if (text.includes('\\u') && ESCAPES.test(text)) return true;
-  const colons = countColons(text);
-  return colons < 0 || colons !== countKeys(value, MAX_DEPTH);
+  return keys !== countKeys(value, MAX_DEPTH);
 }
 
 /** The number of keys in the value and all below it; -1 when it nests deeper than `depth`. */
@@ -48,36 +68,42 @@ function countKeys(value: unknown, depth: number): number {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPENS_OBJECT = 0x7b;
+const OPENS_LIST = 0x5b;
 const POINT = 0x2e;
 const LOWER_E = 0x65;
 const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39;
 
-/**
- * The number of colons outside strings: one for each key; -1 when a number on the way may not be kept. Strings
- * are skipped by the engine's own search.
- */
-function countColons(text: string): number {
+/** One pass over the text; strings are skipped by the engine's own search. */
+export function tokensOf(text: string): Tokens {
   const { length } = text;
-  let count = 0;
+  let keys = 0;
+  let values = 1;
+  let haveOddNumber = false;
   for (let at = 0; at < length; at += 1) {
     const char = text.charCodeAt(at);
-    if (char === QUOTE) at = endOfString(text, at);
-    else if (char === COLON) count += 1;
+    if (char === QUOTE) {
+      at = endOfString(text, at);
+      if (at < 0) break;
+    } else if (char === COMMA || char === OPENS_OBJECT || char === OPENS_LIST) values += 1;
+    else if (char === COLON) keys += 1;
     else if (isDigit(char)) {
       const start = at;
       while (isDigit(text.charCodeAt(at + 1))) at += 1;
       const isExponential = (text.charCodeAt(at + 1) | 0x20) === LOWER_E;
       const isLong = at - start + 1 >= MANY_DIGITS && text.charCodeAt(start - 1) !== POINT;
-      if (isExponential || isLong) return -1;
+      haveOddNumber ||= isExponential || isLong;
     }
+    if (keys > MOST_KEYS || values > MOST_VALUES) return { keys, areTooMany: true, haveOddNumber };
   }
-  return count;
+  return { keys, areTooMany: false, haveOddNumber };
 }
 
-/** Where the string that opens at `start` closes. */
+/** Where the string that opens at `start` closes; -1 when it does not. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
-  while (text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end)) {
+  while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end)) {
     end = text.indexOf('"', end + 1);
   }
   return end;

@@ -1,13 +1,20 @@
 import { ValidationError } from '../errors/app-error.js';
 import { jsonDefects } from './json-defects.js';
-import { isSuspicious } from './json-suspicion.js';
+import { isSuspicious, tokensOf } from './json-suspicion.js';
 import { parseJson, textOf } from './json-text.js';
 
 export interface ReadBody {
+  /** Undefined where a problem kept it from being read at all. */
   readonly value: unknown;
   /** What is wrong with the content, to be said once the caller's role is known to suffice. */
   readonly problem?: ValidationError;
 }
+
+const TOO_MANY_VALUES = ValidationError.of(
+  '',
+  'too_many_values',
+  'The body has more keys and values than any request needs.',
+);
 
 /**
  * Reads JSON that means one thing to everybody who reads it. Malformed bytes throw `bad_request`; content that
@@ -19,8 +26,10 @@ export function readStrictJson(
   anyKeysIn: () => string | undefined = () => undefined,
 ): ReadBody {
   const text = textOf(bytes);
+  const tokens = tokensOf(text);
+  if (tokens.areTooMany) return { value: undefined, problem: TOO_MANY_VALUES };
   const value = parseJson(text);
-  if (!isSuspicious(text, value)) return { value };
+  if (!isSuspicious(text, tokens, value)) return { value };
   const defects = jsonDefects(text, anyKeysIn());
   return defects.length === 0 ? { value } : { value, problem: new ValidationError(defects) };
 }

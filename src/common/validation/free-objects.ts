@@ -1,5 +1,6 @@
 import { getMetadataStorage } from 'class-validator';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
+import { MOST_ERRORS } from '../errors/app-error.js';
 import { shownName } from '../text.js';
 
 /** Marks, as the @Type of a field, JSON of any content. */
@@ -29,8 +30,6 @@ export interface Held {
 
 /** No list of a known shape takes as many; what is longer is refused for its length, whatever else is in it. */
 export const LONGEST_LIST = 1_000;
-/** Enough to mend a body. */
-const MOST_UNKNOWN = 100;
 
 /**
  * The same body without the fields that nobody declared, and with a token in place of each free object. class-transformer
@@ -54,7 +53,7 @@ function heldShape(value: unknown, target: Target, path: string, unknown: string
   const result: Json = {};
   for (const [key, item] of Object.entries(value)) {
     if (known.has(key)) result[key] = heldField(key, item, target, path, unknown);
-    else if (unknown.length < MOST_UNKNOWN) unknown.push(path + shownName(key));
+    else if (unknown.length < MOST_ERRORS) unknown.push(path + shownName(key));
   }
   return result;
 }
@@ -70,8 +69,12 @@ function heldField(
   const type = typeOf(target, key);
   if (type === FreeObject) return hold(value);
   if (type) return heldShape(value, type, `${path}${key}.`, unknown);
-  // Where something simple belongs, or a list of that: its validator refuses the token.
-  return hasConstructorKey(value) ? hold(value) : value;
+  return Array.isArray(value) ? value.slice(0, LONGEST_LIST + 1).map(heldItem) : hold(value);
+}
+
+/** Where something simple belongs, or a list of that: the validator refuses the token. */
+function heldItem(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? hold(value) : value;
 }
 
 const fieldsOf = new WeakMap<Target, ReadonlySet<string>>();
@@ -91,10 +94,4 @@ function typeOf(target: Target, key: string): Target | undefined {
   const metadata = defaultMetadataStorage.findTypeMetadata(target, key) as
     { typeFunction(): unknown } | undefined;
   return metadata?.typeFunction() as Target | undefined;
-}
-
-function hasConstructorKey(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (Object.hasOwn(value, 'constructor')) return true;
-  return Object.values(value).some(hasConstructorKey);
 }

@@ -1,5 +1,5 @@
-import type { FieldError } from '../../common/errors/app-error.js';
-import { shownStart } from '../../common/text.js';
+import { type FieldError, MOST_ERRORS } from '../../common/errors/app-error.js';
+import { shownName, shownStart } from '../../common/text.js';
 import {
   type ConfigSchema,
   type IntegerSchema,
@@ -36,16 +36,16 @@ function objectProblems(
   value: Record<string, unknown>,
   path: string,
 ): FieldError[] {
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.properties, name));
   const missing = schema.required.filter((name) => !Object.hasOwn(value, name));
   return [
     ...missing.map((name) => problem(`${path}.${name}`, 'required', 'is required')),
-    ...Object.entries(value).flatMap(([name, item]) => {
-      const field = `${path}.${name}`;
-      if (!Object.hasOwn(schema.properties, name)) {
-        return [problem(field, 'unknown_field', 'is not a known field')];
-      }
-      return problemsOf(schema.properties[name]!, item, field);
-    }),
+    ...unknown
+      .slice(0, MOST_ERRORS)
+      .map((name) => problem(fieldIn(path, name), 'unknown_field', 'is not a known field')),
+    ...Object.entries(schema.properties).flatMap(([name, property]) =>
+      Object.hasOwn(value, name) ? problemsOf(property, value[name], `${path}.${name}`) : [],
+    ),
   ];
 }
 
@@ -61,7 +61,7 @@ function mapProblems(
     return [problem(path, 'size', text)];
   }
   return names.flatMap((name) => {
-    const field = `${path}.${name}`;
+    const field = fieldIn(path, name);
     if (!allowsName(schema, name)) return [problem(field, 'unknown_field', 'is not a known name')];
     return problemsOf(schema.additionalProperties, value[name], field);
   });
@@ -118,6 +118,11 @@ function integerProblems(schema: IntegerSchema, value: unknown, path: string): F
     value <= maximum
     ? []
     : [problem(path, 'is_int', `must be a whole number from ${minimum} to ${maximum}`)];
+}
+
+/** A name that the sender made up may be as long as the body. */
+function fieldIn(path: string, name: string): string {
+  return `${path}.${shownName(name)}`;
 }
 
 function problem(path: string, code: string, text: string): FieldError {

@@ -1,7 +1,7 @@
 import { parametersOf } from '../../../common/action-parameters.js';
 import { type ActionTypeName, isActionType } from '../../../common/action-types.js';
-import type { FieldError } from '../../../common/errors/app-error.js';
-import { shownStart } from '../../../common/text.js';
+import { type FieldError, MOST_ERRORS } from '../../../common/errors/app-error.js';
+import { shownName, shownStart } from '../../../common/text.js';
 import { type HttpAction, type HttpConfig, isReservedHeader, takesForm } from './http-config.js';
 import { parseTemplate, type Reference, referencesIn, TemplateError } from './template.js';
 
@@ -80,29 +80,40 @@ function bodyProblems(
   }
 }
 
-function jsonProblems(value: unknown, field: string, templates: Templates): FieldError[] {
-  if (typeof value === 'string') return templates.problems(value, field);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => [
-    ...(key.includes('{{') ? [problem(field, 'template', 'has a template in a name')] : []),
-    ...jsonProblems(item, `${field}.${key}`, templates),
-  ]);
+function jsonProblems(
+  value: unknown,
+  field: string,
+  templates: Templates,
+  found: FieldError[] = [],
+): FieldError[] {
+  if (found.length >= MOST_ERRORS) return found;
+  if (typeof value === 'string') found.push(...templates.problems(value, field));
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [key, item] of Object.entries(value)) {
+    if (key.includes('{{')) found.push(problem(field, 'template', 'has a template in a name'));
+    jsonProblems(item, `${field}.${shownName(key)}`, templates, found);
+  }
+  return found;
 }
 
 /** What templates may name: a secret that is set, and a parameter of one of the action types. */
 class Templates {
+  private readonly declared: readonly string[];
+
   constructor(
     private readonly secrets: ReadonlySet<string>,
     private readonly types: readonly ActionTypeName[],
-  ) {}
+  ) {
+    this.declared = types.flatMap((type) => parametersOf(type).map(({ name }) => name));
+  }
 
   problems(text: string, field: string): FieldError[] {
     try {
-      return referencesIn(parseTemplate(text)).flatMap((reference) => {
-        const unknown = this.unknown(reference);
+      const unknown = referencesIn(parseTemplate(text)).filter((one) => !this.knows(one));
+      return unknown.slice(0, MOST_ERRORS).map((reference) => {
         const { expression, position } = reference;
-        const found = `names ${expression} at character ${position}, ${unknown}`;
-        return unknown === undefined ? [] : [problem(field, 'template', found)];
+        const found = `names ${expression} at character ${position}, ${this.missing(reference)}`;
+        return problem(field, 'template', found);
       });
     } catch (error) {
       if (error instanceof TemplateError) return [problem(field, 'template', error.message)];
@@ -110,13 +121,15 @@ class Templates {
     }
   }
 
-  private unknown({ root, name }: Reference): string | undefined {
-    if (root === 'secrets') return this.secrets.has(name) ? undefined : 'which is not set';
-    if (root === 'action') return undefined;
-    const declared = this.types.map((type) => parametersOf(type).map((one) => one.name));
-    if (declared.flat().includes(name)) return undefined;
+  private knows({ root, name }: Reference): boolean {
+    if (root === 'secrets') return this.secrets.has(name);
+    return root === 'action' || this.declared.includes(name);
+  }
+
+  private missing({ root }: Reference): string {
+    if (root === 'secrets') return 'which is not set';
     return this.types.length === 1
-      ? `and ${this.types[0]} has only ${declared.flat().join(', ')}`
+      ? `and ${this.types[0]} has only ${this.declared.join(', ')}`
       : 'which none of the actions declares';
   }
 }

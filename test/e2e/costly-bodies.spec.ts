@@ -1,0 +1,166 @@
+import { connect } from 'node:net';
+import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { createKey } from '../../src/auth/keys/key-format.js';
+import type { ApiClient } from '../support/api-client.js';
+import {
+  type Contract,
+  type Place,
+  placesIn,
+  type Shape,
+  SHAPES,
+} from '../support/costly-bodies.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const LIMIT = 1_048_576;
+const LIMIT_OF_STRANGERS = 16_384;
+const LIMIT_OF_RAW_DATA = 262_144;
+/** What docker/kubernetes/deployment.yaml gives the process. */
+const HEAP_MB = 384;
+
+const LONGEST_TURN_MS = 100;
+const ANY_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+
+interface Measured {
+  readonly turnMs: number;
+  readonly memoryMb: number;
+}
+
+describe('Costly bodies', () => {
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  let admin: ApiClient;
+  const { key } = createKey();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const probe = resolve(__dirname, '../support/loop-probe.cjs');
+    service = await ServiceProcess.start({
+      settings: {
+        DATABASE_URL: database.url,
+        BOOTSTRAP_ADMIN_API_KEY: key,
+        LOG_LEVEL: 'info',
+        NODE_OPTIONS: `--require=${probe} --max-old-space-size=${HEAP_MB}`,
+      },
+    });
+    admin = service.client.with({ authorization: `Bearer ${key}` });
+  });
+
+  afterAll(async () => {
+    await ServiceProcess.endAll();
+    await database.drop();
+  });
+
+  /** Since it was asked the last time. */
+  async function measured(): Promise<Measured> {
+    const before = service.lines.length;
+    service.signal('SIGUSR2');
+    for (const end = Date.now() + 60_000; Date.now() < end;) {
+      const line = service.lines.slice(before).find((one) => one.startsWith('LOOP '));
+      if (line) return JSON.parse(line.slice(5)) as Measured;
+      await new Promise((done) => setTimeout(done, 1));
+    }
+    throw new Error(`The service is busy, or gone:\n${service.lines.slice(-20).join('\n')}`);
+  }
+
+  async function turnOf({ method, path }: Place, body: string): Promise<number> {
+    const headers = { 'content-type': 'application/json' };
+    await measured();
+    await admin.request(method, path.replace(/\{\w+\}/g, ANY_ID), { body, headers });
+    return (await measured()).turnMs;
+  }
+
+  /** The garbage of earlier bodies, or code that is compiled, may fall into one of them: it is the median that counts. */
+  async function usualTurnOf(place: Place, body: string): Promise<number> {
+    const first = await turnOf(place, body);
+    if (first <= LONGEST_TURN_MS) return first;
+    const turns = [first, await turnOf(place, body), await turnOf(place, body)];
+    return turns.toSorted((a, b) => a - b)[1]!;
+  }
+
+  const contract = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as Contract;
+  const places = placesIn(contract);
+
+  function bodiesAt(place: Place, shape: Shape): string[] {
+    const bytes = /^\/log(in|out)$/.test(place.path) ? LIMIT_OF_STRANGERS : LIMIT;
+    const around = place.bodyWith('{}')?.length ?? 0;
+    // What is larger than raw data may be is refused, so what is accepted has to be sent too.
+    const sizes = place.where.startsWith('raw_data') ? [bytes, LIMIT_OF_RAW_DATA] : [bytes];
+    return sizes.flatMap((size) => place.bodyWith(shape(size - around)) ?? []);
+  }
+
+  it('are sent to every operation that takes one', () => {
+    const bodies = Object.values(contract.paths).flatMap((item) =>
+      Object.values(item).filter(({ requestBody }) => requestBody !== undefined),
+    );
+    const withFields = places.filter(({ where }) => where !== 'the whole body');
+    const operations = new Set(withFields.map(({ method, path }) => `${method} ${path}`));
+    expect(operations.size).toBe(bodies.length);
+    expect(Object.keys(SHAPES).length).toBe(10);
+  });
+
+  it.each(Object.entries(SHAPES))('never hold the event loop: %s', async (name, shape) => {
+    const slow: string[] = [];
+    let worst = { turnMs: 0, at: '' };
+    for (const place of places) {
+      for (const body of bodiesAt(place, shape)) {
+        const turnMs = await usualTurnOf(place, body);
+        const at = `${place.method} ${place.path}, ${place.where}, ${body.length} bytes: ${Math.round(turnMs)} ms`;
+        if (turnMs > worst.turnMs) worst = { turnMs, at };
+        if (turnMs > LONGEST_TURN_MS) slow.push(at);
+      }
+    }
+    if (process.env['SHOW_MEASURED']) process.stdout.write(`${name}: ${worst.at}\n`);
+    expect(slow).toEqual([]);
+  });
+
+  /** Each byte of the body is a chunk of its own: six times as much on the wire. */
+  function sendByBytes(path: string, body: string, authorization?: string): Promise<string> {
+    return new Promise((done) => {
+      let answer = '';
+      const socket = connect(service.port, '127.0.0.1');
+      socket.on('data', (text) => (answer += text.toString()));
+      // Who is refused while still sending may not get to read why.
+      socket.on('error', () => undefined);
+      socket.on('close', () => done(answer.split('\r\n', 1)[0]!));
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+          `${authorization ? `Authorization: ${authorization}\r\n` : ''}Transfer-Encoding: chunked\r\n\r\n`,
+      );
+      let at = 0;
+      const send = (): void => {
+        let text = '';
+        while (at < body.length && text.length < 60_000) text += `1\r\n${body[at++]}\r\n`;
+        if (at === body.length) text += '0\r\n\r\n';
+        if (socket.destroyed) return;
+        const isSent = socket.write(text);
+        if (at === body.length) return;
+        if (isSent) setImmediate(send);
+        else socket.once('drain', send);
+      };
+      send();
+    });
+  }
+
+  it('cost about their size in memory, however small their chunks are', async () => {
+    const body = `{"incident_type":"other","source":"x","raw_data":{"a":"${'x'.repeat(990_000)}"}}`;
+    const before = await measured();
+    const strangers = await Promise.all(
+      Array.from({ length: 5 }, () => sendByBytes('/login', body)),
+    );
+    expect(strangers.filter((line) => line !== '' && !line.includes(' 413 '))).toEqual([]);
+    const known = await Promise.all(
+      Array.from({ length: 5 }, () => sendByBytes('/api/incidents', body, `Bearer ${key}`)),
+    );
+    // All of it was read and judged: raw data must be smaller.
+    expect(known).toEqual(Array(5).fill('HTTP/1.1 422 Unprocessable Entity'));
+    const { memoryMb } = await measured();
+    if (process.env['SHOW_MEASURED']) {
+      process.stdout.write(`memory: ${before.memoryMb} before, ${memoryMb} at most\n`);
+    }
+    // A buffer for each byte took 480 MB for one of them.
+    expect(memoryMb - before.memoryMb).toBeLessThan(150);
+    expect((await admin.request('GET', '/live')).status).toBe(200);
+  });
+});

@@ -1,0 +1,133 @@
+/** JSON of as many bytes as wanted, of the shapes that cost most to read and to judge. */
+export type Shape = (bytes: number) => string;
+
+/** So many of a kind as the service reads at all; their padding makes up the size. */
+const MOST_KEYS = 59_000;
+const MOST_VALUES = 89_000;
+
+function repeated(open: string, item: (index: number) => string, close: string, most = Infinity) {
+  return (bytes: number): string => {
+    const items: string[] = [];
+    let left = bytes - open.length - close.length;
+    for (let index = 0; index < most; index += 1) {
+      const text = item(index);
+      left -= text.length + 1;
+      if (left < 0) break;
+      items.push(text);
+    }
+    return open + items.join(',') + close;
+  };
+}
+
+const numbered = (index: number): string => index.toString(36).padStart(4, '0');
+
+export const SHAPES: Readonly<Record<string, Shape>> = {
+  'as many keys as are read': (bytes) => {
+    const pad = 'k'.repeat(Math.max(0, Math.floor(bytes / MOST_KEYS) - 9));
+    return repeated('{', (index) => `"${pad}${numbered(index)}":0`, '}', MOST_KEYS)(bytes);
+  },
+  'more keys than are read': repeated('{', (index) => `"${numbered(index)}":0`, '}'),
+  'empty objects': repeated('[', () => '{}', ']', MOST_VALUES),
+  'empty lists in lists': repeated('[', () => '['.repeat(20) + ']'.repeat(20), ']', 8_000),
+  'numbers with exponents': repeated('[', () => '10000e1', ']', 2 * MOST_VALUES),
+  'strings with escapes': repeated('["\\u005f",', () => '"\\n\\""', ']', 2 * MOST_VALUES),
+  'small texts below a long name': (bytes) => {
+    const name = 'k'.repeat(Math.floor(bytes * 0.4));
+    const below = repeated('[', () => '"{{"', ']')(bytes - name.length - 6);
+    return `{"${name}":${below}}`;
+  },
+  'spaces that a letter follows': (bytes) => `"${' '.repeat(bytes - 3)}\\t"`,
+  'a number of that many digits': (bytes) => `1${'0'.repeat(bytes - 2)}1`,
+  'references of a template': (bytes) => `"${'{{ parameters.ip }}'.repeat((bytes - 2) / 19)}"`,
+};
+
+interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly type?: string;
+  readonly example?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+interface Operation {
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
+}
+
+export interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** A place in the body of an operation where something costly may stand; undefined where a shape does not fit. */
+export interface Place {
+  readonly method: string;
+  readonly path: string;
+  readonly where: string;
+  readonly bodyWith: (json: string) => string | undefined;
+}
+
+const HERE = '@here@';
+
+/** Of every operation that changes something: the whole body, and one field of each kind and each free object. */
+export function placesIn(contract: Contract): Place[] {
+  const operations = Object.entries(contract.paths).flatMap(([path, item]) =>
+    ['post', 'put', 'delete'].flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
+    }),
+  );
+  return operations.flatMap(({ method, path, operation }) => {
+    const bodies = bodiesOf(contract, operation.requestBody?.content['application/json']?.schema);
+    const whole: Place = {
+      method,
+      path,
+      where: 'the whole body',
+      bodyWith: (json) => (json.startsWith('{') ? json : undefined),
+    };
+    const fields = [...bodies].map(([where, body]): Place => {
+      const text = JSON.stringify(body);
+      return { method, path, where, bodyWith: (json) => text.replace(`"${HERE}"`, () => json) };
+    });
+    return [whole, ...fields];
+  });
+}
+
+function bodiesOf(contract: Contract, reference: Schema | undefined): Map<string, object> {
+  const bodies = new Map<string, object>();
+  const schema = reference && resolved(contract, reference);
+  if (!schema?.properties) return bodies;
+  const properties = Object.entries(schema.properties).map(
+    ([name, property]) => [name, resolved(contract, property)] as const,
+  );
+  const required = properties.filter(([name]) => schema.required?.includes(name));
+  const valid = Object.fromEntries(required.map(([name, one]) => [name, valueOf(one)]));
+  const kinds = new Set<string>();
+  for (const [name, property] of properties) {
+    const kind = property.type ?? 'any';
+    const isFree = kind === 'object' && !property.properties;
+    if (!kinds.has(kind) || isFree) bodies.set(name, { ...valid, [name]: HERE });
+    kinds.add(kind);
+    const example = property.example as object | undefined;
+    if (!isFree || !example) continue;
+    const [first] = Object.keys(example);
+    bodies.set(`${name}.${first}`, { ...valid, [name]: { ...example, [first!]: HERE } });
+    const deepest = JSON.stringify(example).replace('"{{ parameters.ip }}"', `"${HERE}"`);
+    if (!deepest.includes(HERE)) continue;
+    bodies.set(`a template in ${name}`, { ...valid, [name]: JSON.parse(deepest) as object });
+  }
+  return bodies;
+}
+
+function resolved(contract: Contract, schema: Schema): Schema {
+  if (schema.allOf?.[0]) return { ...resolved(contract, schema.allOf[0]), ...schema };
+  const name = schema.$ref?.split('/').at(-1);
+  return name === undefined ? schema : contract.components.schemas[name]!;
+}
+
+function valueOf({ example, enum: values }: Schema): unknown {
+  return example ?? values?.[0] ?? 'x';
+}

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { itemsOf, MOST_RAW_DATA_BYTES } from './raw-data-rules.js';
 
 const LONE_ZERO = /[:[,]0[,\]}]/;
 
 /** As JSON.stringify writes it, but for -0, which that would write as 0. */
 export function rawDataJson(rawData: object): string {
   const json = JSON.stringify(rawData);
+  // Refused for its size, whatever is in it.
+  if (json.length > MOST_RAW_DATA_BYTES) return json;
   if (!LONE_ZERO.test(json) || !holdsNegativeZero(rawData)) return json;
   const mark = randomUUID();
   return JSON.stringify(rawData, (_, value: unknown) =>
@@ -14,5 +17,5 @@ export function rawDataJson(rawData: object): string {
 
 function holdsNegativeZero(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Object.is(value, -0);
-  return Object.values(value).some(holdsNegativeZero);
+  return itemsOf(value).some(holdsNegativeZero);
 }

@@ -6,7 +6,12 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** How many failures of a kind one address may have per minute before it is told to wait. */
-export const FAILURES_PER_MINUTE = { login: 10, key: 60, webhook: 60 } as const;
+export const FAILURES_PER_MINUTE = {
+  login: 10,
+  key: 60,
+  metrics_token: 60,
+  webhook: 60,
+} as const;
 export type FailureKind = keyof typeof FAILURES_PER_MINUTE;
 
 /** How many failures one account may have from addresses that are new to it, however many addresses there are. */

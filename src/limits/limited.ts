@@ -7,12 +7,15 @@ export interface NamedLimit {
   readonly perMinute: number;
 }
 
-export type Limited = LimitClass | 'none' | NamedLimit;
+export type Limited = LimitClass | 'none' | 'strangers' | NamedLimit;
+
+/** What anybody may call: so many a minute for one address, and nothing for whoever has a session. */
+export const STRANGERS_PER_MINUTE = 60;
 
 export const LIMITED = Symbol('limited');
 
 /**
  * Which limit a handler counts against, instead of read or write by its method. `none` for what has a scheme of its
- * own (see LimitCounter). Where there is no principal the caller's address counts.
+ * own (see LimitCounter), `strangers` for what is open to all. Where there is no principal the caller's address counts.
  */
 export const Limited = (limit: Limited) => SetMetadata(LIMITED, limit);

@@ -3,13 +3,7 @@ import { resolve } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import type { ApiClient } from '../support/api-client.js';
-import {
-  type Contract,
-  type Place,
-  placesIn,
-  type Shape,
-  SHAPES,
-} from '../support/costly-bodies.js';
+import { type Contract, type Place, placesIn, SHAPES } from '../support/costly-bodies.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -20,6 +14,8 @@ const LIMIT_OF_RAW_DATA = 262_144;
 const HEAP_MB = 384;
 
 const LONGEST_TURN_MS = 100;
+/** For the other fields of a body. */
+const ROOM_AROUND = 1_024;
 const ANY_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 interface Measured {
@@ -82,12 +78,18 @@ describe('Costly bodies', () => {
   const contract = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as Contract;
   const places = placesIn(contract);
 
-  function bodiesAt(place: Place, shape: Shape): string[] {
-    const bytes = /^\/log(in|out)$/.test(place.path) ? LIMIT_OF_STRANGERS : LIMIT;
-    const around = place.bodyWith('{}')?.length ?? 0;
+  const made = new Map<string, string>();
+
+  function bodiesAt(place: Place, name: string): string[] {
+    const limit = /^\/log(in|out)$/.test(place.path) ? LIMIT_OF_STRANGERS : LIMIT;
     // What is larger than raw data may be is refused, so what is accepted has to be sent too.
-    const sizes = place.where.startsWith('raw_data') ? [bytes, LIMIT_OF_RAW_DATA] : [bytes];
-    return sizes.flatMap((size) => place.bodyWith(shape(size - around)) ?? []);
+    const limits = place.where.startsWith('raw_data') ? [limit, LIMIT_OF_RAW_DATA] : [limit];
+    return limits.flatMap((bytes) => {
+      const kind = `${name} ${bytes}`;
+      const json = made.get(kind) ?? SHAPES[name]!(bytes - ROOM_AROUND);
+      made.set(kind, json);
+      return place.bodyWith(json) ?? [];
+    });
   }
 
   it('are sent to every operation that takes one', () => {
@@ -100,20 +102,24 @@ describe('Costly bodies', () => {
     expect(Object.keys(SHAPES).length).toBe(10);
   });
 
-  it.each(Object.entries(SHAPES))('never hold the event loop: %s', async (name, shape) => {
-    const slow: string[] = [];
-    let worst = { turnMs: 0, at: '' };
-    for (const place of places) {
-      for (const body of bodiesAt(place, shape)) {
-        const turnMs = await usualTurnOf(place, body);
-        const at = `${place.method} ${place.path}, ${place.where}, ${body.length} bytes: ${Math.round(turnMs)} ms`;
-        if (turnMs > worst.turnMs) worst = { turnMs, at };
-        if (turnMs > LONGEST_TURN_MS) slow.push(at);
+  it.each(Object.keys(SHAPES))(
+    'never hold the event loop: %s',
+    async (name) => {
+      const slow: string[] = [];
+      let worst = { turnMs: 0, at: '' };
+      for (const place of places) {
+        for (const body of bodiesAt(place, name)) {
+          const turnMs = await usualTurnOf(place, body);
+          const at = `${place.method} ${place.path}, ${place.where}, ${body.length} bytes: ${Math.round(turnMs)} ms`;
+          if (turnMs > worst.turnMs) worst = { turnMs, at };
+          if (turnMs > LONGEST_TURN_MS) slow.push(at);
+        }
       }
-    }
-    if (process.env['SHOW_MEASURED']) process.stdout.write(`${name}: ${worst.at}\n`);
-    expect(slow).toEqual([]);
-  });
+      if (process.env['SHOW_MEASURED']) process.stdout.write(`${name}: ${worst.at}\n`);
+      expect(slow).toEqual([]);
+    },
+    120_000,
+  );
 
   /** Each byte of the body is a chunk of its own: six times as much on the wire. */
   function sendByBytes(path: string, body: string, authorization?: string): Promise<string> {
@@ -162,5 +168,5 @@ describe('Costly bodies', () => {
     // A buffer for each byte took 480 MB for one of them.
     expect(memoryMb - before.memoryMb).toBeLessThan(150);
     expect((await admin.request('GET', '/live')).status).toBe(200);
-  });
+  }, 120_000);
 });

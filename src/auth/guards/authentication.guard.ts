@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify';
 import type { Access } from '../../common/access.js';
 import { AppError } from '../../common/errors/app-error.js';
 import '../../common/http/request.js';
-import { UnauthorizedError } from '../auth.errors.js';
 import { Authentication } from './authentication.js';
 import { credentialOf } from './credentials.js';
 import { DeclaredAccess, requiredRole } from './declared-access.js';
@@ -37,7 +36,7 @@ export class AuthenticationGuard implements CanActivate {
       }
       case 'metrics':
         if (this.metricsToken.isSet && !this.hasMetricsToken(request)) {
-          throw new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
+          await this.authentication.refuseMetrics(request);
         }
         return;
       case 'operations':

@@ -56,6 +56,14 @@ export class Authentication {
     return new AuthenticatedPrincipal(verified, role, (tx, who) => this.repository.roleIn(tx, who));
   }
 
+  /** Whoever brings METRICS_TOKEN never gets here, and so is never refused for what others tried. */
+  async refuseMetrics(request: FastifyRequest): Promise<never> {
+    const wait = await this.failures.record('metrics_token', request.ip);
+    if (credentialOf(request)) this.refusals.key(request);
+    if (wait !== undefined) throw new TooManyFailuresError('wrong metrics tokens', wait);
+    throw new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
+  }
+
   /** A session that has ended is no attempt to guess one: it is not counted. */
   private async refuse(request: FastifyRequest, credential: Credential): Promise<never> {
     if (credential.kind !== 'session') {

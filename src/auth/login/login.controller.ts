@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../common/access.js';
 import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
 import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { Limited } from '../../limits/limited.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import { sessionTokenOf, setSessionCookie } from '../sessions/session-cookie.js';
@@ -41,6 +42,7 @@ export class LoginController {
   @HttpCode(200)
   @Consumes('json-or-form')
   @FromSameOrigin()
+  @Limited('strangers')
   @UseFilters(LoginPageFilter)
   @Operation('logIn', 'Log in')
   @ApiNextQuery()

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../common/access.js';
 import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { Limited } from '../../limits/limited.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { clearSessionCookie, sessionTokenOf } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -23,6 +24,7 @@ export class LogoutController {
   @HttpCode(200)
   @Consumes('json-or-form')
   @FromSameOrigin()
+  @Limited('strangers')
   @Operation('logOut', 'End the session')
   @ApiAnswer({
     status: 200,
@@ -36,6 +38,7 @@ export class LogoutController {
     'payload_too_large',
     'unsupported_media_type',
     'validation_error',
+    'rate_limited',
     'service_unavailable',
   )
   async logOut(

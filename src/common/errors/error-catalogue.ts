@@ -63,7 +63,8 @@ export const ERROR_CATALOGUE = {
   ai_unavailable: { status: 503, meaning: 'The AI provider is not configured or does not answer.' },
   service_unavailable: {
     status: 503,
-    meaning: 'The database is unreachable, or the service is stopping.',
+    meaning:
+      'The database is unreachable, the service is stopping, or too many bodies are under way.',
   },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 

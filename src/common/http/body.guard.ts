@@ -58,7 +58,7 @@ export class BodyGuard implements CanActivate {
     const bytes = await arriving.read(this.mostBytes(handler), request.caller !== undefined);
     request.received = bytes;
     if (kind === 'raw' || bytes.length === 0) return true;
-    const anyKeysIn = (): string | undefined => this.option<string>(ANY_KEYS, handler);
+    const anyKeysIn = this.option<string>(ANY_KEYS, handler);
     const { value, problem } = isForm(request)
       ? readForm(bytes)
       : ofObject(readStrictJson(bytes, anyKeysIn));

@@ -3,7 +3,7 @@ import { shownName } from '../text.js';
 import { textOf } from './json-text.js';
 import type { ReadBody } from './strict-json.js';
 
-const MOST_FIELDS = 100;
+export const MOST_FIELDS = 100;
 
 /** The fields of an HTML form. Like JSON it must mean one thing: no field twice, no bytes that are not UTF-8. */
 export function readForm(bytes: Buffer): ReadBody {

@@ -12,7 +12,7 @@ export const Consumes = (kind: BodyKind) => SetMetadata(BODY_KIND, kind);
 
 /**
  * The field of the body whose objects may have any keys, those that reach a prototype in careless hands included: it is
- * kept and answered as text, and an attack that is reported must not get its own report refused.
+ * kept and answered as text, and an attack that is reported must not get its own report refused. There may be many of them.
  */
 export const AnyKeysIn = (field: string) => SetMetadata(ANY_KEYS, field);
 

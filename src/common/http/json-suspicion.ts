@@ -7,18 +7,22 @@ const PROTOTYPE_KEYS = ['__proto__', 'prototype'];
 /** Every whole number of fewer digits is kept as it is, unless it has an exponent. */
 const MANY_DIGITS = 16;
 
-/**
- * More than fits into the raw data of an incident, the one place where much of any kind may be sent: each key and value
- * costs time at every step, however small it is.
- */
-const MOST_KEYS = 60_000;
-const MOST_VALUES = 180_000;
+/** How many keys and values a body may have: each costs time at every step, however small it is. */
+export interface Bounds {
+  readonly keys: number;
+  readonly values: number;
+}
+
+/** More than any declared shape has. */
+export const FEW: Bounds = { keys: 5_000, values: 20_000 };
+/** As many as fit into 256 KiB, which is what the raw data of an incident may have. */
+export const MANY: Bounds = { keys: 44_000, values: 180_000 };
 
 /** What the text alone tells, be it JSON or not. */
 export interface Tokens {
   /** Colons outside strings: one for each key. */
   readonly keys: number;
-  /** More keys, or more values, than anybody needs: the rest was not counted. */
+  /** More than the bounds allow: the rest was not counted. */
   readonly areTooMany: boolean;
   /** A number is there that may not be kept as it was sent. */
   readonly haveOddNumber: boolean;
@@ -76,7 +80,7 @@ const LOWER_E = 0x65;
 const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39;
 
 /** One pass over the text; strings are skipped by the engine's own search. */
-export function tokensOf(text: string): Tokens {
+export function tokensOf(text: string, bounds: Bounds): Tokens {
   const { length } = text;
   let keys = 0;
   let values = 1;
@@ -95,7 +99,8 @@ export function tokensOf(text: string): Tokens {
       const isLong = at - start + 1 >= MANY_DIGITS && text.charCodeAt(start - 1) !== POINT;
       haveOddNumber ||= isExponential || isLong;
     }
-    if (keys > MOST_KEYS || values > MOST_VALUES) return { keys, areTooMany: true, haveOddNumber };
+    const areTooMany = keys > bounds.keys || values > bounds.values;
+    if (areTooMany) return { keys, areTooMany, haveOddNumber };
   }
   return { keys, areTooMany: false, haveOddNumber };
 }

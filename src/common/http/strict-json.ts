@@ -1,6 +1,6 @@
 import { ValidationError } from '../errors/app-error.js';
 import { jsonDefects } from './json-defects.js';
-import { isSuspicious, tokensOf } from './json-suspicion.js';
+import { FEW, isSuspicious, MANY, tokensOf } from './json-suspicion.js';
 import { parseJson, textOf } from './json-text.js';
 
 export interface ReadBody {
@@ -13,23 +13,21 @@ export interface ReadBody {
 const TOO_MANY_VALUES = ValidationError.of(
   '',
   'too_many_values',
-  'The body has more keys and values than any request needs.',
+  'The body has more keys or values than may be.',
 );
 
 /**
  * Reads JSON that means one thing to everybody who reads it. Malformed bytes throw `bad_request`; content that
  * JSON.parse would silently change is a problem of validation. The exact walk costs some times JSON.parse, so it is
- * made only when a cheap look has found something that may be wrong. Below the field `anyKeysIn` no key is refused.
+ * made only when a cheap look has found something that may be wrong. Below the field `anyKeysIn` no key is refused, and
+ * there may be many.
  */
-export function readStrictJson(
-  bytes: Buffer,
-  anyKeysIn: () => string | undefined = () => undefined,
-): ReadBody {
+export function readStrictJson(bytes: Buffer, anyKeysIn?: string): ReadBody {
   const text = textOf(bytes);
-  const tokens = tokensOf(text);
+  const tokens = tokensOf(text, anyKeysIn === undefined ? FEW : MANY);
   if (tokens.areTooMany) return { value: undefined, problem: TOO_MANY_VALUES };
   const value = parseJson(text);
   if (!isSuspicious(text, tokens, value)) return { value };
-  const defects = jsonDefects(text, anyKeysIn());
+  const defects = jsonDefects(text, anyKeysIn);
   return defects.length === 0 ? { value } : { value, problem: new ValidationError(defects) };
 }

@@ -3,6 +3,8 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import type { OperationObject, ResponseObject } from '@nestjs/swagger';
 import { ACCESS_EXTENSION, type Access, ROLES } from '../access.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
+import { MOST_FIELDS } from '../http/form-body.js';
+import { FEW, MANY } from '../http/json-suspicion.js';
 import { version } from '../version.js';
 import { ERROR_PAGES_EXTENSION, ERRORS_EXTENSION, SUMMARY_EXTENSION } from './answers.js';
 import { describeParts } from './described-parts.js';
@@ -36,7 +38,11 @@ parameters are refused. Clients should ignore fields, and tolerate values of ope
 
 A field without a value is left out of an answer, never null. Times are in UTC, with milliseconds:
 \`2026-01-31T09:30:00.000Z\`. In bodies a key that is given twice, the key \`__proto__\` outside \`raw_data\`, a NUL
-character, half of a surrogate pair and a whole number that JSON numbers do not hold exactly are refused with 422.`;
+character, half of a surrogate pair and a whole number that JSON numbers do not hold exactly are refused with 422.
+
+A body may have BODY_LIMIT_BYTES (1 MiB unless the operator sets another), where no role is needed 16 KiB; more is 413. JSON
+may nest 64 levels and have ${FEW.keys} keys and ${FEW.values} values, where \`raw_data\` is taken ${MANY.keys} and ${MANY.values}; a
+form may have ${MOST_FIELDS} fields; more is 422. When all bodies under way have no room together the answer is 503 with Retry-After.`;
 
 /** The contract: what Nest knows of the handlers, completed with what all handlers share. */
 export function buildDocument(app: INestApplication): OpenAPIObject {
@@ -103,13 +109,14 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
     ...(operation[ERRORS_EXTENSION] ?? []),
   ];
   addErrors(operation, codes);
+  const isLimited = access === 'public' && codes.includes('rate_limited');
   for (const [status, response] of Object.entries(operation.responses)) {
     const answer = response as ResponseObject;
     answer.headers = {
       ...answer.headers,
       ...REQUEST_ID_HEADER,
       // Who the caller is comes before how many requests it may make.
-      ...(isRole(access) && status !== '401' && RATE_LIMIT_HEADERS),
+      ...((isRole(access) ? status !== '401' : isLimited) && RATE_LIMIT_HEADERS),
       ...(isRole(access) && method === 'post' && status.startsWith('2') && REPLAYED_HEADER),
       ...(isRole(access) && method === 'post' && status === '409' && UNDER_WAY_HEADER),
     };

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 
 export const BEHAVIOURS = [
   'apply',
@@ -20,6 +21,9 @@ export const BEHAVIOURS = [
   'upgrade',
   'not-json',
   'truncated',
+  'byte-by-byte',
+  'compressed',
+  'never-begins',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -150,6 +154,8 @@ interface Turn {
 }
 
 const OK = JSON.stringify({ ok: true, id: 'vendor-1' });
+const SINGLE_BYTES = '1\r\n \r\n'.repeat(10_000);
+export const BYTES_ONE_BY_ONE = 1_000_000;
 const MEGABYTE = 'x'.repeat(1_048_576);
 
 const json = (response: ServerResponse, status: number, body: string): void =>
@@ -217,6 +223,29 @@ const answers: Readonly<Record<Behaviour, (turn: Turn) => void>> = {
   truncated: ({ socket, apply }) => {
     apply();
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{"ok":');
+  },
+  'byte-by-byte': ({ socket, apply }) => {
+    apply();
+    socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n');
+    const more = (left: number): void => {
+      if (left === 0) socket.end('0\r\n\r\n');
+      else if (socket.write(SINGLE_BYTES)) setImmediate(more, left - 1);
+      else socket.once('drain', () => more(left - 1));
+    };
+    more(BYTES_ONE_BY_ONE / 10_000);
+  },
+  compressed: ({ response, apply }) => {
+    apply();
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync(`"${MEGABYTE.repeat(8)}"`));
+  },
+  'never-begins': ({ socket, apply }) => {
+    apply();
+    const more = (): void => {
+      while (!socket.destroyed && socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'));
+      if (!socket.destroyed) socket.once('drain', more);
+    };
+    more();
   },
 };
 

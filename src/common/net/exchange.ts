@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { Agent as HttpsAgent, request as requestTls } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
+import type { AnswerRoom } from './answer-room.js';
 import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
 import { OutboundAnswer, type OutboundRequest } from './outbound-request.js';
 import type { PinnedAddress } from './targets.js';
@@ -11,7 +12,12 @@ export interface Exchange extends OutboundRequest {
   readonly connectBy: number;
   readonly deadline: number;
   readonly maxAnswerBytes: number;
+  /** Shared with all other exchanges. */
+  readonly room: AnswerRoom;
 }
+
+/** Interim answers (1xx) before the real one: honest vendors send one or two. */
+const MOST_INTERIM = 16;
 
 /** Agents of our own: the global ones may be told by the environment to use a proxy. A connection serves one request. */
 const PLAIN = new HttpAgent({ keepAlive: false });
@@ -27,6 +33,7 @@ class OneExchange {
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly ended = Promise.withResolvers<OutboundAnswer>();
   private sent = false;
+  private interim = 0;
 
   constructor(private readonly given: Exchange) {
     this.outgoing = open(given);
@@ -37,6 +44,7 @@ class OneExchange {
     const abort = (): void => this.fail('timeout', 'The request was given up.');
     this.outgoing.on('socket', (socket) => this.whenConnected(socket));
     this.outgoing.on('response', (incoming) => this.receive(incoming));
+    this.outgoing.on('information', () => this.countInterim());
     this.outgoing.on('upgrade', () => this.fail('broken', 'The answer changes the protocol.'));
     this.outgoing.on('error', (cause) => this.fail('broken', wordsFor(cause), cause));
     this.outgoing.on('close', () => this.fail('broken', 'The connection ended.'));
@@ -74,19 +82,30 @@ class OneExchange {
     this.outgoing.end(this.given.body);
   }
 
+  private countInterim(): void {
+    this.interim += 1;
+    if (this.interim > MOST_INTERIM) this.fail('broken', 'The answer never begins.');
+  }
+
   private receive(incoming: IncomingMessage): void {
-    const chunks: Buffer[] = [];
+    const { statusCode = 0, headers } = incoming;
+    const { room, maxAnswerBytes } = this.given;
+    const tooLong = (): void => this.fail('broken', 'The answer is too long.');
+    const body = room.enter(() => this.fail('broken', 'The answer is too long for now.'));
+    // Nobody asked for compression, so what is compressed is not unpacked: a few bytes could stand for gigabytes.
+    const readable = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
     let size = 0;
+    if (Number(headers['content-length'] ?? 0) > maxAnswerBytes) tooLong();
     incoming.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > this.given.maxAnswerBytes) this.fail('broken', 'The answer is too long.');
-      else chunks.push(chunk);
+      if (size > maxAnswerBytes) tooLong();
+      else if (readable && !this.outgoing.destroyed) body.append(chunk);
     });
     incoming.on('error', (cause) => this.fail('broken', wordsFor(cause), cause));
-    incoming.on('end', () => {
-      const { statusCode = 0, headers } = incoming;
-      this.ended.resolve(new OutboundAnswer(statusCode, headers, Buffer.concat(chunks)));
-    });
+    incoming.on('end', () =>
+      this.ended.resolve(new OutboundAnswer(statusCode, headers, body.content)),
+    );
+    incoming.on('close', () => room.leave(body));
   }
 
   /** The first outcome counts, so that an answer that came whole stays one. */

@@ -1,7 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { FakeVendor } from '../../../test/support/fake-vendor.js';
+import { BYTES_ONE_BY_ONE, FakeVendor } from '../../../test/support/fake-vendor.js';
 import type { Settings } from '../../config/settings.js';
+import { AnswerRoom } from './answer-room.js';
+import { exchange } from './exchange.js';
 import { OutcomeUnknownError, TargetRefusedError, UnreachableError } from './net.errors.js';
 import { OutboundHttp } from './outbound-http.js';
 import type { OutboundRequest } from './outbound-request.js';
@@ -154,6 +156,7 @@ describe('OutboundHttp', () => {
     'garbage',
     'upgrade',
     'truncated',
+    'byte-by-byte',
   ] as const)('does not know the outcome when the vendor answers with: %s', async (behaviour) => {
     vendor.behave(behaviour);
     const request = post(vendor.url, { timeoutMs: 300, maxAnswerBytes: 100_000 });
@@ -171,6 +174,46 @@ describe('OutboundHttp', () => {
     vendor.behave('not-json', 'html');
     expect((await http.request(post(vendor.url))).json).toBeUndefined();
     expect((await http.request(post(vendor.url))).text).toContain('<html>');
+  });
+
+  it('takes an answer that comes byte by byte, at its size', async () => {
+    vendor.behave('byte-by-byte');
+    const { body } = await http.request(post(vendor.url));
+    expect(body).toHaveLength(BYTES_ONE_BY_ONE);
+    expect(body.buffer.byteLength).toBeLessThanOrEqual(2 * BYTES_ONE_BY_ONE);
+  });
+
+  it('waits for no answer that only announces itself', async () => {
+    vendor.behave('never-begins');
+    await expect(http.request(post(vendor.url))).rejects.toThrow('never begins');
+  });
+
+  it('unpacks nothing that is compressed, and keeps nothing of it', async () => {
+    vendor.behave('compressed');
+    const answer = await http.request(post(vendor.url));
+    expect(answer).toMatchObject({ status: 200, text: '' });
+    expect(vendor.requests[0]!.headers['accept-encoding']).toBe('identity');
+  });
+
+  it('lets the larger of two answers give way when there is no room for both', async () => {
+    const room = new AnswerRoom(600_000);
+    const now = performance.now();
+    const ask = (maxAnswerBytes: number) =>
+      exchange({
+        ...post(vendor.url),
+        addresses: [{ address: '127.0.0.1', family: 4 }],
+        connectBy: now + 5_000,
+        deadline: now + 20_000,
+        maxAnswerBytes,
+        room,
+      });
+    vendor.behave('byte-by-byte', 'apply');
+    const large = ask(2_000_000);
+    const small = ask(2_000_000);
+    await expect(large).rejects.toThrow('too long for now');
+    expect((await small).json).toMatchObject({ ok: true });
+    // What is over leaves its room to the next.
+    for (let turn = 0; turn < 200; turn += 1) await ask(2_000_000);
   });
 
   it('knows that nothing was sent when nobody listens', async () => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AnswerRoom } from './answer-room.js';
 import { type Exchange, exchange } from './exchange.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 import type { OutboundAnswer, OutboundRequest } from './outbound-request.js';
@@ -7,6 +8,7 @@ import { Targets } from './targets.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 1_048_576;
+const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
 
 /**
  * The one way out to other people's machines. It follows no redirect, takes no proxy from the environment, always
@@ -15,6 +17,8 @@ const MAX_ANSWER_BYTES = 1_048_576;
  */
 @Injectable()
 export class OutboundHttp {
+  private readonly room = new AnswerRoom(ALL_ANSWERS_BYTES);
+
   constructor(private readonly targets: Targets) {}
 
   async request(request: OutboundRequest): Promise<OutboundAnswer> {
@@ -29,6 +33,7 @@ export class OutboundHttp {
       connectBy,
       deadline,
       maxAnswerBytes: request.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+      room: this.room,
     };
     return await exchange(whole);
   }

@@ -10,6 +10,8 @@ import { ConnectorTypes } from './connector-types.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 import { UnusableConnector } from './unusable-connector.js';
 
+const UNREADABLE = 'The secrets of the connector cannot be read; see the log.';
+
 interface Made {
   readonly version: number;
   readonly connector: Connector;
@@ -81,10 +83,15 @@ export class ConfiguredConnectors extends ConnectorRegistry {
     const identity = { id, name, type: typeName };
     try {
       if (!type) throw new Error(`There is no connector type ${typeName}.`);
-      return type.create(identity, this.configs.open(id, row));
+      const config = this.configs.open(id, row);
+      const [unsafe] = this.configs.plainText(type, config);
+      if (!unsafe) return type.create(identity, config);
+      // Stored by a version that allowed it.
+      this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);
+      return new UnusableConnector(identity, type.provides(row.config), unsafe.message);
     } catch (err) {
       this.logger.error({ err, connector: name }, 'A connector cannot be used');
-      return new UnusableConnector(identity, type?.provides(row.config) ?? []);
+      return new UnusableConnector(identity, type?.provides(row.config) ?? [], UNREADABLE);
     }
   }
 

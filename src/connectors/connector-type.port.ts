@@ -1,22 +1,23 @@
 import type { ActionTypeName } from '../common/action-types.js';
 import type { FieldError } from '../common/errors/app-error.js';
 import type { Config, ConfigSchema } from './config/config-schema.js';
+import type { ConfigKind, Destination } from './config/destinations.js';
 import type { Connector, ConnectorIdentity } from './connector.port.js';
 
 /**
  * A kind of connector. A new one is a class in adapters/ and a line in ConnectorTypes: its schema is validation,
  * documentation and what is kept secret, all at once.
  */
-export abstract class ConnectorType {
+export abstract class ConnectorType implements ConfigKind {
   abstract readonly name: string;
   abstract readonly description: string;
   abstract readonly schema: ConfigSchema;
+  abstract readonly destinations: readonly Destination[];
   /** Every action type that a connector of this kind can provide. */
   abstract readonly actions: readonly ActionTypeName[];
   /** Serves only while no enabled connector of a lasting kind exists. */
   readonly standIn: boolean = false;
 
-  /** What the schema cannot say. Called with a configuration that the schema allows. */
   problems(_config: Config, _path: string): FieldError[] {
     return [];
   }

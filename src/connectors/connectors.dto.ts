@@ -93,7 +93,7 @@ export class UpdateConnectorDto {
     additionalProperties: true,
     selfRequired: false,
     description:
-      'The fields to change; the others stay, secrets too. Of a map of secrets only the entries that are given change, and null takes one away.',
+      'The fields to change; the others stay, secrets too. Of a map of secrets only the entries that are given change, and null takes one away. Where the scheme, host or port of an address changes that secrets are sent to, each secret has to be given again (code secret_required).',
     example: { base_url: 'https://firewall.example.com/v2' },
   })
   @Optional()

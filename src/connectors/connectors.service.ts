@@ -6,9 +6,8 @@ import { isUuid, newId } from '../common/ids.js';
 import type { Page, PageRequest } from '../common/paging/page.js';
 import { mapConstraints } from '../database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
-import { changeConfig } from './config/config-parts.js';
 import type { Config } from './config/config-schema.js';
-import { SealedConfig } from './config/sealed-config.js';
+import { type ChangedConfig, SealedConfig } from './config/sealed-config.js';
 import type { ConnectorRecord, SealedConnector } from './connector.js';
 import { ConnectorTypes } from './connector-types.js';
 import { ConnectorNameTakenError, ConnectorNotFoundError } from './connectors.errors.js';
@@ -82,7 +81,8 @@ export class ConnectorsService {
       this.transactions.run<ConnectorRecord>(async (tx) => {
         const before = await this.lock(tx, id);
         const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
-        const stored = change.config ? this.changed(before, change.config) : before;
+        const changed = change.config && this.changed(before, change.config);
+        const stored = changed ?? before;
         const after = await this.connectors.update(tx, id, {
           name,
           enabled,
@@ -96,6 +96,7 @@ export class ConnectorsService {
           priority,
           ...(before.name !== name && { name_before: before.name }),
           ...(change.config && { config_fields: Object.keys(change.config) }),
+          ...(changed?.moved && { origins_before: changed.moved.from, origins: changed.moved.to }),
         });
         return after;
       }, caller),
@@ -111,10 +112,8 @@ export class ConnectorsService {
     }, caller);
   }
 
-  private changed(before: SealedConnector, change: Config) {
-    const type = this.typeNamed(before.type);
-    const whole = this.configs.open(before.id, before);
-    return this.configs.seal(type, before.id, changeConfig(type.schema, whole, change));
+  private changed(before: SealedConnector, change: Config): ChangedConfig {
+    return this.configs.change(this.typeNamed(before.type), before.id, before, change);
   }
 
   private async lock(tx: Tx, id: string): Promise<SealedConnector> {
@@ -134,7 +133,7 @@ export class ConnectorsService {
     return mapConstraints({ uq_connectors_name: () => new ConnectorNameTakenError(name) }, work);
   }
 
-  /** Names of fields, never values: a configuration may hold secrets. */
+  /** Names of fields and origins, never other values: a configuration may hold secrets. */
   private async record(
     tx: Tx,
     caller: Caller,

@@ -2,13 +2,12 @@ import type { ActionTypeName } from '../common/action-types.js';
 import { UnreachableError } from '../common/net/net.errors.js';
 import { Connector, type ConnectorIdentity, type TestResult } from './connector.port.js';
 
-const MESSAGE = 'The secrets of the connector cannot be read; see the log.';
-
-/** Stands for a connector that cannot be made of what is stored. */
+/** Stands for a connector that cannot be made of what is stored, and says why. */
 export class UnusableConnector extends Connector {
   constructor(
     identity: ConnectorIdentity,
     private readonly actions: readonly ActionTypeName[],
+    private readonly reason: string,
   ) {
     super(identity);
   }
@@ -22,10 +21,10 @@ export class UnusableConnector extends Connector {
   }
 
   async execute(): Promise<never> {
-    throw new UnreachableError(MESSAGE, { passing: false });
+    throw new UnreachableError(this.reason, { passing: false });
   }
 
   async test(): Promise<TestResult> {
-    return { success: false, message: MESSAGE, latencyMs: 0 };
+    return { success: false, message: this.reason, latencyMs: 0 };
   }
 }

@@ -63,6 +63,14 @@ export function targetRules(allowed: readonly string[]): TargetRules {
   };
 }
 
+/** Names that no name server of the internet has ever answered for (RFC 6761, 6762 appendix G, 8375; ICANN's internal). */
+const PRIVATE_NAME =
+  /^[^.]+\.?$|\.(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|svc|test)\.?$/i;
+
+export function isPrivateName(host: string): boolean {
+  return PRIVATE_NAME.test(host);
+}
+
 function isPublic(address: IpAddress): boolean {
   if (holds(notPublic, address)) return false;
   return address.family === 'ipv4' || holds(publicV6, address);

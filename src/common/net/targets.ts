@@ -2,7 +2,7 @@ import { lookup as lookUp } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
-import { targetRules, type TargetRules } from './target-rules.js';
+import { isPrivateName, targetRules, type TargetRules } from './target-rules.js';
 
 export interface PinnedAddress {
   readonly address: string;
@@ -48,6 +48,12 @@ export class Targets {
     return literal && this.rules(literal.address) ? refusalOf(host) : undefined;
   }
 
+  /** Whether a host is in a private network: by its address, or by a name that means nothing outside of one. See `pin`. */
+  isPrivate(host: string): boolean {
+    const literal = addressIn(host);
+    return literal ? anywhere(literal.address) !== undefined : isPrivateName(host);
+  }
+
   private async resolve(host: string): Promise<readonly PinnedAddress[]> {
     const literal = addressIn(host);
     if (literal) return [literal];
@@ -61,6 +67,9 @@ export class Targets {
     return addresses;
   }
 }
+
+/** With no exception for this site. */
+const anywhere = targetRules([]);
 
 function addressIn(host: string): PinnedAddress | undefined {
   const bare = host.replace(/^\[(.*)\]$/, '$1');

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { ValidationError } from '../../common/errors/app-error.js';
+import { type FieldError, ValidationError } from '../../common/errors/app-error.js';
 import { Targets } from '../../common/net/targets.js';
 import { SecretBox } from '../../secrets/secret-box.js';
-import type { ConnectorType } from '../connector-type.port.js';
 import { configProblems } from './config-check.js';
-import { secretNames, splitConfig } from './config-parts.js';
+import { changeConfig, secretNames, splitConfig } from './config-parts.js';
 import type { Config } from './config-schema.js';
+import {
+  type ConfigKind,
+  keptSecrets,
+  originsOf,
+  plainTextProblems,
+  secretRequired,
+} from './destinations.js';
 import { targetProblems } from './target-check.js';
 
 export interface StoredConfig {
@@ -13,6 +19,13 @@ export interface StoredConfig {
   readonly sealed: string | undefined;
   readonly secretNames: readonly string[];
 }
+
+export interface ChangedConfig extends StoredConfig {
+  /** Scheme, host and port of where secrets went and go, when a change moved them. */
+  readonly moved?: { readonly from: readonly string[]; readonly to: readonly string[] };
+}
+
+type Sealed = Pick<StoredConfig, 'config'> & { readonly sealed?: string };
 
 /** Takes a configuration apart for storing, its secrets sealed to their connector, and puts it together again. */
 @Injectable()
@@ -23,18 +36,19 @@ export class SealedConfig {
   ) {}
 
   /** Throws a ValidationError that names each wrong field. */
-  seal(type: ConnectorType, id: string, config: Config): StoredConfig {
-    const schemaProblems = configProblems(type.schema, config, 'config');
+  seal(kind: ConfigKind, id: string, config: Config): StoredConfig {
+    const schemaProblems = configProblems(kind.schema, config, 'config');
     const problems =
       schemaProblems.length > 0
         ? schemaProblems
         : [
-            ...targetProblems(type.schema, config, 'config', this.targets),
-            ...type.problems(config, 'config'),
+            ...targetProblems(kind.schema, config, 'config', this.targets),
+            ...this.plainText(kind, config),
+            ...kind.problems(config, 'config'),
           ];
     if (problems.length > 0) throw new ValidationError(problems);
-    const { open, secrets } = splitConfig(type.schema, config);
-    const names = secretNames(type.schema, secrets);
+    const { open, secrets } = splitConfig(kind.schema, config);
+    const names = secretNames(kind.schema, secrets);
     return {
       config: open,
       sealed: names.length > 0 ? this.box.seal(JSON.stringify(secrets), contextOf(id)) : undefined,
@@ -42,7 +56,26 @@ export class SealedConfig {
     };
   }
 
-  open(id: string, { config, sealed }: { config: Config; sealed?: string }): Config {
+  /** After a partial change. Stored secrets do not follow to another place: they have to be given again. */
+  change(kind: ConfigKind, id: string, stored: Sealed, change: Config): ChangedConfig {
+    const before = this.open(id, stored);
+    const after = changeConfig(kind.schema, before, change);
+    const content = this.seal(kind, id, after);
+    const [from, to] = [originsOf(kind, before), originsOf(kind, after)];
+    if (from.every((origin, index) => origin === to[index])) return content;
+    const missing = keptSecrets(kind.schema, before, change);
+    if (missing.length > 0) {
+      throw new ValidationError(missing.map((name) => secretRequired('config', name)));
+    }
+    return { ...content, moved: { from, to } };
+  }
+
+  /** See plainTextProblems. */
+  plainText(kind: ConfigKind, config: Config): FieldError[] {
+    return plainTextProblems(kind, config, 'config', this.targets);
+  }
+
+  open(id: string, { config, sealed }: Sealed): Config {
     const secrets =
       sealed === undefined ? {} : (JSON.parse(this.box.open(sealed, contextOf(id))) as Config);
     return { ...config, ...secrets };

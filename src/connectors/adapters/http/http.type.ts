@@ -17,6 +17,7 @@ export class HttpType extends ConnectorType {
     'Any service with an HTTP interface: each action type is a request, made from templates over parameters, secrets and action.id.';
   readonly actions = ACTION_TYPES;
   readonly schema = HTTP_SCHEMA;
+  readonly destinations = [{ address: 'base_url' }];
 
   constructor(private readonly http: OutboundHttp) {
     super();

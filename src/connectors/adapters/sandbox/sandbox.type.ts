@@ -11,6 +11,7 @@ export class SandboxType extends ConnectorType {
   readonly description =
     'Does nothing outside and says so. Serves every action, but only while no enabled connector of another type exists.';
   readonly actions = ACTION_TYPES;
+  readonly destinations = [];
   override readonly standIn = true;
 
   readonly schema: ConfigSchema = {

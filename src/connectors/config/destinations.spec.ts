@@ -1,0 +1,130 @@
+import { Targets, Resolver } from '../../common/net/targets.js';
+import type { Settings } from '../../config/settings.js';
+import type { Config } from './config-schema.js';
+import { type ConfigKind, keptSecrets, originsOf, plainTextProblems } from './destinations.js';
+
+const TEXT = { type: 'string', maxLength: 200 } as const;
+const ADDRESS = { ...TEXT, format: 'uri' } as const;
+const SECRET = { ...TEXT, writeOnly: true } as const;
+
+/** As a vendor with a login of its own has it. */
+const TWO_ADDRESSES: ConfigKind = {
+  schema: {
+    type: 'object',
+    properties: {
+      base_url: { ...ADDRESS, default: 'https://graph.vendor.example' },
+      login_url: ADDRESS,
+      client_secret: SECRET,
+      headers: {
+        type: 'object',
+        propertyNames: { pattern: '.' },
+        additionalProperties: TEXT,
+        maxProperties: 9,
+        writeOnly: true,
+      },
+    },
+    required: [],
+    additionalProperties: false,
+  },
+  destinations: [{ address: 'base_url' }, { address: 'login_url' }],
+  problems: () => [],
+};
+
+/** As a mail server has it. */
+const HOST: ConfigKind = {
+  schema: {
+    type: 'object',
+    properties: {
+      host: TEXT,
+      port: { type: 'integer', minimum: 1, maximum: 65_535, default: 587 },
+      secure: { type: 'boolean', default: false },
+      password: SECRET,
+    },
+    required: ['host'],
+    additionalProperties: false,
+  },
+  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  problems: () => [],
+};
+
+describe('originsOf', () => {
+  const login = { login_url: 'https://login.example' };
+
+  it('reads every address, and what it is when it is not set', () => {
+    expect(originsOf(TWO_ADDRESSES, login)).toEqual([
+      'https://graph.vendor.example',
+      'https://login.example',
+    ]);
+  });
+
+  it.each([
+    ['HTTPS://Vendor.Example:443/v1', 'https://vendor.example/v2', true],
+    ['https://vendor.example', 'http://vendor.example', false],
+    ['https://vendor.example', 'https://vendor.example:8443', false],
+    ['https://vendor.example', 'https://vendor.example.evil.example', false],
+    ['https://vendor.example', 'https://vendor.example.', false],
+  ])('compares %s with %s', (before, after, same) => {
+    const of = (base_url: string) => originsOf(TWO_ADDRESSES, { ...login, base_url })[0];
+    expect(of(before) === of(after)).toBe(same);
+  });
+
+  it.each([
+    [{ host: 'MAIL.example', port: 587 }, true],
+    [{ host: 'mail.example', secure: true }, false],
+    [{ host: 'mail.example', port: 465 }, false],
+    [{ host: 'mail.evil.example' }, false],
+  ])('compares a host, its port and TLS: %j', (after, same) => {
+    const before = originsOf(HOST, { host: 'mail.example' })[0];
+    expect(originsOf(HOST, after)[0] === before).toBe(same);
+  });
+});
+
+describe('keptSecrets', () => {
+  const stored: Config = {
+    base_url: 'https://a.example',
+    client_secret: 'one',
+    headers: { authorization: 'two', 'x.y': 'three' },
+  };
+  const kept = (change: Config): string[] => keptSecrets(TWO_ADDRESSES.schema, stored, change);
+
+  it('names each secret that a change leaves as it is', () => {
+    expect(kept({})).toEqual(['client_secret', 'headers.authorization', 'headers.x.y']);
+    expect(kept({ headers: { authorization: 'two' } })).toEqual(['client_secret', 'headers.x.y']);
+  });
+
+  it('names none that is given again, also with the same value, or taken away', () => {
+    const headers = { authorization: null, 'x.y': 'three' };
+    expect(kept({ client_secret: 'one', headers })).toEqual([]);
+  });
+});
+
+describe('plainTextProblems', () => {
+  const found = (base_url: string, more: Config = { client_secret: 'one' }): string[] => {
+    const settings = { allowedPrivateTargets: ['10.0.0.0/8'] } as unknown as Settings;
+    const targets = new Targets(new Resolver(), settings);
+    const config = { base_url, login_url: 'https://login.example', ...more };
+    return plainTextProblems(TWO_ADDRESSES, config, 'config', targets).map(({ field }) => field);
+  };
+
+  it.each([
+    'http://vendor.example.com',
+    'http://8.8.8.8',
+    'http://localhost.evil.com',
+    'http://[2606:4700::1111]',
+    'http://corp.com',
+  ])('finds %s', (url) => expect(found(url)).toEqual(['config.base_url']));
+
+  it.each([
+    'https://vendor.example.com',
+    'http://localhost:8080',
+    'http://firewall',
+    'http://firewall.internal',
+    'http://firewall.default.svc.cluster.local',
+    'http://10.1.2.3',
+    'http://127.0.0.1',
+  ])('lets %s be', (url) => expect(found(url)).toEqual([]));
+
+  it('finds nothing where no secret is sent', () => {
+    expect(found('http://vendor.example.com', {})).toEqual([]);
+  });
+});

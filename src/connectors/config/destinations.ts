@@ -1,0 +1,71 @@
+import type { FieldError } from '../../common/errors/app-error.js';
+import type { Targets } from '../../common/net/targets.js';
+import { secretNames, splitConfig } from './config-parts.js';
+import { type Config, type ConfigSchema, isObject } from './config-schema.js';
+
+/** Fields that say where secrets are sent: an address, or a host with its port and whether TLS is there from the start. */
+export type Destination =
+  | { readonly address: string }
+  | { readonly host: string; readonly port: string; readonly secure: string };
+
+/** A kind of configuration whose secrets leave the service. */
+export interface ConfigKind {
+  readonly schema: ConfigSchema;
+  /** Every place that secrets are sent to. Where one of them moves, the secrets have to be given again. */
+  readonly destinations: readonly Destination[];
+  /** What the schema cannot say. Called with a configuration that the schema allows. */
+  problems(config: Config, path: string): FieldError[];
+}
+
+/** Scheme, host and port of each destination, as people are told. */
+export function originsOf({ schema, destinations }: ConfigKind, config: Config): string[] {
+  return destinations.map((destination) => {
+    const value = (name: string): unknown => valueOf(schema, config, name);
+    if ('address' in destination) return new URL(String(value(destination.address))).origin;
+    const scheme = value(destination.secure) === true ? 'tls' : 'tcp';
+    const host = String(value(destination.host)).toLowerCase();
+    return `${scheme}://${host}:${String(value(destination.port))}`;
+  });
+}
+
+/**
+ * The stored secrets that a change does not give again. Whoever may change an address does not know the secrets, and
+ * must not get them by sending them to an address of their own.
+ */
+export function keptSecrets(schema: ConfigSchema, before: Config, change: Config): string[] {
+  return secretNames(schema, splitConfig(schema, before).secrets).filter((path) => {
+    const [, name = '', key] = /^([^.]*)\.?(.*)$/s.exec(path) ?? [];
+    const given = change[name];
+    return (isObject(given) && key ? given[key] : given) === undefined;
+  });
+}
+
+export function secretRequired(path: string, name: string): FieldError {
+  const field = `${path}.${name}`;
+  const message = `${field} must be given again: it would be sent to another scheme, host or port than it was given for.`;
+  return { field, code: 'secret_required', message };
+}
+
+/** The addresses to which secrets would go readable for everybody on the way through the internet. */
+export function plainTextProblems(
+  { schema, destinations }: ConfigKind,
+  config: Config,
+  path: string,
+  targets: Targets,
+): FieldError[] {
+  if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
+  return destinations.flatMap((destination) => {
+    if (!('address' in destination)) return [];
+    const { protocol, hostname } = new URL(String(valueOf(schema, config, destination.address)));
+    if (protocol !== 'http:' || targets.isPrivate(hostname)) return [];
+    const field = `${path}.${destination.address}`;
+    const message = `${field} must be an https address, because secrets are sent to it; http is for addresses and names of private networks.`;
+    return [{ field, code: 'https_required', message }];
+  });
+}
+
+function valueOf({ properties }: ConfigSchema, config: Config, name: string): unknown {
+  if (config[name] !== undefined) return config[name];
+  const property = properties[name];
+  return property && 'default' in property ? property.default : undefined;
+}

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { SecretBox } from '../../src/secrets/secret-box.js';
 import type { ApiClient } from '../support/api-client.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { as } from '../support/principals.js';
@@ -121,5 +122,148 @@ describe('The secrets of a connector', () => {
       message: expect.stringContaining('must be an https address'),
     });
     expect((await viewer.request('GET', `/api/connectors/${id}`)).status).toBe(200);
+  });
+
+  describe('that a vendor echoes', () => {
+    const PASSWORD = 'p4/ss wörd+"<1>';
+    const SHORT = 'Zq7';
+    const pair = (text: string): string => Buffer.from(text).toString('base64');
+    const forms = (secret: string): Readonly<Record<string, string>> => ({
+      raw: secret,
+      percent: encodeURIComponent(secret),
+      percent_lower: encodeURIComponent(secret).toLowerCase(),
+      form: encodeURIComponent(secret).replaceAll('%20', '+'),
+      base64: pair(secret),
+      base64url: Buffer.from(secret).toString('base64url'),
+      in_base64: pair(`{"password":"${secret}"}`),
+      hex: Buffer.from(secret).toString('hex'),
+      json: JSON.stringify(secret).slice(1, -1),
+      unicode: [...secret]
+        .map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join(''),
+      html: secret.replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+      lower: secret.toLowerCase(),
+    });
+    const BASIC = pair(`svc-user:${TOKEN}`);
+    const shown = { ...forms(PASSWORD) };
+    const others = [...Object.values(forms(TOKEN)), BASIC, `svc-user:${TOKEN}`, TOKEN];
+
+    const block = async (): Promise<string> => {
+      const answer = await admin.request('POST', '/api/actions/execute', {
+        body: { action: 'block_domain', parameters: { domain: 'bad.example', reason: 'test' } },
+      });
+      const id: string = answer.body.data.action_id;
+      if (answer.status === 202) {
+        await admin.request('POST', `/api/actions/${id}/approve`, { body: {} });
+      }
+      return id;
+    };
+    /** All that anybody can read of an action, as JSON and with its escapes read. */
+    const readable = async (id: string): Promise<string> => {
+      const paths = [`/api/actions/${id}`, '/api/actions?per_page=2', '/api/connectors/health'];
+      const texts = await Promise.all(
+        paths.map(async (path) => (await viewer.request('GET', path)).text),
+      );
+      texts.push((await admin.request('GET', '/api/audit?per_page=5')).text);
+      const rows = await app.nest
+        .get(DataSource)
+        .query('select to_jsonb(a) as action from actions a where id::text = $1', [
+          id.replace(/^act-/, ''),
+        ]);
+      return [...texts, JSON.stringify(rows)]
+        .map((text) => text + text.replaceAll('\\\\', '\\'))
+        .join('\n');
+    };
+
+    beforeEach(async () => {
+      await created({
+        headers: { authorization: `Basic ${BASIC}`, 'x-pin': '{{ secrets.pin }}' },
+        secrets: { password: PASSWORD, pin: SHORT },
+        actions: { block_domain: { path: '/', body: { password: '{{ secrets.password }}' } } },
+      });
+    });
+
+    it.each([
+      ['200', 'application/json'],
+      ['400', 'application/json'],
+      ['400', 'text/plain'],
+      ['408', 'text/plain'],
+    ])('are masked in every form: status %s, %s', async (status, type) => {
+      for (const said of [
+        ...Object.entries(shown),
+        ...others.map((one) => ['other', one] as const),
+      ]) {
+        const [name, form] = said;
+        const text = `${form} is wrong, PIN ${SHORT}.`;
+        const body = type === 'text/plain' ? text : JSON.stringify({ [text]: [text], n: 1 });
+        vendor.reply = () => ({ status: Number(status), type, body });
+        const id = await block();
+        const seen = await readable(id);
+        const inside = form.slice(2, -4);
+        expect([name, seen.includes(inside)]).toEqual([name, false]);
+        expect([name, seen.includes(SHORT)]).toEqual([name, false]);
+        expect(seen).toContain('[secret]');
+      }
+    });
+
+    it('are masked where the text is cut', async () => {
+      for (const before of [150, 180, 195, 199, 16_370, 16_380, 16_383]) {
+        vendor.reply = () => ({
+          status: 400,
+          type: 'text/plain',
+          body: `${before > 1_000 ? ' '.repeat(before) : 'x '.repeat(before / 2)}${TOKEN}${' more'.repeat(99)}`,
+        });
+        const seen = await readable(await block());
+        expect([before, seen.includes('token-')]).toEqual([before, false]);
+      }
+    });
+  });
+
+  describe('that no header can carry', () => {
+    const broken = { token: 'pasted with its line end\n' };
+
+    it('are refused when they are saved', async () => {
+      const answer = await create({ secrets: broken });
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.details.errors).toMatchObject([
+        { field: 'config.secrets.token', code: 'header' },
+      ]);
+      expect(answer.text).not.toContain('pasted');
+      const id = await created();
+      expect((await put(id, { secrets: { token: 'schlüssel' } })).status).toBe(422);
+      // In a body they are like any other text.
+      const { actions } = config();
+      expect((await create({ headers: {}, secrets: broken, actions })).status).toBe(201);
+    });
+
+    it('fail a test and an action when they were saved before that', async () => {
+      const id = await created({ headers: {}, secrets: broken });
+      const box = app.nest.get(SecretBox);
+      const { actions } = config();
+      const whole = { ...config({ secrets: broken }), actions };
+      const sealed = box.seal(
+        JSON.stringify({ headers: whole.headers, secrets: broken }),
+        `connector:${id}`,
+      );
+      await app.nest
+        .get(DataSource)
+        .query('update connectors set secrets = $2, version = version + 1 where id = $1', [
+          id,
+          sealed,
+        ]);
+      const tested = await test(id);
+      expect(tested).toMatchObject({ status: 200, body: { data: { success: false } } });
+      expect(tested.text).not.toContain('pasted');
+      const answer = await admin.request('POST', '/api/actions/execute', {
+        body: { action: 'block_ip', parameters: { ip: '203.0.113.9', reason: 'test' } },
+      });
+      const action = answer.body.data.action_id as string;
+      if (answer.status === 202) {
+        await admin.request('POST', `/api/actions/${action}/approve`, { body: {} });
+      }
+      const { body } = await viewer.request('GET', `/api/actions/${action}`);
+      expect(body.data).toMatchObject({ status: 'failed', result: { code: 'refused' } });
+      expect(vendor.requests).toEqual([]);
+    });
   });
 });

@@ -42,6 +42,12 @@ export interface SeenRequest {
   readonly at: number;
 }
 
+export interface Reply {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
 /**
  * A vendor that really listens. What it does to a request is set by `behave`: for the next ones in turn, and for all
  * that come after the last. An effect is counted by the request's Idempotency-Key; with `idempotent` the same key has
@@ -57,6 +63,8 @@ export class FakeVendor {
   /** Where `redirect` sends to. */
   location = 'http://169.254.169.254/latest/meta-data/';
   retryAfter = '1';
+  /** Says this instead of behaving in one of the ways. */
+  reply: ((request: SeenRequest) => Reply) | undefined;
   /** Decides request by request, instead of in turn. */
   plan?: (request: { readonly path: string; readonly key: string }) => Plan;
 
@@ -111,6 +119,7 @@ export class FakeVendor {
     this.effects.clear();
     this.turns = ['apply'];
     this.latencyMs = 0;
+    this.reply = undefined;
   }
 
   async stop(): Promise<void> {
@@ -125,7 +134,9 @@ export class FakeVendor {
     const { behaviour, afterMs } = this.plan?.({ path, key }) ?? this.next();
     if (behaviour === 'drop-before-reading') return void request.socket.destroy();
     const body = await read(request);
-    this.requests.push({ method, path, headers, body, at });
+    const seen = { method, path, headers, body, at };
+    this.requests.push(seen);
+    if (this.reply) return answerWith(response, this.reply(seen));
     if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
     answers[behaviour]({
       response,
@@ -160,6 +171,10 @@ const MEGABYTE = 'x'.repeat(1_048_576);
 
 const json = (response: ServerResponse, status: number, body: string): void =>
   void response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+
+function answerWith(response: ServerResponse, { status, type, body }: Reply): void {
+  response.writeHead(status, { 'content-type': type }).end(body);
+}
 
 const answers: Readonly<Record<Behaviour, (turn: Turn) => void>> = {
   apply: ({ response, apply }) => {

@@ -24,8 +24,8 @@ const PLAIN = new HttpAgent({ keepAlive: false });
 const TLS = new HttpsAgent({ keepAlive: false });
 
 /** One request and its answer over a new connection to one of the pinned addresses. */
-export function exchange(given: Exchange): Promise<OutboundAnswer> {
-  return new OneExchange(given).run();
+export async function exchange(given: Exchange): Promise<OutboundAnswer> {
+  return await new OneExchange(given).run();
 }
 
 class OneExchange {
@@ -36,7 +36,12 @@ class OneExchange {
   private interim = 0;
 
   constructor(private readonly given: Exchange) {
-    this.outgoing = open(given);
+    try {
+      this.outgoing = open(given);
+    } catch (cause) {
+      const message = 'The request has characters that HTTP cannot carry.';
+      throw new UnreachableError(message, { passing: false, cause });
+    }
   }
 
   async run(): Promise<OutboundAnswer> {

@@ -183,6 +183,18 @@ describe('OutboundHttp', () => {
     expect(body.buffer.byteLength).toBeLessThanOrEqual(2 * BYTES_ONE_BY_ONE);
   });
 
+  it.each<Readonly<Record<string, string>>>([
+    { authorization: 'one\ntwo' },
+    { authorization: 'schlüssel\u0100' },
+    { 'a b': '' },
+  ])('knows that nothing was sent of what HTTP cannot carry: %j', async (headers) => {
+    const error: unknown = await http.request(post(vendor.url, { headers })).catch((one) => one);
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(error).toMatchObject({ passing: false });
+    expect(String(error)).not.toContain('two');
+    expect(vendor.requests).toEqual([]);
+  });
+
   it('waits for no answer that only announces itself', async () => {
     vendor.behave('never-begins');
     await expect(http.request(post(vendor.url))).rejects.toThrow('never begins');

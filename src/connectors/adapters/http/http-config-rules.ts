@@ -2,8 +2,16 @@ import { parametersOf } from '../../../common/action-parameters.js';
 import { type ActionTypeName, isActionType } from '../../../common/action-types.js';
 import { type FieldError, MOST_ERRORS } from '../../../common/errors/app-error.js';
 import { shownName, shownStart } from '../../../common/text.js';
-import { type HttpAction, type HttpConfig, isReservedHeader, takesForm } from './http-config.js';
+import {
+  type HttpAction,
+  type HttpConfig,
+  isHeaderText,
+  isReservedHeader,
+  takesForm,
+} from './http-config.js';
 import { parseTemplate, type Reference, referencesIn, TemplateError } from './template.js';
+
+const NO_HEADER_TEXT = 'has characters that a header cannot carry';
 
 /** What of an `http` configuration could not work, found when it is saved and not when an incident needs it. */
 export function httpConfigProblems(config: HttpConfig, path: string): FieldError[] {
@@ -15,6 +23,7 @@ export function httpConfigProblems(config: HttpConfig, path: string): FieldError
     ...Object.entries(config.headers ?? {}).flatMap(([name, value]) =>
       headerProblems(name, value, `${path}.headers.${name}`, shared),
     ),
+    ...headerSecretProblems(config, `${path}.secrets`),
     ...types.flatMap((type) =>
       actionProblems(
         config.actions[type]!,
@@ -33,10 +42,30 @@ function headerProblems(
   templates: Templates,
 ): FieldError[] {
   if (isReservedHeader(name)) return [problem(field, 'reserved', 'is set by the service')];
-  if (!/^[\t\x20-\x7e]*$/.test(value)) {
-    return [problem(field, 'header', 'has characters that a header cannot carry')];
-  }
+  if (!isHeaderText(value)) return [problem(field, 'header', NO_HEADER_TEXT)];
   return templates.problems(value, field);
+}
+
+/** The secrets that a header would have to carry and cannot: one pasted with the end of its line, for instance. */
+function headerSecretProblems(
+  { headers = {}, secrets = {} }: HttpConfig,
+  path: string,
+): FieldError[] {
+  const named = new Set(Object.values(headers).flatMap(secretsNamedIn));
+  return Object.entries(secrets)
+    .filter(([name, value]) => named.has(name) && !isHeaderText(value))
+    .map(([name]) => problem(`${path}.${name}`, 'header', NO_HEADER_TEXT));
+}
+
+/** What is wrong with a template is told where it stands. */
+function secretsNamedIn(text: string): string[] {
+  try {
+    return referencesIn(parseTemplate(text))
+      .filter(({ root }) => root === 'secrets')
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
 }
 
 function actionProblems(

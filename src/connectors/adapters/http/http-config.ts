@@ -112,6 +112,10 @@ export function isReservedHeader(name: string): boolean {
   return RESERVED_HEADERS.has(lower) || lower.startsWith('proxy-');
 }
 
+export function isHeaderText(text: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(text);
+}
+
 /** Header names mean the same in any case. */
 export function headerNamed(
   headers: Readonly<Record<string, string>> | undefined,

@@ -164,6 +164,28 @@ describe('HttpConnector', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  it.each([
+    ['authorization', 'Bearer abc', 'abc'],
+    ['cookie', 'sid=xyz; theme=dark', 'xyz'],
+    ['authorization', `Basic ${Buffer.from('jo:pw').toString('base64')}`, 'pw'],
+    ['x-api-key', '9', '9'],
+  ])('keeps short secrets of a header to itself: %s: %s', async (name, value, secret) => {
+    const connector = new HttpConnector(
+      { id: '1', name: 'vendor', type: 'http' },
+      {
+        base_url: vendor.url,
+        headers: { [name]: value, 'x-version': '2' },
+        actions: { block_ip: { path: '/' } },
+      },
+      new VendorCalls(hasty),
+    );
+    vendor.reply = () => ({ status: 400, type: 'text/plain', body: `2 times no: ${secret}.` });
+    const call = { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {} } as const;
+    expect(await connector.execute(call, gate)).toMatchObject({
+      message: 'The service answered with status 400: 2 times no: [secret].',
+    });
+  });
+
   it('says whether the service answers', async () => {
     expect(await connect({}).test()).toMatchObject({ success: true });
     vendor.behave('error-500', 'hang');

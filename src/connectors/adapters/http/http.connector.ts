@@ -90,11 +90,22 @@ export class HttpConnector extends Connector {
 
 const NO_CREDENTIALS = new Set(['accept', 'content-type', 'user-agent']);
 const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey)$/i;
+/** What such a header holds is secret, however short it is; in another one, short words are words. */
+const CREDENTIALS = /auth|cookie|credential|key|pass|pin|secret|session|sign|token/i;
+const SHORTEST_WORD = 6;
 
-/** A header such as `Bearer <token>` holds the secret as one of its words. What templates name is no secret, its value is. */
+/** A header such as `Bearer <token>` or `id=<token>` holds the secret as a part. What templates name is no secret, its value is. */
 function credentialsIn({ headers = {} }: HttpConfig): string[] {
   return Object.entries(headers)
     .filter(([name]) => !NO_CREDENTIALS.has(name.toLowerCase()))
-    .flatMap(([, value]) => [value, ...value.replace(/\{\{.*?\}\}/g, ' ').split(/\s+/)])
-    .filter((text) => !NO_CREDENTIAL.test(text));
+    .flatMap(([name, value]) => {
+      const plain = value.replace(/\{\{.*?\}\}/gs, ' ').trim();
+      const words = plain.split(/\s+/);
+      const assigned = words.map(
+        (word) => /=(.*?)[";,]*$/.exec(word)?.[1]?.replace(/^"/, '') ?? '',
+      );
+      const shortest = CREDENTIALS.test(name) ? 1 : SHORTEST_WORD;
+      return [plain, ...words, ...assigned].filter((text) => text.length >= shortest);
+    })
+    .filter((text) => /[\p{L}\p{N}]/u.test(text) && !NO_CREDENTIAL.test(text));
 }

@@ -1,16 +1,16 @@
+import { UnreachableError } from '../../../common/net/net.errors.js';
+import { isHeaderText } from './http-config.js';
 import { fill, parseTemplate, type Reference, type Scope, valueOf } from './template.js';
 
 /** What was asked for cannot be put where the template has it. Nothing is sent. */
-export class CannotRender extends Error {
+export class CannotRender extends UnreachableError {
   constructor(reference: Reference, problem: string) {
-    super(`${reference.root}.${reference.name} ${problem}`);
-    this.name = new.target.name;
+    super(`${reference.root}.${reference.name} ${problem}`, { passing: false });
   }
 }
 
 /** Dots that lead elsewhere: nobody encodes them, and some servers decode the slashes beside them before they look. */
 const CLIMBING = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
-const HEADER_TEXT = /^[\t\x20-\x7e]*$/;
 
 /** A value is one segment, or a part of one: it can neither begin another nor climb. */
 export function renderPath(text: string, scope: Scope): string {
@@ -46,7 +46,7 @@ function encoded(value: string, reference: Reference): string {
 
 export function renderHeader(text: string, scope: Scope): string {
   return fill(parseTemplate(text), scope, (value, reference) => {
-    if (!HEADER_TEXT.test(value)) {
+    if (!isHeaderText(value)) {
       throw new CannotRender(reference, 'has characters that a header cannot carry.');
     }
     return value;

@@ -1,52 +1,54 @@
+import { SecretMask } from '../../../common/masking/secret-mask.js';
 import type { OutboundAnswer } from '../../../common/net/outbound-request.js';
-import { shownStart, storable } from '../../../common/text.js';
+import { shownStart } from '../../../common/text.js';
 
 const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;
-/** Shorter ones are ordinary words or digits, whose every occurrence would be blotted out. */
-const SHORTEST_SECRET = 6;
+const DEEPEST_DATA = 20;
 
 /** Shows of a vendor's answer what may be shown: no secret that it echoes, nothing that PostgreSQL cannot store. */
 export class VendorText {
-  private readonly secrets: readonly string[];
+  private readonly mask: SecretMask;
 
   constructor(secrets: readonly string[]) {
-    this.secrets = secrets
-      .filter(({ length }) => length >= SHORTEST_SECRET)
-      .sort((one, other) => other.length - one.length);
+    this.mask = new SecretMask(secrets);
   }
 
   /** One short line; empty when there is nothing that people read. */
   excerpt(answer: OutboundAnswer): string {
     if (!/^(application\/(.*\+)?json|text\/plain)\b/.test(answer.header('content-type') ?? ''))
       return '';
-    const line = answer.text.slice(0, MOST_DATA).replace(/\s+/g, ' ').trim();
-    const shown = this.clean(line);
-    return shown.length > LONGEST_EXCERPT ? `${shownStart(shown, LONGEST_EXCERPT)}…` : shown;
+    // Before anything is cut or moved together: half a secret is not found any more.
+    const line = this.mask.maskStart(answer.text, MOST_DATA).replace(/\s+/g, ' ').trim();
+    const shown = shownStart(line, LONGEST_EXCERPT);
+    return line.length > LONGEST_EXCERPT ? `${shown}…` : shown;
   }
 
   /** The answer's JSON, unless it is long. */
   data(answer: OutboundAnswer): unknown {
     if (answer.body.length > MOST_DATA) return undefined;
-    return this.cleanJson(answer.json, 20);
+    const { json } = answer;
+    const texts: string[] = [];
+    withTexts(json, DEEPEST_DATA, (text) => {
+      texts.push(text);
+      return text;
+    });
+    const masked = this.mask.maskAll(texts)[Symbol.iterator]();
+    return withTexts(json, DEEPEST_DATA, () => masked.next().value ?? '');
   }
+}
 
-  clean(text: string): string {
-    let clean = text;
-    for (const secret of this.secrets) clean = clean.replaceAll(secret, '[secret]');
-    return storable(clean);
+/** The same value with other texts in it, asked for in the order in which they stand there. A number is a text that may be a secret. */
+function withTexts(value: unknown, depth: number, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value);
+  if (typeof value === 'number') {
+    const text = replace(String(value));
+    return text === String(value) ? value : text;
   }
-
-  private cleanJson(value: unknown, depth: number): unknown {
-    if (typeof value === 'string') return this.clean(value);
-    if (typeof value !== 'object' || value === null) return value;
-    if (depth === 0) return '[too deep]';
-    if (Array.isArray(value)) return value.map((item) => this.cleanJson(item, depth - 1));
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [
-        this.clean(key),
-        this.cleanJson(item, depth - 1),
-      ]),
-    );
-  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return '[too deep]';
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, depth - 1, replace));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [replace(key), withTexts(item, depth - 1, replace)]),
+  );
 }

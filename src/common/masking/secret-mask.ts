@@ -1,0 +1,99 @@
+import { storable } from '../text.js';
+import { type ByteView, viewOf } from './byte-view.js';
+import { decodings } from './decoded.js';
+import { SecretSearch } from './secret-search.js';
+import { unescaped } from './unescape.js';
+
+const MASK = '[secret]';
+/** No secret holds one, and no text that can be stored does. */
+const BETWEEN = '\0';
+/** How many encodings on top of each other are read: base64 of a form, for instance, or a JSON text in a JSON text. */
+const DEPTH = 2;
+const ESCAPES_DEPTH = 3;
+/** No escape of one character is longer. */
+const LONGEST_ESCAPE = 12;
+
+/**
+ * Takes secrets out of what somebody says who knows them, in every form in which a reader could get them back: as they
+ * are, in another case or spacing, percent-encoded, escaped for JSON or HTML, in base64 or hex, also within a longer text that
+ * was encoded. What was encoded is decoded for it, so that no list of spellings has to be complete. A secret of fewer
+ * than six characters is taken out where it stands alone.
+ */
+export class SecretMask {
+  /** Made when there is something to mask: most connectors never are told anything. */
+  private search: SecretSearch | undefined;
+
+  constructor(private readonly secrets: readonly string[]) {}
+
+  mask(text: string): string {
+    return this.maskStart(text, text.length);
+  }
+
+  /** Many at once, which costs no more than one that is as long as all of them. */
+  maskAll(texts: readonly string[]): string[] {
+    return this.mask(texts.map(storable).join(BETWEEN)).split(BETWEEN);
+  }
+
+  /** The beginning of a text, without the beginning of a secret that the cut goes through. */
+  maskStart(text: string, length: number): string {
+    this.search ??= new SecretSearch([...formsOf(this.secrets)]);
+    const until = Math.min(length, text.length);
+    const seen = text.slice(0, length + LONGEST_ESCAPE);
+    /** Of each character: how many more finds begin than end there. */
+    const edges = new Int32Array(seen.length + 1);
+    let any = false;
+    for (const view of viewsIn(viewOf(seen), DEPTH)) {
+      this.search.scan(view, until, (first, last) => {
+        any = true;
+        edges[view.from[first]!]! += 1;
+        edges[view.to[last]!]! -= 1;
+      });
+    }
+    const start = seen.slice(0, until);
+    return any ? withoutMarked(start, edges) : start;
+  }
+}
+
+function withoutMarked(text: string, edges: Int32Array): string {
+  const parts: string[] = [];
+  let open = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const before = open;
+    open += edges[at]!;
+    if (before === 0 && open > 0) parts.push(text.slice(start, at), MASK);
+    if (open > 0) start = at + 1;
+  }
+  return parts.join('') + text.slice(start);
+}
+
+function* viewsIn(text: ByteView, depth: number): Generator<ByteView> {
+  for (const view of escapesRead(text)) {
+    yield view;
+    if (depth === 0) continue;
+    for (const one of decodings(view)) yield* viewsIn(one, depth - 1);
+  }
+}
+
+function* escapesRead(text: ByteView): Generator<ByteView> {
+  let view: ByteView | undefined = text;
+  for (let turn = 0; view && turn <= ESCAPES_DEPTH; turn += 1) {
+    yield view;
+    view = unescaped(view);
+  }
+}
+
+/** As they are; with the escapes read that they happen to hold; and what a Basic header has in base64. */
+function* formsOf(secrets: readonly string[]): Generator<Uint8Array> {
+  for (const secret of new Set(secrets.flatMap((one) => [one, ...basicParts(one)]))) {
+    for (const { bytes } of escapesRead(viewOf(secret))) yield bytes;
+  }
+}
+
+/** User and password, where a secret is both of them in base64. */
+function basicParts(secret: string): string[] {
+  if (!/^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(secret)) return [];
+  const pair = Buffer.from(secret, 'base64').toString('utf8');
+  const [, user, password] = /^([^:\p{C}\ufffd]*):([^\p{C}\ufffd]*)$/u.exec(pair) ?? [];
+  return user === undefined || password === undefined ? [] : [pair, user, password];
+}

@@ -1,0 +1,54 @@
+import { OutboundAnswer } from '../../../common/net/outbound-request.js';
+import { VendorText } from './vendor-text.js';
+
+const SECRET = 'hidden-token-1';
+const text = new VendorText([SECRET, '4711']);
+
+function answer(body: string, type = 'application/json'): OutboundAnswer {
+  return new OutboundAnswer(200, { 'content-type': type }, Buffer.from(body));
+}
+
+describe('VendorText', () => {
+  it('masks texts, keys and numbers at any depth, and leaves everything else as it is', () => {
+    const said = {
+      ok: true,
+      none: null,
+      count: 12,
+      pin: 4711,
+      [`key of ${SECRET}`]: [{ deep: `a ${SECRET}` }, 'plain', 1.5, []],
+      [SECRET]: {},
+    };
+    expect(text.data(answer(JSON.stringify(said)))).toEqual({
+      ok: true,
+      none: null,
+      count: 12,
+      pin: '[secret]',
+      'key of [secret]': [{ deep: 'a [secret]' }, 'plain', 1.5, []],
+      '[secret]': {},
+    });
+  });
+
+  it('keeps texts apart, whatever they hold', () => {
+    const said = ['hidden-', 'token-1', 'a\0b', '\\', '%', '"', '', '\ud800', 'hidden\0-token-1'];
+    const shown = ['hidden-', 'token-1', 'a\ufffdb', '\\', '%', '"', '', '\ufffd'];
+    expect(text.data(answer(JSON.stringify(said)))).toEqual([...shown, 'hidden\ufffd-token-1']);
+  });
+
+  it('leaves no beginning of a secret at either of the cuts', () => {
+    for (let before = 180; before <= 201; before += 1) {
+      const shown = text.excerpt(answer(`${'x'.repeat(before)} ${SECRET} more`, 'text/plain'));
+      expect(shown).not.toContain('hidd');
+      expect(shown.length).toBeLessThanOrEqual(201);
+    }
+    for (let before = 16_370; before <= 16_384; before += 1) {
+      const shown = text.excerpt(answer(`${' '.repeat(before)}${SECRET} more`, 'text/plain'));
+      expect(shown).toMatch(/^(\[secret\])?( m?o?r?)?$/);
+    }
+  });
+
+  it('finds a secret whose spaces were moved together', () => {
+    const spaced = new VendorText(['a  secret   with spaces']);
+    const shown = spaced.excerpt(answer('no: a secret with\n\nspaces!', 'text/plain'));
+    expect(shown).toBe('no: [secret]!');
+  });
+});

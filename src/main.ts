@@ -3,6 +3,7 @@ import { stopAsked } from './stop-signal.js';
 import { createApp } from './app.setup.js';
 import { schema } from './app.schema.js';
 import { createRootLogger } from './common/logging/logger-options.js';
+import { exposureWarning } from './config/exposure.js';
 import { loadSettings } from './config/load-settings.js';
 import { openDatabase } from './database/open-database.js';
 import { loadSecretKeys } from './secrets/load-secret-keys.js';
@@ -13,6 +14,8 @@ async function main(): Promise<void> {
   // Before anything else: without its keys the service must not touch a database.
   loadSecretKeys(settings);
   const logger = createRootLogger(settings);
+  const warning = exposureWarning(settings);
+  if (warning) logger.warn(warning);
   await runUntilStopped(stopAsked, settings, logger, async (giveUp) => {
     const log = (line: string): void => logger.info(line);
     const database = await openDatabase(settings, schema, log, giveUp);

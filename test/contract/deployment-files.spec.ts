@@ -1,5 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { parseAllDocuments } from 'yaml';
+import { loadSettings } from '../../src/config/load-settings.js';
 import { declaredSettings } from '../../src/config/setting.js';
 import '../../src/config/settings.js';
 
@@ -26,10 +28,53 @@ const METRICS = [
 const NAME = /\b([a-z]\w*?)(?:_bucket|_sum|_count)?(?=\{|\[|\s*(?:\)|==|>|$))/g;
 const FUNCTIONS_AND_LABELS = new Set(['by', 'le', 'and']);
 
+const PINNED = /^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
+
+interface Container {
+  readonly image?: string;
+  readonly user: string;
+  readonly ports?: readonly string[];
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+interface PodSpec {
+  readonly containers: readonly [
+    {
+      readonly image: string;
+      readonly securityContext: object;
+      readonly env: readonly {
+        readonly name: string;
+        readonly value?: string;
+        readonly valueFrom?: { readonly secretKeyRef: { readonly optional?: boolean } };
+      }[];
+    },
+  ];
+}
+
+interface Selector {
+  readonly matchLabels: Readonly<Record<string, string>>;
+}
+
+interface Peer {
+  readonly namespaceSelector?: Selector;
+  readonly podSelector?: Selector;
+  readonly ipBlock?: { readonly cidr: string; readonly except: readonly string[] };
+}
+
+interface Policy {
+  readonly policyTypes: readonly string[];
+  readonly ingress: readonly { readonly from: readonly Peer[] }[];
+  readonly egress: readonly {
+    readonly to: readonly Peer[];
+    readonly ports: readonly { readonly port: number }[];
+  }[];
+}
+
 const yamlFiles = globSync('docker/**/*.{yml,yaml}');
 
 function documentsOf(file: string): unknown[] {
-  return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => {
+  return parseAllDocuments(readFileSync(file, 'utf8'), { merge: true }).map((document) => {
     expect(document.errors).toEqual([]);
     return document.toJS() as unknown;
   });
@@ -87,5 +132,164 @@ describe('the deployment files', () => {
     const example = readFileSync('docker/compose.env.example', 'utf8');
     const missing = [...demanded].filter(([, name]) => !example.includes(`\n${name}=`));
     expect(missing.map(([, name]) => name)).toEqual([]);
+  });
+
+  describe('confine every container of compose:', () => {
+    const [{ services }] = documentsOf('docker/compose.yaml') as [
+      { services: Record<string, Container> },
+    ];
+
+    it.each(Object.entries(services))('%s', (name, container) => {
+      expect(container).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
+      expect(container).not.toHaveProperty('cap_add');
+      expect(container).not.toHaveProperty('privileged');
+      expect(container.user).toMatch(/^[1-9]\d*:\d+$/);
+      // Compose cannot hand a secret of the environment to a file system that is read-only.
+      expect(container).not.toHaveProperty('secrets');
+      if (name !== 'service') expect(container.image).toMatch(PINNED);
+      for (const port of container.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+    });
+
+    it('and name the proxy, and the gateway that it comes through', () => {
+      const [{ networks }] = documentsOf('docker/compose.yaml') as [
+        { networks: Record<string, { ipam?: { config: [{ gateway: string }] } } | undefined> },
+      ];
+      const { gateway } = networks['front']!.ipam!.config[0];
+      const { TRUST_PROXY: proxy } = services['service']!.environment!;
+      expect(proxy).toBe(`\${TRUST_PROXY:-${gateway}}`);
+      expect(loadSettings({ TRUST_PROXY: gateway }).trustProxy).toEqual([gateway]);
+    });
+
+    it('and let nobody count rate limits without the password', () => {
+      const { command, environment } = services['redis']!;
+      expect(String(command)).toContain('requirepass "%s"');
+      expect(environment!['REDIS_PASSWORD']).toContain('${REDIS_PASSWORD:?');
+      expect(services['service']!.environment!['REDIS_URL']).toMatch(
+        /^redis:\/\/:\$\{REDIS_PASSWORD:\?.+\}@redis:6379$/,
+      );
+    });
+  });
+
+  it('build from an image whose contents a digest fixes', () => {
+    const lines = readFileSync('docker/Dockerfile', 'utf8').split('\n');
+    const [, image] = /^ARG NODE_IMAGE=(.*)$/.exec(lines.find((line) => line.startsWith('ARG'))!)!;
+    expect(image).toMatch(PINNED);
+    const from = lines.filter((line) => line.startsWith('FROM '));
+    expect(from.filter((line) => !line.startsWith('FROM ${NODE_IMAGE}'))).toEqual([]);
+  });
+
+  describe('in Kubernetes', () => {
+    const [deployment] = documentsOf('docker/kubernetes/deployment.yaml') as [
+      { spec: { template: { spec: PodSpec } } },
+    ];
+    const pod = deployment.spec.template.spec;
+    const [policy] = documentsOf('docker/kubernetes/network-policy.yaml') as [{ spec: Policy }];
+    const { ingress, egress, policyTypes } = policy.spec;
+
+    it('confine the container', () => {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(pod.containers).toHaveLength(1);
+      expect(pod.containers[0].securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    });
+
+    it('demand a digest of the image', () => {
+      const [{ images }] = documentsOf('docker/kubernetes/kustomization.yaml') as [
+        { images: Record<string, string>[] },
+      ];
+      expect(images.map(({ name }) => name)).toEqual([pod.containers[0].image]);
+      for (const image of images) {
+        expect(image['digest']).toMatch(/^sha256:/);
+        expect(image).not.toHaveProperty('newTag');
+      }
+    });
+
+    it('demand what keeps others out: keys, the metrics token, the password of Redis, the proxy', () => {
+      const { env } = pod.containers[0];
+      const demanded = env.flatMap(({ name, valueFrom }) =>
+        valueFrom && valueFrom.secretKeyRef.optional !== true ? [name] : [],
+      );
+      expect(demanded).toEqual(['DATABASE_URL', 'REDIS_URL', 'SECRETS_KEY', 'METRICS_TOKEN']);
+      const proxy = env.find(({ name }) => name === 'TRUST_PROXY')!.value!;
+      expect(loadSettings({ TRUST_PROXY: proxy }).trustProxy).not.toEqual([]);
+      const known = new Set(declaredSettings().map(({ variable }) => variable));
+      const unknown = env.filter(({ name }) => !known.has(name) && name !== 'NODE_OPTIONS');
+      expect(unknown).toEqual([]);
+    });
+
+    it('let in only the ingress controller and Prometheus', () => {
+      expect(policyTypes).toEqual(['Ingress', 'Egress']);
+      const peers = ingress.flatMap(({ from }) => from);
+      expect(peers.map(({ podSelector }) => Object.values(podSelector!.matchLabels)[0])).toEqual([
+        'ingress-nginx',
+        'prometheus',
+      ]);
+      expect(peers.every(({ namespaceSelector }) => namespaceSelector !== undefined)).toBe(true);
+    });
+
+    /** To which ports of an address the policy lets the service connect. */
+    const portsTo = (address: string): number[] => {
+      const family = address.includes(':') ? 'ipv6' : 'ipv4';
+      const within = (cidrs: readonly string[]): boolean => {
+        const list = new BlockList();
+        for (const cidr of cidrs) {
+          const [network = '', bits] = cidr.split('/');
+          list.addSubnet(network, Number(bits), network.includes(':') ? 'ipv6' : 'ipv4');
+        }
+        return list.check(address, family);
+      };
+      return egress
+        .filter(({ to }) =>
+          to.some(({ ipBlock }) => ipBlock && within([ipBlock.cidr]) && !within(ipBlock.except)),
+        )
+        .flatMap(({ ports }) => ports.map(({ port }) => port));
+    };
+
+    it.each([
+      '10.96.0.1',
+      '10.0.0.1',
+      '100.64.1.1',
+      '100.100.100.200',
+      '127.0.0.1',
+      '168.63.129.16',
+      '169.254.169.254',
+      '172.16.0.1',
+      '172.31.255.254',
+      '192.168.49.2',
+      '192.0.0.192',
+      'fd00:ec2::254',
+      'fd12:3456::1',
+      'fe80::1',
+      '::1',
+    ])('let the service out to nothing at %s', (address) => expect(portsTo(address)).toEqual([]));
+
+    it.each(['8.8.8.8', '2606:4700:4700::1111'])('let it out to vendors such as %s', (address) =>
+      expect(portsTo(address)).toEqual([443, 465, 587]),
+    );
+
+    it('let it out to names, the database and Redis by what they are called, and to nothing else', () => {
+      const named = egress.flatMap(({ to, ports }) =>
+        to.flatMap(({ podSelector }) =>
+          podSelector
+            ? [
+                `${Object.values(podSelector.matchLabels)[0]} ${[...new Set(ports.map(({ port }) => port))].join()}`,
+              ]
+            : [],
+        ),
+      );
+      expect(named).toEqual(['kube-dns 53', 'postgresql 5432', 'redis 6379']);
+      const peers = egress.flatMap(({ to }) => to);
+      expect(peers.filter((peer) => !peer.podSelector && !peer.ipBlock)).toEqual([]);
+    });
   });
 });

@@ -17,6 +17,10 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
   raw: (text) => text,
   'lower case': (text) => text.toLowerCase(),
   'upper case': (text) => text.toUpperCase(),
+  'letters and accents apart': (text) => text.normalize('NFD'),
+  'Latin-1, percent-encoded': (text) =>
+    Buffer.from(text, 'latin1').toString('hex').replace(/../g, '%$&'),
+  'Latin-1 in base64': (text) => Buffer.from(text, 'latin1').toString('base64'),
   'percent-encoded': encodeURIComponent,
   'percent-encoded in lower case': (text) =>
     encodeURIComponent(text).replace(/%../g, (one) => one.toLowerCase()),
@@ -54,9 +58,7 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
 describe('SecretMask', () => {
   describe.each(Object.entries(ENCODINGS))('%s', (name, encode) => {
     it.each([SECRET, PLAIN, 'a  b  c-1', `a%41b\\nc&amp;d`])('takes out %p', (secret) => {
-      // Upper case of ü is another letter, and header values have none.
-      const one = name === 'upper case' ? secret.replace('ü', '') : secret;
-      const masked = new SecretMask([one]).mask(`before ${encode(one)} after`);
+      const masked = new SecretMask([secret]).mask(`before ${encode(secret)} after`);
       expect(masked).toMatch(
         /of|twice/.test(name)
           ? /^before \S{0,16}\[secret\]\S{0,20} after$/
@@ -161,7 +163,8 @@ describe('SecretMask', () => {
     const many = Array.from({ length: 60 }, (_, index) => `${'a'.repeat(2_000 + index)}b${index}`);
     took(many, 'a'.repeat(16_384));
     const small = took(['not-there'], 'a'.repeat(16_384));
-    expect(took(many, 'a'.repeat(16_384))).toBeLessThan(10 * small + 20);
-    expect(took(many, 'a'.repeat(131_072))).toBeLessThan(40 * small + 100);
+    // Compared letter by letter at each place, each of these would take thousands of times as long.
+    expect(took(many, 'a'.repeat(16_384))).toBeLessThan(50 * small + 200);
+    expect(took(many, 'a'.repeat(131_072))).toBeLessThan(400 * small + 1_000);
   });
 });

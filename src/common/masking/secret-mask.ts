@@ -85,9 +85,18 @@ function* escapesRead(text: ByteView): Generator<ByteView> {
 
 /** As they are; with the escapes read that they happen to hold; and what a Basic header has in base64. */
 function* formsOf(secrets: readonly string[]): Generator<Uint8Array> {
-  for (const secret of new Set(secrets.flatMap((one) => [one, ...basicParts(one)]))) {
+  const all = secrets.flatMap((one) => [one, ...basicParts(one)]);
+  for (const secret of new Set(all.flatMap((one) => [one, ...spellingsBeyondAscii(one)]))) {
     for (const { bytes } of escapesRead(viewOf(secret))) yield bytes;
+    if (/[\x80-\xff]/.test(secret)) yield Buffer.from(secret, 'latin1');
   }
+}
+
+/** The search itself knows upper and lower case of ASCII alone. */
+function spellingsBeyondAscii(secret: string): string[] {
+  return /[^\p{ASCII}]/u.test(secret)
+    ? [secret.toLowerCase(), secret.toUpperCase(), secret.normalize('NFC'), secret.normalize('NFD')]
+    : [];
 }
 
 /** User and password, where a secret is both of them in base64. */

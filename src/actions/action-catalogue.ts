@@ -1,9 +1,7 @@
 import { type ActionParameter, parametersOf } from '../common/action-parameters.js';
 import type { ActionTypeName } from '../common/action-types.js';
+import type { TargetKind } from '../common/protected-targets/protected-targets.js';
 import type { ApprovalLevel } from '../auth/principal.js';
-
-/** What of an action's parameters names something that a site may protect. */
-export type TargetKind = 'host' | 'user' | 'sender' | 'domain' | 'ip' | 'url';
 
 export interface ActionType {
   readonly name: ActionTypeName;
@@ -98,12 +96,12 @@ const CATALOGUE = {
       description: 'Blocks a domain.',
       defaultLevel: 'analyst',
       inverse: 'unblock_domain',
-      target: { parameter: 'domain', kind: 'domain' },
+      target: { parameter: 'domain', kind: 'zone' },
     },
     unblock_domain: {
       description: 'Lifts the block of a domain.',
       defaultLevel: 'analyst',
-      target: { parameter: 'domain', kind: 'domain' },
+      target: { parameter: 'domain', kind: 'zone' },
     },
   }),
   ...inCategory('intelligence', {

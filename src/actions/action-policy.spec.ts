@@ -1,10 +1,18 @@
 import { ACTION_TYPES } from '../common/action-types.js';
+import {
+  ProtectedTargets,
+  type ProtectedTargetsSetting,
+} from '../common/protected-targets/protected-targets.js';
 import { actionType, actionTypes } from './action-catalogue.js';
 import { requiredLevel, type SitePolicy } from './action-policy.js';
 import { parameterErrors } from './parameter-rules.js';
-import { matches } from './protected-targets-rules.js';
 
-const plain: SitePolicy = { levels: {}, raiseOnCritical: false, protectedTargets: {} };
+const protecting = (protectedTargets: ProtectedTargetsSetting): SitePolicy => ({
+  levels: {},
+  raiseOnCritical: false,
+  protectedTargets: new ProtectedTargets(protectedTargets),
+});
+const plain = protecting({});
 
 describe('the catalogue', () => {
   it('describes every action type once, with inverses that exist and take the same parameters', () => {
@@ -50,9 +58,8 @@ describe('the level that an action needs', () => {
 
   it('is manager for a protected target, whatever else says', () => {
     const site: SitePolicy = {
-      ...plain,
+      ...protecting({ hosts: ['dc-*'], domains: ['example.com'] }),
       levels: { isolate_host: 'none' },
-      protectedTargets: { hosts: ['dc-*'], domains: ['example.com'] },
     };
     expect(requiredLevel(site, { type: 'isolate_host', parameters: { host_id: 'DC-01' } })).toBe(
       'manager',
@@ -94,7 +101,7 @@ describe('the level that an action needs', () => {
       domains: ['example.com'],
       ips: ['10.0.*'],
     };
-    expect(requiredLevel({ ...plain, protectedTargets }, { type, parameters })).toBe(level);
+    expect(requiredLevel(protecting(protectedTargets), { type, parameters })).toBe(level);
   });
 
   it.each([
@@ -105,7 +112,7 @@ describe('the level that an action needs', () => {
     ['::ffff:a00:1', '10.0.0.1'],
     ['10.0.*', '::FFFF:0a00:0001'],
   ])('sees the protected address %s in %s', (pattern, ip) => {
-    const site: SitePolicy = { ...plain, protectedTargets: { ips: [pattern] } };
+    const site = protecting({ ips: [pattern] });
     expect(requiredLevel(site, { type: 'block_ip', parameters: { ip } })).toBe('manager');
   });
 
@@ -115,7 +122,7 @@ describe('the level that an action needs', () => {
     [{ domains: ['bücher.example'] }, 'block_sender', { sender: 'a@XN--bcher-kva.example' }],
     [{ senders: ['*@bücher.example'] }, 'block_sender', { sender: 'a@xn--bcher-kva.example' }],
   ] as const)('sees %j in an international name', (protectedTargets, type, parameters) => {
-    expect(requiredLevel({ ...plain, protectedTargets }, { type, parameters })).toBe('manager');
+    expect(requiredLevel(protecting(protectedTargets), { type, parameters })).toBe('manager');
   });
 
   it.each([
@@ -126,7 +133,7 @@ describe('the level that an action needs', () => {
     ['disable_user', { user: '*' }, 'senior'],
   ] as const)('is for %s of %j, which may stand for many, %s', (type, parameters, level) => {
     const protectedTargets = { hosts: ['dc-01'], users: [], senders: ['ceo@example.com'] };
-    expect(requiredLevel({ ...plain, protectedTargets }, { type, parameters })).toBe(level);
+    expect(requiredLevel(protecting(protectedTargets), { type, parameters })).toBe(level);
   });
 
   it('can be raised by whoever asks, never lowered', () => {
@@ -136,27 +143,6 @@ describe('the level that an action needs', () => {
     expect(
       requiredLevel(plain, { type: 'block_sender', parameters: {}, askedLevel: 'manager' }),
     ).toBe('manager');
-  });
-});
-
-describe('patterns of protected targets', () => {
-  it.each([
-    ['*', 'anything', true],
-    ['dc-*', 'dc-', true],
-    ['*@example.com', 'a@example.com', true],
-    ['a*a', 'a', false],
-    ['a*b*c', 'axxbyyc', true],
-    ['a*b*c', 'acb', false],
-    ['10.0.*', '10.0.3.4', true],
-    ['host', 'host-2', false],
-  ])('%s against %s: %s', (pattern, text, expected) => {
-    expect(matches(pattern, text)).toBe(expected);
-  });
-
-  it('stay linear in hostile text', () => {
-    const started = performance.now();
-    expect(matches(`${'a*'.repeat(50)}b`, 'a'.repeat(20_000))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(1_000);
   });
 });
 
@@ -173,6 +159,14 @@ describe('parameters', () => {
     ],
     ['block_ip', { ip: '1.2.3.4', duration_minutes: 60 }, []],
     ['lookup_url', { url: ' ' }, ['parameters.url is_not_empty']],
+    ['isolate_host', { host_id: 'dc\u200b-01' }, ['parameters.host_id format_character']],
+    ['isolate_host', { host_id: 'dc-01\u202e' }, ['parameters.host_id format_character']],
+    ['isolate_host', { host_id: 'dc\t-01' }, ['parameters.host_id format_character']],
+    ['disable_user', { user: '\u2066ceo' }, ['parameters.user format_character']],
+    ['disable_user', { user: 'c\u00adeo\u034f' }, ['parameters.user format_character']],
+    ['disable_user', { user: 'zo\u00eb o\u2019neill' }, []],
+    // What is no target may be written as it likes.
+    ['quarantine_email', { message_id: 'm\u200b', reason: 'a\u200db' }, []],
     [
       'block_sender',
       { constructor: 'x', sender: 's@evil.example' },

@@ -1,7 +1,7 @@
 import type { ApprovalLevel } from '../auth/principal.js';
 import type { ActionTypeName } from '../common/action-types.js';
-import { type ActionType, actionType, type TargetKind } from './action-catalogue.js';
-import { isProtected, type ProtectedTargets } from './protected-targets-rules.js';
+import type { ProtectedTargets, Target } from '../common/protected-targets/protected-targets.js';
+import { type ActionType, actionType } from './action-catalogue.js';
 
 /** What a site decided beside the catalogue. */
 export interface SitePolicy {
@@ -40,17 +40,12 @@ export function requiredLevel(site: SitePolicy, question: PolicyQuestion): Appro
   const type = actionType(question.type);
   let level = levelByDefault(site.levels, type);
   if (site.raiseOnCritical && question.incidentSeverity === 'critical') level = RAISED[level];
-  const target = protectableOf(type, question.parameters);
-  if (target && isProtected(site.protectedTargets, target)) level = 'manager';
+  const target = targetOf(type, question.parameters);
+  if (target && site.protectedTargets.protects(target)) level = 'manager';
   return higherLevel(level, question.askedLevel ?? 'none');
 }
 
-export interface Target {
-  readonly kind: TargetKind;
-  readonly value: string;
-}
-
-function protectableOf(
+function targetOf(
   type: ActionType,
   parameters: Readonly<Record<string, unknown>>,
 ): Target | undefined {

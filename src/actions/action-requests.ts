@@ -4,6 +4,7 @@ import type { ActionTypeName } from '../common/action-types.js';
 import { Clock } from '../common/clock.js';
 import { NotFoundError, ValidationError } from '../common/errors/app-error.js';
 import { newId } from '../common/ids.js';
+import { ProtectedTargets } from '../common/protected-targets/protected-targets.js';
 import { Settings } from '../config/settings.js';
 import type { Connector } from '../connectors/connector.port.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
@@ -75,7 +76,7 @@ export class ActionRequests {
     this.policy = {
       levels: settings.approvalLevels,
       raiseOnCritical: settings.approvalRaiseOnCritical,
-      protectedTargets: settings.protectedTargets,
+      protectedTargets: new ProtectedTargets(settings.protectedTargets),
     };
   }
 

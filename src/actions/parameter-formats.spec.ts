@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { PARAMETER_FORMATS, type ParameterFormat } from '../common/action-parameters.js';
 import { actionType, actionTypes } from './action-catalogue.js';
-import { hasFormat } from './parameter-formats.js';
+import { hasFormat } from '../common/parameter-formats.js';
 import { parameterErrors } from './parameter-rules.js';
 
 const AROUND = fc.constantFrom(' ', '\t', '\n', '\0', '\u200b', '\u00a0', ',', ';', '<', '>', '"');

@@ -1,8 +1,9 @@
 import { type FieldError, MOST_ERRORS } from '../common/errors/app-error.js';
 import { shownName } from '../common/text.js';
 import type { ActionParameter } from '../common/action-parameters.js';
+import { FORMATS_IN_WORDS, hasFormat } from '../common/parameter-formats.js';
+import { hasFormatCharacter } from '../common/protected-targets/normal-form.js';
 import type { ActionType } from './action-catalogue.js';
-import { FORMATS_IN_WORDS, hasFormat } from './parameter-formats.js';
 
 const LONGEST = 4_096;
 const LARGEST = 2_147_483_647;
@@ -19,7 +20,19 @@ export function parameterErrors(
   return [
     ...unknown,
     ...type.parameters.flatMap((parameter) => valueErrors(parameter, parameters)),
+    ...targetErrors(type, parameters),
   ];
+}
+
+/** A name that looks like another one must not pass for a target that nobody protects. */
+function targetErrors(
+  { target }: ActionType,
+  parameters: Readonly<Record<string, unknown>>,
+): FieldError[] {
+  const value = target && parameters[target.parameter];
+  if (typeof value !== 'string' || !hasFormatCharacter(value)) return [];
+  const problem = 'must have no control, zero-width or direction characters';
+  return [error(target!.parameter, 'format_character', problem)];
 }
 
 function valueErrors(

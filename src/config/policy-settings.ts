@@ -1,13 +1,17 @@
 import { ACTION_TYPES, type ActionTypeName, isActionType } from '../common/action-types.js';
+import { visible } from '../common/protected-targets/normal-form.js';
+import { patternProblem } from '../common/protected-targets/pattern-problem.js';
+import {
+  PROTECTED_LISTS,
+  type ProtectedList,
+  type ProtectedTargetsSetting,
+} from '../common/protected-targets/protected-targets.js';
+import { shownStart } from '../common/text.js';
 import type { Parser } from './setting.js';
 
 type Level = 'none' | 'analyst' | 'senior' | 'manager';
 const LEVELS: readonly string[] = ['none', 'analyst', 'senior', 'manager'] satisfies Level[];
 
-const TARGETS = ['hosts', 'users', 'senders', 'domains', 'ips'] as const;
-export type ProtectedTargetsSetting = Readonly<
-  Partial<Record<(typeof TARGETS)[number], readonly string[]>>
->;
 export type ApprovalLevelsSetting = Readonly<Partial<Record<ActionTypeName, Level>>>;
 
 export const approvalLevels: Parser<ApprovalLevelsSetting> = {
@@ -33,18 +37,33 @@ export const protectedTargets: Parser<ProtectedTargetsSetting> = {
   read: (text) => {
     const given = jsonObject(text);
     for (const [kind, patterns] of Object.entries(given)) {
-      if (!TARGETS.some((known) => known === kind)) {
-        throw new Error(`must have no other keys than ${TARGETS.join(', ')}`);
+      if (!isProtectedList(kind)) {
+        throw new Error(`must have no other keys than ${PROTECTED_LISTS.join(', ')}`);
       }
       if (!Array.isArray(patterns) || !patterns.every(isPattern)) {
         throw new Error(`must give ${kind} a list of patterns, such as ["dc-*"]`);
       }
+      for (const pattern of patterns) requireUseful(kind, pattern);
     }
     return Object.freeze(given);
   },
 };
 
-const isPattern = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
+const LONGEST_PATTERN = 200;
+
+const isProtectedList = (word: string): word is ProtectedList =>
+  PROTECTED_LISTS.some((known) => known === word);
+
+const isPattern = (value: unknown): value is string =>
+  typeof value === 'string' && value.trim() !== '';
+
+/** A pattern that can match nothing protects nothing, and nobody would notice. */
+function requireUseful(list: ProtectedList, pattern: string): void {
+  const problem = patternProblem(list, pattern);
+  if (problem === undefined) return;
+  const shown = visible(shownStart(pattern, LONGEST_PATTERN));
+  throw new Error(`has under ${list} the pattern ${shown}, which can match nothing: ${problem}`);
+}
 
 function jsonObject(text: string): Record<string, unknown> {
   let value: unknown;

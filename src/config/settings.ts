@@ -1,11 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
-import {
-  type ApprovalLevelsSetting,
-  approvalLevels,
-  type ProtectedTargetsSetting,
-  protectedTargets,
-} from './policy-settings.js';
+import { type ApprovalLevelsSetting, approvalLevels, protectedTargets } from './policy-settings.js';
+import type { ProtectedTargetsSetting } from '../common/protected-targets/protected-targets.js';
 import { readSecretKey } from './secret-key.js';
 import { flag, integer, list, oneOf, optionalText, Setting, text } from './setting.js';
 
@@ -206,7 +202,7 @@ export class Settings {
 
   @Setting(
     ACTIONS,
-    'Targets whose actions need a manager, as JSON with * for anything: {"hosts": ["dc-*"], "users": ["admin*"], "senders": [], "domains": ["example.com"], "ips": ["10.0.*"]}. A sender is protected by its domain too, a URL by its host. Look-ups count, and a target with * may be any of its kind.',
+    'Targets whose actions need a manager, as JSON with * for anything: {"hosts": ["dc-*"], "users": ["admin*"], "senders": [], "domains": ["example.com"], "ips": ["10.0.*"]}. A domain protects what is below it, a sender is protected by its domain too, a URL by its host; a short host or user name is also that of a longer one; ips may be CIDR. Look-ups count, and a target with * or ? may be any of its kind.',
     protectedTargets,
   )
   readonly protectedTargets: ProtectedTargetsSetting;

@@ -7,7 +7,7 @@ import {
 import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
 import { inverseOf } from '../action-catalogue.js';
-import { FORMATS_IN_WORDS } from '../parameter-formats.js';
+import { FORMATS_IN_WORDS } from '../../common/parameter-formats.js';
 import type { OfferedType } from '../actions.service.js';
 
 export class ActionParameterDto {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { ParameterFormat } from '../common/action-parameters.js';
+import type { ParameterFormat } from './action-parameters.js';
 
 /** Said to people: in refusals, and in the contract. */
 export const FORMATS_IN_WORDS: Readonly<Record<ParameterFormat, string>> = {

@@ -146,6 +146,7 @@ function auditDetails(what: Happening, action: Action): Record<string, unknown> 
         parameters,
         approval_level: approvalLevel,
         ...(action.comment !== undefined && { comment: action.comment }),
+        ...(action.incident?.status === 'resolved' && { incident_status: 'resolved' }),
       };
     case 'rejected':
       return { ...about, reason: action.rejectionReason };
@@ -159,11 +160,12 @@ function inWords(what: Happening, action: Action): string {
   const { type, status, approvalLevel } = action;
   const message = messageOf(what, action);
   switch (what) {
-    case 'requested':
-      if (action.rollbackOf) return `Requested ${type} to roll back an action.`;
+    case 'requested': {
+      const why = action.rollbackOf ? ' to roll back an action' : '';
       return status === 'pending_approval'
-        ? `Requested ${type}, which waits for approval at level ${approvalLevel}.`
-        : `Requested ${type}.`;
+        ? `Requested ${type}${why}, which waits for approval at level ${approvalLevel}.`
+        : `Requested ${type}${why}.`;
+    }
     case 'approved':
       return `Approved ${type}.`;
     case 'rejected':

@@ -4,7 +4,6 @@ import type { ActionTypeName } from '../common/action-types.js';
 import { Clock } from '../common/clock.js';
 import { NotFoundError, ValidationError } from '../common/errors/app-error.js';
 import { newId } from '../common/ids.js';
-import { ProtectedTargets } from '../common/protected-targets/protected-targets.js';
 import { Settings } from '../config/settings.js';
 import type { Connector } from '../connectors/connector.port.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
@@ -13,10 +12,10 @@ import type { KeptIncident } from '../incidents/incident.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import type { Permit } from '../kill-switch/permit.js';
-import type { Action, Parameters } from './action.js';
+import { type Action, type Parameters, withExpiry } from './action.js';
 import { actionType } from './action-catalogue.js';
+import { ActionLevels } from './action-levels.js';
 import { ActionNews } from './action-news.js';
-import { requiredLevel, type SitePolicy } from './action-policy.js';
 import { ActionWriteRepository, type NewAction } from './action-write.repository.js';
 import { ActionRuns } from './execution/action-runs.js';
 import { NO_CONNECTOR } from './execution/outcome-rules.js';
@@ -58,42 +57,18 @@ export interface Accepted {
 /** Accepts actions: nothing runs here. */
 @Injectable()
 export class ActionRequests {
-  private readonly policy: SitePolicy;
-  private readonly leaseMs: number;
-
   constructor(
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
     private readonly killSwitch: KillSwitch,
     private readonly registry: ConnectorRegistry,
+    private readonly levels: ActionLevels,
     private readonly writes: ActionWriteRepository,
     private readonly news: ActionNews,
     private readonly runs: ActionRuns,
     private readonly clock: Clock,
-    settings: Settings,
-  ) {
-    this.leaseMs = settings.actionLeaseMs;
-    this.policy = {
-      levels: settings.approvalLevels,
-      raiseOnCritical: settings.approvalRaiseOnCritical,
-      protectedTargets: new ProtectedTargets(settings.protectedTargets),
-    };
-  }
-
-  /** The level that the action would have to be approved at. */
-  levelFor(
-    type: ActionTypeName,
-    parameters: Parameters,
-    incidentSeverity?: string,
-    askedLevel?: ApprovalLevel,
-  ): ApprovalLevel {
-    return requiredLevel(this.policy, {
-      type,
-      parameters,
-      ...(incidentSeverity !== undefined && { incidentSeverity }),
-      ...(askedLevel && { askedLevel }),
-    });
-  }
+    private readonly settings: Settings,
+  ) {}
 
   async isAvailable(type: ActionTypeName): Promise<boolean> {
     return (await this.registry.providerOf(type)) !== undefined;
@@ -138,7 +113,12 @@ export class ActionRequests {
   /** For modules that accept actions in transactions of their own; whoever calls it then runs what is `pending`. */
   async insert(tx: Tx, wanted: AcceptableAction): Promise<Action> {
     const { type, parameters, incident, requestedBy, available, claimFor } = wanted;
-    const level = this.levelFor(type, parameters, incident?.severity, wanted.askedLevel);
+    const level = this.levels.of({
+      type,
+      parameters,
+      ...(incident && { incidentSeverity: incident.severity }),
+      ...(wanted.askedLevel && { askedLevel: wanted.askedLevel }),
+    });
     const runsAtOnce = available && level === 'none';
     return await this.enter(tx, {
       type,
@@ -147,7 +127,8 @@ export class ActionRequests {
       available,
       ...(incident && { incidentId: incident.id }),
       ...(level !== 'none' && { approvalLevel: level }),
-      ...(runsAtOnce && claimFor && { claim: { connectorId: claimFor, leaseMs: this.leaseMs } }),
+      ...(runsAtOnce &&
+        claimFor && { claim: { connectorId: claimFor, leaseMs: this.settings.actionLeaseMs } }),
     });
   }
 
@@ -165,7 +146,7 @@ export class ActionRequests {
     });
     await this.news.record(tx, 'requested', entered.requestedBy, [action]);
     if (!available) await this.news.record(tx, 'failed', entered.requestedBy, [action]);
-    return action;
+    return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 
   private async lockIncident(tx: Tx, id: string): Promise<KeptIncident> {

@@ -1,6 +1,6 @@
 import type { ActionTypeName } from '../common/action-types.js';
 import { incidentNumber } from '../incidents/incident-number.js';
-import type { Severity } from '../incidents/incident.js';
+import type { IncidentStatus, Severity } from '../incidents/incident.js';
 import type {
   Action,
   ActionIncident,
@@ -43,6 +43,7 @@ export interface ActionRow {
     readonly created_at: string;
     readonly type: string;
     readonly severity: Severity;
+    readonly status: IncidentStatus;
   } | null;
 }
 
@@ -58,7 +59,8 @@ export const ACTION_COLUMNS = `actions.id, actions.incident_id, actions.action_t
   (select back.id from actions back
     where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
   (select json_build_object('number', incidents.number::text, 'created_at', incidents.created_at,
-                            'type', incidents.incident_type, 'severity', incidents.severity)
+                            'type', incidents.incident_type, 'severity', incidents.severity,
+                            'status', incidents.status)
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
 export function actionOf(row: ActionRow): Action {
@@ -97,11 +99,12 @@ export function actionOf(row: ActionRow): Action {
 
 function incidentOf({ incident }: ActionRow): ActionIncident | null {
   if (!incident) return null;
-  const { number, created_at, type, severity } = incident;
+  const { number, created_at, type, severity, status } = incident;
   return {
     incidentNumber: incidentNumber(number, new Date(created_at)),
     incidentType: type,
     severity,
+    status,
   };
 }
 

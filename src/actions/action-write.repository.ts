@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ApprovalLevel } from '../auth/principal.js';
 import { type Statement, Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
 import type { Action, ActionResult, ActionStatus, RequiredLevel } from './action.js';
@@ -33,12 +34,18 @@ const INSERT: Statement = {
     ${RETURNING}`,
 };
 
+/** By the clock of the database, whatever a replica takes for the time, and as it is when the row is had. */
+function isLate(ttlMinutes: string): string {
+  return `actions.requested_at + ${ttlMinutes}::integer * interval '1 minute' <= clock_timestamp()`;
+}
+
 const APPROVE: Statement = {
   name: 'actions_approve',
   text: `
     update actions set status = 'pending', approved_by = $2, approved_at = $3, approval_comment = $4,
-                       lease_until = now() + $5 * interval '1 millisecond'
-     where actions.id = $1 and actions.status = 'pending_approval' ${RETURNING}`,
+                       lease_until = now() + $5 * interval '1 millisecond', approval_level = $6
+     where actions.id = $1 and actions.status = 'pending_approval'
+       and ($7::integer = 0 or not ${isLate('$7')}) ${RETURNING}`,
 };
 
 const REJECTED = `status = 'rejected', rejected_by = $1, rejected_at = $2, rejection_reason = $3, lease_until = null`;
@@ -72,7 +79,7 @@ const REJECT_EXPIRED: Statement = {
     update actions set ${REJECTED}
      where actions.id in (
        select id from actions
-        where status = 'pending_approval' and requested_at < $2::timestamptz - $4 * interval '1 minute'
+        where status = 'pending_approval' and ${isLate('$4')}
         order by id limit $5 for update skip locked) ${RETURNING}`,
 };
 
@@ -89,6 +96,18 @@ const DISCARD_SENT: Statement = {
     update actions set status = 'failed', lease_until = null, executed_at = $2, executed_by = 'system', result = $1
      where actions.status = 'pending' and actions.phase is null and actions.sent ${RETURNING}`,
 };
+
+export interface Approval {
+  readonly by: string;
+  readonly at: Date;
+  /** What it had to be approved at in the end: never below what it was requested at. */
+  readonly level: ApprovalLevel;
+  readonly comment?: string;
+  /** How long whoever approved it has to begin it. */
+  readonly graceMs: number;
+  /** How long it may have waited; 0 for any time. */
+  readonly ttlMinutes: number;
+}
 
 export interface Rejection {
   readonly by: string;
@@ -120,13 +139,11 @@ export class ActionWriteRepository {
     return inserted!;
   }
 
-  /** Undefined when it did not wait for approval any more. */
-  async approve(
-    tx: Tx,
-    id: string,
-    { by, at, comment, graceMs }: { by: string; at: Date; comment?: string; graceMs: number },
-  ): Promise<Action | undefined> {
-    return (await this.write(tx, APPROVE, [id, by, at.toISOString(), comment, graceMs]))[0];
+  /** Undefined when it did not wait for approval any more, or had waited too long. */
+  async approve(tx: Tx, id: string, approval: Approval): Promise<Action | undefined> {
+    const { by, at, level, comment, graceMs, ttlMinutes } = approval;
+    const values = [id, by, at.toISOString(), comment, graceMs, level, ttlMinutes];
+    return (await this.write(tx, APPROVE, values))[0];
   }
 
   /** Undefined when it did not wait for approval any more. */

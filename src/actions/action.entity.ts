@@ -34,6 +34,8 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 @Index('ix_actions_status', ['status', 'id'])
 @Index('ix_actions_type', ['action_type', 'id'])
 @Index('ix_actions_level', ['approval_level', 'id'], { where: 'approval_level is not null' })
+@Index('ix_actions_requested_by', ['requested_by', 'id'])
+@Index('ix_actions_approved_by', ['approved_by', 'id'], { where: 'approved_by is not null' })
 @Index('ix_actions_executed_at', ['executed_at', 'id'])
 // Descending, with nulls last, which TypeORM cannot say.
 @Index('ix_actions_executed_last', { synchronize: false })

@@ -41,7 +41,10 @@ export type Phase = 'claimed' | 'accepted';
 export type Parameters = Readonly<Record<string, unknown>>;
 
 /** What is said about an action's incident wherever the action is. */
-export type ActionIncident = Pick<IncidentSummary, 'incidentNumber' | 'incidentType' | 'severity'>;
+export type ActionIncident = Pick<
+  IncidentSummary,
+  'incidentNumber' | 'incidentType' | 'severity' | 'status'
+>;
 
 export interface Action {
   /** A UUID; outside it is shown as `act-<uuid>`. */
@@ -59,6 +62,8 @@ export interface Action {
   readonly rollbackOf?: string;
   readonly reason?: string;
   readonly rolledBackBy?: string;
+  /** While it waits for approval: an approval comes too late from then on. */
+  readonly expiresAt?: Date;
   readonly approvedBy?: string;
   readonly approvedAt?: Date;
   readonly comment?: string;
@@ -78,6 +83,14 @@ export interface Action {
 }
 
 export const SYSTEM = 'system';
+
+const MINUTE = 60_000;
+
+/** Tells until when the action waits, if it does. */
+export function withExpiry(action: Action, ttlMinutes: number): Action {
+  if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
+  return { ...action, expiresAt: new Date(action.requestedAt.getTime() + ttlMinutes * MINUTE) };
+}
 
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'rejected';

@@ -4,13 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Refusals } from '../auth/refusals/refusals.js';
+import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../common/access.js';
 import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { ListAnswer } from '../common/paging/page.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
 import type { Once } from '../idempotency/once.js';
 import { actionIdOf } from './action-id.js';
-import { InsufficientApprovalLevelError } from './approval-level.errors.js';
 import { ActionsService } from './actions.service.js';
 import { ActionDto, ActionSummaryDto } from './dto/action.dto.js';
 import { ActionQueryDto } from './dto/action-query.dto.js';
@@ -101,10 +101,13 @@ export class ActionsController {
   @Operation('getAction', 'Read an action')
   @ApiAnswer({ status: 200, description: 'All there is to it.', type: ActionDto })
   async get(@Param('id') id: string): Promise<ActionDto> {
-    return ActionDto.fromWhole(await this.actions.get(actionIdOf(id)));
+    return ActionDto.from(await this.actions.get(actionIdOf(id)));
   }
 
-  /** It needs the higher of the levels that the action and its inverse need, and waits for nobody else's approval. */
+  /**
+   * It needs the higher of the levels that the action and its inverse need, and runs at once. Where four eyes are wanted
+   * (`APPROVAL_FOUR_EYES`), a rollback asked for by the person who requested the action waits for another's approval.
+   */
   @Post(':id/rollback')
   @HttpCode(200)
   @Requires('analyst')
@@ -116,7 +119,7 @@ export class ActionsController {
   })
   @ApiAnswer({
     status: 202,
-    description: 'The rollback takes longer than a request does.',
+    description: 'The rollback waits for approval, or takes longer than a request does.',
     type: RolledBackActionDto,
   })
   @ApiErrors(
@@ -137,14 +140,8 @@ export class ActionsController {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const rollback = await this.rollbacks
-      .rollBack(caller, actionIdOf(id), reason, keep)
-      .catch(async (error: unknown) => {
-        if (error instanceof InsufficientApprovalLevelError) {
-          await this.refusals.level(caller, error.required, request);
-        }
-        throw error;
-      });
+    const rollingBack = this.rollbacks.rollBack(caller, actionIdOf(id), reason, keep);
+    const rollback = await tellRefusals(rollingBack, this.refusals, caller, request);
     void reply.status(statusOfExecution(rollback));
     return RolledBackActionDto.from(rollback);
   }

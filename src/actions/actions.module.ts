@@ -3,6 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
+import { ActionLevels } from './action-levels.js';
 import { ActionNews } from './action-news.js';
 import { ActionNewsRepository } from './action-news.repository.js';
 import { ActionReadRepository } from './action-read.repository.js';
@@ -33,6 +34,7 @@ import { RollbackService } from './rollback.service.js';
   providers: [
     ActionCounts,
     ActionExecutor,
+    ActionLevels,
     ActionListRepository,
     ActionNews,
     ActionNewsRepository,
@@ -53,6 +55,6 @@ import { RollbackService } from './rollback.service.js';
     RollbackService,
     WaitingActions,
   ],
-  exports: [ActionRequests, ActionRuns, ActionsService, Decisions],
+  exports: [ActionLevels, ActionRequests, ActionRuns, ActionsService, Decisions],
 })
 export class ActionsModule {}

@@ -6,7 +6,7 @@ import { Settings } from '../config/settings.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Participant, Tx } from '../database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
-import type { Action } from './action.js';
+import { type Action, withExpiry } from './action.js';
 import { type ActionType, actionTypes } from './action-catalogue.js';
 import { levelByDefault } from './action-policy.js';
 import { ActionReadRepository } from './action-read.repository.js';
@@ -46,18 +46,20 @@ export class ActionsService {
   }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {
-    return await this.lists.list(request);
+    const { total, items } = await this.lists.list(request);
+    const ttl = this.settings.approvalTtlMinutes;
+    return { total, items: items.map((action) => withExpiry(action, ttl)) };
   }
 
   async listOfIncident(incidentId: string, request: ActionListRequest): Promise<Page<Action>> {
     const { id } = await this.incidents.get(incidentId);
-    return await this.lists.list({ ...request, filter: { ...request.filter, incidentId: id } });
+    return await this.list({ ...request, filter: { ...request.filter, incidentId: id } });
   }
 
   async get(id: string): Promise<Action> {
     const action = await this.reads.findById(id);
     if (!action) throw new NotFoundError('Action');
-    return action;
+    return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 
   /** Keeps the action as it is until the transaction ends. */

@@ -1,21 +1,25 @@
 import { Injectable } from '@nestjs/common';
+import { requireLevel } from '../auth/approval.errors.js';
 import type { ApprovalLevel, Principal } from '../auth/principal.js';
+import { Persons } from '../auth/principals/persons.js';
 import type { ActionTypeName } from '../common/action-types.js';
 import { AppError, NotFoundError } from '../common/errors/app-error.js';
+import { Settings } from '../config/settings.js';
 import { mapConstraints } from '../database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
+import type { KeptIncident, Severity } from '../incidents/incident.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
-import type { Action } from './action.js';
+import type { Action, RequiredLevel } from './action.js';
 import { inverseOf } from './action-catalogue.js';
+import { ActionLevels } from './action-levels.js';
 import { higherLevel } from './action-policy.js';
 import { ActionReadRepository } from './action-read.repository.js';
 import { ActionRequests } from './action-requests.js';
-import { requireLevel } from './approval-level.errors.js';
 import { ActionRuns } from './execution/action-runs.js';
 import { inverseParameters, rollbackObstacle } from './rollback-rules.js';
 
-/** Undoes an action with a new one of the inverse type, which runs at once. */
+/** Undoes an action with a new one of the inverse type, which runs at once unless four eyes have to see it. */
 @Injectable()
 export class RollbackService {
   constructor(
@@ -23,8 +27,11 @@ export class RollbackService {
     private readonly incidents: IncidentsService,
     private readonly killSwitch: KillSwitch,
     private readonly requests: ActionRequests,
+    private readonly levels: ActionLevels,
     private readonly reads: ActionReadRepository,
     private readonly runs: ActionRuns,
+    private readonly persons: Persons,
+    private readonly settings: Settings,
   ) {}
 
   async rollBack(
@@ -36,7 +43,7 @@ export class RollbackService {
     const original = await this.reads.findById(id);
     if (!original) throw new NotFoundError('Action');
     const inverse = inverseOf(original.type);
-    requireLevel(caller, this.levelFor(original, inverse));
+    requireLevel(caller, this.levelFor(original, inverse, original.incident?.severity));
     if (!inverse) {
       throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
     }
@@ -48,11 +55,13 @@ export class RollbackService {
         this.transactions.run<Action>(
           async (tx) => {
             await this.killSwitch.claimPermit(tx);
-            const incidentId = await this.lockIncident(tx, original);
+            const incident = await this.lockIncident(tx, original);
             const locked = await this.reads.lockById(tx, id);
-            // Again: the role that let the caller in may be another by now.
-            requireLevel(caller, this.levelFor(original, inverse));
-            refuse(locked ? rollbackObstacle(locked) : 'The action is gone.');
+            if (!locked) throw new NotFoundError('Action');
+            const level = this.levelFor(locked, inverse, incident?.severity);
+            requireLevel(caller, level);
+            refuse(rollbackObstacle(locked));
+            const approvalLevel = await this.levelToWaitFor(tx, caller, locked, level);
             return await this.requests.enter(tx, {
               type: inverse,
               parameters: inverseParameters(inverse, original.parameters, reason),
@@ -60,7 +69,8 @@ export class RollbackService {
               available,
               rollbackOf: original.id,
               reason,
-              ...(incidentId !== undefined && { incidentId }),
+              ...(incident && { incidentId: incident.id }),
+              ...(approvalLevel && { approvalLevel }),
             });
           },
           caller,
@@ -71,16 +81,33 @@ export class RollbackService {
   }
 
   /** The higher of what the original needed and what its inverse needs. */
-  private levelFor(original: Action, inverse: ActionTypeName | undefined): ApprovalLevel {
+  private levelFor(
+    original: Action,
+    inverse: ActionTypeName | undefined,
+    incidentSeverity: Severity | undefined,
+  ): ApprovalLevel {
     const own = original.approvalLevel ?? 'none';
     if (!inverse) return own;
-    const { incident, parameters } = original;
-    return higherLevel(own, this.requests.levelFor(inverse, parameters, incident?.severity));
+    const { parameters } = original;
+    const incident = incidentSeverity && { incidentSeverity };
+    return higherLevel(own, this.levels.of({ type: inverse, parameters, ...incident }));
+  }
+
+  /** Undoing one's own is doing the inverse alone: under four eyes another person has to see it. */
+  private async levelToWaitFor(
+    tx: Tx,
+    caller: Principal,
+    { requestedBy }: Action,
+    level: ApprovalLevel,
+  ): Promise<RequiredLevel | undefined> {
+    if (!this.settings.approvalFourEyes) return undefined;
+    if (!(await this.persons.isOne(tx, caller, requestedBy))) return undefined;
+    return level === 'none' ? 'analyst' : level;
   }
 
   /** What was done about an incident that is deleted by now can be undone all the same, as a direct action. */
-  private async lockIncident(tx: Tx, { incidentId }: Action): Promise<string | undefined> {
-    return incidentId && (await this.incidents.lockForShare(tx, incidentId))?.id;
+  private async lockIncident(tx: Tx, { incidentId }: Action): Promise<KeptIncident | undefined> {
+    return incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
   }
 }
 

@@ -22,11 +22,10 @@ export class ApprovalExpiry implements OnModuleInit {
   }
 
   async expire(signal?: AbortSignal): Promise<void> {
-    const ttl = this.settings.approvalTtlMinutes;
-    if (ttl === 0) return;
+    if (this.settings.approvalTtlMinutes === 0) return;
     let rejected = BATCH;
     while (rejected === BATCH && !signal?.aborted) {
-      rejected = await this.transactions.run((tx) => this.decisions.rejectExpired(tx, ttl, BATCH));
+      rejected = await this.transactions.run((tx) => this.decisions.rejectExpired(tx, BATCH));
     }
   }
 }

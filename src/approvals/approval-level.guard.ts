@@ -10,23 +10,24 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
+import { ActionLevels } from '../actions/action-levels.js';
 import { ActionsService } from '../actions/actions.service.js';
-import { InsufficientApprovalLevelError } from '../actions/approval-level.errors.js';
-import {
-  type ApprovalLevel,
-  approvalLevelOf,
-  levelReaches,
-  type Principal,
-} from '../auth/principal.js';
+import { InsufficientApprovalLevelError } from '../auth/approval.errors.js';
+import { approvalLevelOf, levelReaches, type Principal } from '../auth/principal.js';
 import { Refusals } from '../auth/refusals/refusals.js';
 import '../common/http/request.js';
 import { createValidationPipe } from '../common/validation/validation.pipe.js';
 
-const BODY_TYPE = Symbol('body type');
+const DECISION = Symbol('decision');
+
+interface Decision {
+  readonly body: Type;
+  readonly kind: 'approve' | 'reject';
+}
 
 /** Only for who reaches the approval level of the action in the path; the role does not matter. */
-export const RequiresItsLevel = (body: Type): MethodDecorator =>
-  applyDecorators(SetMetadata(BODY_TYPE, body), UseGuards(ApprovalLevelGuard));
+export const RequiresItsLevel = (body: Type, kind: Decision['kind']): MethodDecorator =>
+  applyDecorators(SetMetadata(DECISION, { body, kind }), UseGuards(ApprovalLevelGuard));
 
 /**
  * Turns away whoever is below the action's level, before anything is opened. The decision judges again under its lock.
@@ -39,19 +40,22 @@ export class ApprovalLevelGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly actions: ActionsService,
+    private readonly levels: ActionLevels,
     private readonly refusals: Refusals,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const body = this.reflector.get<Type>(BODY_TYPE, context.getHandler());
+    const { body, kind } = this.reflector.get<Decision>(DECISION, context.getHandler());
     if (!(await this.isWellFormed(request, body))) return true;
     const { id } = request.params as { id: string };
-    const { approvalLevel = 'none' as ApprovalLevel } = await this.actions.get(actionIdOf(id));
+    const action = await this.actions.get(actionIdOf(id));
+    const level = kind === 'approve' ? this.levels.now(action) : (action.approvalLevel ?? 'none');
     const caller = request.caller as Principal;
-    if (levelReaches(approvalLevelOf(caller.role), approvalLevel)) return true;
-    await this.refusals.level(caller, approvalLevel, request);
-    throw new InsufficientApprovalLevelError(approvalLevel, approvalLevelOf(caller.role));
+    const own = approvalLevelOf(caller.role);
+    if (levelReaches(own, level)) return true;
+    await this.refusals.level(caller, level, request);
+    throw new InsufficientApprovalLevelError(level, own);
   }
 
   private async isWellFormed(request: FastifyRequest, metatype: Type): Promise<boolean> {

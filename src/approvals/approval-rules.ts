@@ -6,8 +6,3 @@ export function decisionObstacle({ status }: Pick<Action, 'status'>): string | u
     ? undefined
     : `The action is ${status}: it does not wait for approval.`;
 }
-
-/** Rejecting one's own request is always allowed: it harms nobody. */
-export function isOwnRequest({ requestedBy }: Pick<Action, 'requestedBy'>, name: string): boolean {
-  return requestedBy === name;
-}

@@ -6,6 +6,7 @@ import { ActionRuns } from '../actions/execution/action-runs.js';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Refusals } from '../auth/refusals/refusals.js';
+import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../common/access.js';
 import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
@@ -17,7 +18,6 @@ import {
   RejectActionDto,
   RejectedActionDto,
 } from './approvals.dto.js';
-import { OwnRequestError } from './approvals.errors.js';
 import { ApprovalsService } from './approvals.service.js';
 
 /** 202 while the vendor takes longer than a request does. */
@@ -34,10 +34,14 @@ export class ApprovalsController {
     private readonly refusals: Refusals,
   ) {}
 
-  /** For who reaches the action's approval level. The action runs with exactly the parameters that it shows. */
+  /**
+   * For who reaches the action's approval level, which is judged again: the level that it would need now counts where that is
+   * higher. The action runs with exactly the parameters that it shows. What waited too long, and without
+   * `confirm_resolved` what belongs to a resolved incident (`details.reason: incident_resolved`), is `invalid_state`.
+   */
   @Post('approve')
   @HttpCode(200)
-  @RequiresItsLevel(ApproveActionDto)
+  @RequiresItsLevel(ApproveActionDto, 'approve')
   @Operation('approveAction', 'Approve an action, which runs it')
   @ApiBody({ type: ApproveActionDto, required: false })
   @ApiAnswer({
@@ -53,7 +57,7 @@ export class ApprovalsController {
   @ApiErrors('insufficient_approval_level', 'invalid_state', 'kill_switch_active')
   async approve(
     @Param('id') id: string,
-    @Body() { comment }: ApproveActionDto,
+    @Body() body: ApproveActionDto,
     @CurrentPrincipal() caller: Principal,
     @AnswerOnce() once: Once,
     @Req() request: FastifyRequest,
@@ -63,12 +67,9 @@ export class ApprovalsController {
       status: statusOfApproval,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const action = await this.approvals
-      .approve(caller, actionIdOf(id), comment, keep)
-      .catch(async (error: unknown) => {
-        if (error instanceof OwnRequestError) await this.refusals.ownRequest(caller, request);
-        throw error;
-      });
+    const wanted = ApproveActionDto.toApproval(body);
+    const approval = this.approvals.approve(caller, actionIdOf(id), wanted, keep);
+    const action = await tellRefusals(approval, this.refusals, caller, request);
     void reply.status(statusOfApproval(action));
     return ApprovedActionDto.from(action);
   }
@@ -76,7 +77,7 @@ export class ApprovalsController {
   /** For who reaches the action's approval level. */
   @Post('reject')
   @HttpCode(200)
-  @RequiresItsLevel(RejectActionDto)
+  @RequiresItsLevel(RejectActionDto, 'reject')
   @Operation('rejectAction', 'Reject an action')
   @ApiAnswer({ status: 200, description: 'It will not run.', type: RejectedActionDto })
   @ApiErrors('insufficient_approval_level', 'invalid_state')

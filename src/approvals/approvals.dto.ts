@@ -1,9 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString, Matches, MaxLength } from 'class-validator';
+import { IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
 import { type Action, ACTION_STATUSES, type ActionStatus } from '../actions/action.js';
 import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../actions/action-id.js';
 import { ActionResultDto } from '../actions/dto/action-result.js';
 import { Optional } from '../common/validation/decorators.js';
+import type { WantedApproval } from './approvals.service.js';
 
 const LONGEST_TEXT = 2_000;
 const ID = { type: 'string', pattern: ACTION_ID_PATTERN, example: ACTION_ID_EXAMPLE } as const;
@@ -20,6 +21,23 @@ export class ApproveActionDto {
   @IsString()
   @MaxLength(LONGEST_TEXT)
   readonly comment?: string;
+
+  @ApiProperty({
+    type: 'boolean',
+    default: false,
+    required: false,
+    description: 'Approve it although its incident is resolved.',
+  })
+  @Optional()
+  @IsBoolean()
+  readonly confirm_resolved?: boolean;
+
+  static toApproval(this: void, { comment, confirm_resolved }: ApproveActionDto): WantedApproval {
+    return {
+      confirmResolved: confirm_resolved ?? false,
+      ...(comment !== undefined && { comment }),
+    };
+  }
 }
 
 export class RejectActionDto {

@@ -1,8 +1,13 @@
 import { AppError } from '../common/errors/app-error.js';
 
-export class OwnRequestError extends AppError {
+/** What it was for is over: whoever means it all the same says so. */
+export class IncidentResolvedError extends AppError {
   constructor() {
-    super('forbidden', 'Nobody may approve what they requested themselves.');
+    super(
+      'invalid_state',
+      'The incident of the action is resolved. Send confirm_resolved: true to approve it all the same.',
+      { details: { reason: 'incident_resolved' } },
+    );
   }
 }
 

@@ -1,17 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { type Action } from '../actions/action.js';
 import { ActionsService } from '../actions/actions.service.js';
-import { requireLevel } from '../actions/approval-level.errors.js';
-import { Decisions } from '../actions/decisions.js';
+import { ActionLevels } from '../actions/action-levels.js';
+import { Decisions, type LockedAction } from '../actions/decisions.js';
 import { ActionRuns } from '../actions/execution/action-runs.js';
-import type { Principal } from '../auth/principal.js';
+import { OwnRequestError, requireLevel } from '../auth/approval.errors.js';
+import type { ApprovalLevel, Principal } from '../auth/principal.js';
+import { Persons } from '../auth/principals/persons.js';
 import { NotFoundError } from '../common/errors/app-error.js';
 import { Settings } from '../config/settings.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { Metrics } from '../metrics/metrics.js';
-import { decisionObstacle, isOwnRequest } from './approval-rules.js';
-import { NotWaitingError, OwnRequestError } from './approvals.errors.js';
+import type { IncidentStatus } from '../incidents/incident.js';
+import { decisionObstacle } from './approval-rules.js';
+import { IncidentResolvedError, NotWaitingError } from './approvals.errors.js';
+
+export interface WantedApproval {
+  readonly comment?: string;
+  /** Also where the incident of the action is resolved. */
+  readonly confirmResolved: boolean;
+}
 
 /** People's decisions on what waits for them. Of any number that come at once, the row's lock lets one win. */
 @Injectable()
@@ -19,9 +28,11 @@ export class ApprovalsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly actions: ActionsService,
+    private readonly levels: ActionLevels,
     private readonly decisions: Decisions,
     private readonly runs: ActionRuns,
     private readonly killSwitch: KillSwitch,
+    private readonly persons: Persons,
     private readonly metrics: Metrics,
     private readonly settings: Settings,
   ) {}
@@ -30,20 +41,24 @@ export class ApprovalsService {
   async approve(
     caller: Principal,
     id: string,
-    comment: string | undefined,
+    { comment, confirmResolved }: WantedApproval,
     keep: Participant<Action>,
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
-    this.requireMayApprove(caller, waiting);
-    requireWaiting(waiting);
+    requireLevel(caller, this.levels.now(waiting));
     const approved = await this.transactions.run<Action>(
       async (tx) => {
+        await this.requireOther(tx, caller, waiting);
+        requireApprovable(waiting, waiting.incident?.status, confirmResolved);
         // First of all locks. An active switch leaves the action waiting.
         await this.killSwitch.claimPermit(tx);
-        const action = await this.lock(tx, waiting);
-        this.requireMayApprove(caller, action);
-        requireWaiting(action);
-        const after = await this.decisions.approve(tx, id, caller.name, comment);
+        const { action, incident } = await this.lock(tx, waiting);
+        const level = this.levels.now(action, incident?.severity);
+        requireLevel(caller, level);
+        requireApprovable(action, incident?.status, confirmResolved);
+        const approval = { by: caller.name, level, ...(comment !== undefined && { comment }) };
+        const after = await this.decisions.approve(tx, id, approval);
+        if (!after) throw new NotWaitingError(this.decisions.lateness);
         return this.decided(tx, after);
       },
       caller,
@@ -59,34 +74,32 @@ export class ApprovalsService {
     keep: Participant<Action>,
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
-    requireMayDecide(caller, waiting);
+    requireLevel(caller, levelOf(waiting));
     return await this.transactions.run<Action>(
       async (tx) => {
-        const action = await this.lock(tx, waiting);
-        requireMayDecide(caller, action);
-        requireWaiting(action);
-        return this.decided(tx, await this.decisions.reject(tx, id, caller.name, reason));
+        requireWaiting((await this.lock(tx, waiting)).action);
+        const after = await this.decisions.reject(tx, id, caller.name, reason);
+        if (!after) throw new Error('What is locked and waits was not rejected.');
+        return this.decided(tx, after);
       },
       caller,
       keep,
     );
   }
 
-  private async lock(tx: Tx, action: Action): Promise<Action> {
+  private async lock(tx: Tx, action: Action): Promise<LockedAction> {
     const locked = await this.decisions.lock(tx, action);
     if (!locked) throw new NotFoundError('Action');
     return locked;
   }
 
-  private requireMayApprove(caller: Principal, action: Action): void {
-    requireMayDecide(caller, action);
-    if (this.settings.approvalFourEyes && isOwnRequest(action, caller.name)) {
-      throw new OwnRequestError();
-    }
+  /** Rejecting one's own request is always allowed: it harms nobody. */
+  private async requireOther(tx: Tx, caller: Principal, { requestedBy }: Action): Promise<void> {
+    if (!this.settings.approvalFourEyes) return;
+    if (await this.persons.isOne(tx, caller, requestedBy)) throw new OwnRequestError();
   }
 
-  private decided(tx: Tx, after: Action | undefined): Action {
-    if (!after) throw new NotWaitingError('The action does not wait for approval any more.');
+  private decided(tx: Tx, after: Action): Action {
     const at = after.approvedAt ?? after.rejectedAt;
     this.transactions.onCommit(tx, () => {
       const waitedMs = (at ?? after.requestedAt).getTime() - after.requestedAt.getTime();
@@ -96,8 +109,17 @@ export class ApprovalsService {
   }
 }
 
-function requireMayDecide(caller: Principal, { approvalLevel }: Action): void {
-  requireLevel(caller, approvalLevel ?? 'none');
+function levelOf({ approvalLevel }: Action): ApprovalLevel {
+  return approvalLevel ?? 'none';
+}
+
+function requireApprovable(
+  action: Action,
+  incidentStatus: IncidentStatus | undefined,
+  confirmResolved: boolean,
+): void {
+  requireWaiting(action);
+  if (incidentStatus === 'resolved' && !confirmResolved) throw new IncidentResolvedError();
 }
 
 function requireWaiting(action: Action): void {

@@ -47,6 +47,15 @@ function triage(
   };
 }
 
+/** The actions of a critical incident may need a higher level, so that lowering it is told by its own name. */
+export function isNoLongerCritical(
+  before: Pick<Incident, 'severity'>,
+  after: Pick<IncidentChange, 'severity'>,
+): boolean {
+  const { severity = before.severity } = after;
+  return before.severity === 'critical' && severity !== 'critical';
+}
+
 /** Clocks of replicas differ; the time of a change never goes back. */
 function later(one: Date, other: Date): Date {
   return one > other ? one : other;

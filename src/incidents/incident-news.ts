@@ -1,5 +1,6 @@
 import type { News } from '../jobs/events/domain-event.js';
-import type { IncidentChange } from './incident-changes.js';
+import type { AuditEntry } from '../audit/audit-entry.js';
+import { type IncidentChange, isNoLongerCritical } from './incident-changes.js';
 import type { Incident, NewIncident } from './incident.js';
 import type { TimelineNews, TimelineSubject } from './timeline/timeline-entry.js';
 
@@ -11,6 +12,9 @@ export const INCIDENT_EVENTS = {
   resolved: 'incident.resolved',
   deleted: 'incident.deleted',
 } as const;
+
+/** How the audit trail calls it that an incident is no longer critical. */
+const SEVERITY_LOWERED = 'incident.severity_lowered' as const;
 
 export interface IncidentNews {
   readonly incident_type: string;
@@ -49,20 +53,29 @@ export function timelineOfChange(
   const about = { incidentId: after.id, actor, ...(subject && { subject }) };
   const triaged = after.triagedAt !== before.triagedAt;
   const resolved = after.status === 'resolved' && before.status !== 'resolved';
+  const lowered = isNoLongerCritical(before, after);
   // What an entry of its own tells is not told again.
   const told = resolved || (triaged && after.status === 'triaged');
   const differences = differencesOf(before, {
     ...after,
     ...(told && { status: before.status }),
     ...(resolved && { resolution: before.resolution }),
+    ...(lowered && { severity: before.severity }),
   });
   return [
     ...(triaged ? [{ ...about, event: 'triaged', summary: verdictInWords(after) }] : []),
     ...(resolved ? [{ ...about, event: 'resolved', summary: 'Resolved.' }] : []),
+    ...(lowered
+      ? [{ ...about, event: 'severity_lowered', summary: loweredInWords(before, after) }]
+      : []),
     ...(differences.length > 0
       ? [{ ...about, event: 'updated', summary: `Changed ${differences.join(', ')}.` }]
       : []),
   ];
+}
+
+function loweredInWords(before: Incident, after: Incident): string {
+  return `Lowered the severity from ${before.severity} to ${after.severity}.`;
 }
 
 function verdictInWords({ verdict }: Incident): string {
@@ -89,8 +102,26 @@ function differencesOf(before: Compared, after: Compared): string[] {
   ];
 }
 
-/** For the audit trail: what was asked for, by the names that the API has for it. */
-export function auditDetails(before: Incident, after: Incident, wanted: IncidentChange): object {
+export function auditOfChange(
+  before: Incident,
+  after: Incident,
+  wanted: IncidentChange,
+  actor: string,
+): AuditEntry[] {
+  const about = { actor, subject: { type: 'incident', id: after.id } };
+  const updated = { ...about, action: INCIDENT_EVENTS.updated };
+  const details = { ...auditDetails(before, after, wanted) };
+  const severity = { from: before.severity, to: after.severity };
+  return [
+    { ...updated, details },
+    ...(isNoLongerCritical(before, after)
+      ? [{ ...about, action: SEVERITY_LOWERED, details: { severity } }]
+      : []),
+  ];
+}
+
+/** What was asked for, by the names that the API has for it. */
+function auditDetails(before: Incident, after: Incident, wanted: IncidentChange): object {
   return {
     version: after.version,
     ...(wanted.severity && { severity: { from: before.severity, to: after.severity } }),

@@ -28,7 +28,7 @@ const LOCK_FOR_UPDATE: Statement = {
 
 const LOCK_FOR_SHARE: Statement = {
   name: 'incidents_lock_share',
-  text: `select id, severity ${BY_ID} for share`,
+  text: `select id, severity, status ${BY_ID} for share`,
 };
 
 /** An incident may be as large as its raw data. */

@@ -8,12 +8,15 @@ import {
   Post,
   Put,
   Query,
+  Req,
   Res,
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
+import { Refusals } from '../auth/refusals/refusals.js';
+import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../common/access.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../common/etag.js';
 import { AnyKeysIn } from '../common/http/handler-options.js';
@@ -39,7 +42,10 @@ import { IncidentsService } from './incidents.service.js';
 @Controller('api/incidents')
 @Requires('viewer')
 export class IncidentsController {
-  constructor(private readonly incidents: IncidentsService) {}
+  constructor(
+    private readonly incidents: IncidentsService,
+    private readonly refusals: Refusals,
+  ) {}
 
   @Post()
   @Requires('analyst')
@@ -87,6 +93,7 @@ export class IncidentsController {
     return IncidentDto.envelopeOf(incident);
   }
 
+  /** Lowering the severity of a critical incident needs approval level senior where `APPROVAL_RAISE_ON_CRITICAL` is on. */
   @Put(':id')
   @Requires('analyst')
   @Operation('updateIncident', 'Change an incident')
@@ -97,17 +104,19 @@ export class IncidentsController {
     type: IncidentDto,
     headers: ETAG_HEADER,
   })
-  @ApiErrors('precondition_failed')
+  @ApiErrors('precondition_failed', 'insufficient_approval_level')
   @Header('content-type', JSON_UTF8)
   async update(
     @Param('id') id: string,
     @Body() body: UpdateIncidentDto,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const change = UpdateIncidentDto.toChange(body);
-    const incident = await this.incidents.update(caller, id, change, condition);
+    const updating = this.incidents.update(caller, id, change, condition);
+    const incident = await tellRefusals(updating, this.refusals, caller, request);
     setEtag(reply, incident.version);
     return IncidentDto.envelopeOf(incident);
   }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
 import { CountFold } from './counting/count-fold.js';
 import { CountsRepository } from './counting/counts.repository.js';
 import { IncidentCreation } from './incident-creation.js';
@@ -11,6 +12,7 @@ import { IncidentTimeline } from './timeline/incident-timeline.js';
 import { TimelineRepository } from './timeline/timeline.repository.js';
 
 @Module({
+  imports: [AuthModule],
   controllers: [IncidentsController],
   providers: [
     CountFold,

@@ -1,18 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
+import { requireLevel } from '../auth/approval.errors.js';
 import type { Principal } from '../auth/principal.js';
 import { Clock } from '../common/clock.js';
 import { NotFoundError, ValidationError } from '../common/errors/app-error.js';
 import { type IfMatchCondition, requireMatch } from '../common/etag.js';
 import { isUuid } from '../common/ids.js';
 import type { Page } from '../common/paging/page.js';
+import { Settings } from '../config/settings.js';
 import { type Participant, Transactions, type Tx } from '../database/transactions.js';
 import { DomainEvents } from '../jobs/events/domain-events.js';
-import { type Change, changed, type IncidentChange } from './incident-changes.js';
+import {
+  type Change,
+  changed,
+  type IncidentChange,
+  isNoLongerCritical,
+} from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { IncidentDeletion } from './incident-deletion.js';
 import {
-  auditDetails,
+  auditOfChange,
   INCIDENT_EVENTS,
   newsOf,
   newsOfChange,
@@ -49,6 +56,7 @@ export class IncidentsService {
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
+    private readonly settings: Settings,
   ) {}
 
   async create(
@@ -85,6 +93,10 @@ export class IncidentsService {
     return await this.transactions.run<Incident>(async (tx) => {
       const before = found(await this.reads.lockForUpdate(tx, id));
       requireMatch(condition, before.version);
+      // It lowers what the incident's actions need, so it takes who may approve them.
+      if (this.settings.approvalRaiseOnCritical && isNoLongerCritical(before, wanted)) {
+        requireLevel(caller, 'senior');
+      }
       return await this.change(tx, before, wanted, { by: caller.name, byPerson: true });
     }, caller);
   }
@@ -129,12 +141,7 @@ export class IncidentsService {
     const after = changed(before, wanted, { ...change, at: this.clock.now() });
     await this.writes.update(tx, after);
     await this.timeline.add(tx, ...timelineOfChange(before, after, change.by, change.about));
-    await this.audit.record(tx, {
-      actor: change.by,
-      action: INCIDENT_EVENTS.updated,
-      subject: { type: 'incident', id: after.id },
-      details: { ...auditDetails(before, after, wanted) },
-    });
+    await this.audit.recordAll(tx, auditOfChange(before, after, wanted, change.by));
     await this.events.record(tx, ...newsOfChange(before, after));
     return after;
   }

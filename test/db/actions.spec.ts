@@ -70,6 +70,23 @@ describe('the table of actions', () => {
     expect(await refusal(run)).toEqual(['23514', 'ck_actions_consent']);
   });
 
+  it('lets an approval raise the level, and nothing else change it', async () => {
+    const waiting = { status: 'pending_approval', approval_level: 'senior' } as const;
+    const approved = `status = 'pending', lease_until = now(), approved_by = 'bob'`;
+    for (const level of [`'analyst'`, 'null']) {
+      const lower = change(await insert(waiting), `${approved}, approval_level = ${level}`);
+      expect(await refusal(lower)).toEqual(['23001', 'tg_actions_as_requested']);
+    }
+    const id = await insert(waiting);
+    expect(await refusal(change(id, `approval_level = 'manager'`))).toEqual([
+      '23001',
+      'tg_actions_as_requested',
+    ]);
+    await change(id, `${approved}, approval_level = 'manager'`);
+    const later = change(id, `approval_level = 'senior'`);
+    expect(await refusal(later)).toEqual(['23001', 'tg_actions_as_requested']);
+  });
+
   it('refuses another approver than the one who approved, and a second approval', async () => {
     const id = await insert({ status: 'pending', approval_level: 'senior', approved_by: 'bob' });
     expect(await refusal(change(id, `approved_by = 'mallory'`))).toEqual([

@@ -96,6 +96,9 @@ describe('lists of actions', () => {
     'approval_level=none',
     'incident_id=1',
     'sort=requested_by',
+    'requested_by=',
+    'approved_by=x&approved_by=y',
+    'executed_after=yesterday',
     'per_page=0',
     'per_page=101',
     'page=0',
@@ -104,6 +107,76 @@ describe('lists of actions', () => {
   ])('should refuse %s with 422', async (query) => {
     const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
+  });
+
+  it('should filter by who asked, who approved and when it ended, with an exact total', async () => {
+    const { names, clients } = world;
+    const ids: string[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      const { body } = await world.execute('isolate_host', { client: clients.senior });
+      ids.push(body.data.action_id);
+    }
+    for (const [id, client] of [
+      [ids[0], clients.manager],
+      [ids[1], clients.senior],
+    ] as const) {
+      const approved = await client.request('POST', `/api/actions/${id}/approve`, { body: {} });
+      expect(approved.body.data.status).toBe('completed');
+    }
+    const first = (await clients.viewer.request('GET', `/api/actions/${ids[0]}`)).body.data;
+    const mine = `requested_by=${encodeURIComponent(names.senior)}`;
+    const queries = [
+      [mine, [ids[2], ids[1], ids[0]]],
+      [`${mine}&status=pending_approval`, [ids[2]]],
+      [
+        `${mine}&status=pending_approval,completed&approval_level=senior&per_page=2`,
+        [ids[2], ids[1]],
+      ],
+      [`${mine}&sort=executed_at&action_type=isolate_host`, [ids[0], ids[1], ids[2]]],
+      [`${mine}&incident_id=${incidentId}`, []],
+      [`approved_by=${encodeURIComponent(names.manager)}`, [ids[0]]],
+      [`approved_by=${encodeURIComponent(names.manager)}&${mine}&page=2`, []],
+      [
+        `executed_after=${first.executed_at}&approved_by=${encodeURIComponent(names.senior)}`,
+        [ids[1]],
+      ],
+      [`executed_after=${first.executed_at}&status=pending_approval`, []],
+      [`executed_after=2999-01-01T00:00:00Z`, []],
+      ['requested_by=nobody', []],
+    ] as const;
+    for (const [query, expected] of queries) {
+      const { data, meta } = await list(query);
+      expect([query, data.map(({ id }) => id)]).toEqual([query, expected]);
+      const total = query.includes('per_page') ? 3 : query.includes('page=2') ? 1 : data.length;
+      expect([query, meta.total]).toEqual([query, total]);
+    }
+  });
+
+  it('should show until when an action waits, and what its incident is', async () => {
+    const { data } = await list(`incident_id=${incidentId}&status=pending_approval,completed`);
+    const incident = {
+      incident_number: expect.stringMatching(/^INC-/),
+      incident_type: 'phishing',
+      severity: 'medium',
+      status: 'open',
+    };
+    expect(data).toHaveLength(6);
+    for (const item of data as (Item & { requested_at: string; expires_at?: string })[]) {
+      expect(item).toMatchObject({ incident });
+      const waits = item.status === 'pending_approval';
+      const until = new Date(Date.parse(item.requested_at) + 1_440 * 60_000).toISOString();
+      expect(item.expires_at).toBe(waits ? until : undefined);
+      const single = await world.clients.viewer.request('GET', `/api/actions/${item.id}`);
+      expect(single.body.data).toEqual(item);
+    }
+    const direct = await list('action_type=block_ip');
+    for (const item of direct.data) expect(item).not.toHaveProperty('incident');
+    const waiting = await world.execute('isolate_host');
+    const shown = await world.clients.viewer.request(
+      'GET',
+      `/api/actions/${waiting.body.data.action_id}`,
+    );
+    expect(waiting.body.data.expires_at).toBe(shown.body.data.expires_at);
   });
 
   it('should count what it counts exactly while actions come and go', async () => {

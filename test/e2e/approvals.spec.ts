@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { newId } from '../../src/common/ids.js';
 import { ApprovalExpiry } from '../../src/approvals/approval-expiry.js';
-import { Clock } from '../../src/common/clock.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
+import { requestedEarlier } from '../support/actions/held-change.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 
 const ROUNDS = 5;
@@ -190,24 +190,16 @@ describe('approvals', () => {
   });
 
   it('should reject what nobody decided on in time, and nothing else', async () => {
-    const late = await wait();
-    const clock = world.app.nest.get(Clock);
-    const now = clock.now;
-    try {
-      clock.now = () => new Date(Date.now() + 1_439 * 60_000);
-      await world.app.nest.get(ApprovalExpiry).expire();
-      expect((await world.get(late)).status).toBe('pending_approval');
-      clock.now = () => new Date(Date.now() + 1_441 * 60_000);
-      await world.app.nest.get(ApprovalExpiry).expire();
-    } finally {
-      clock.now = now;
-    }
+    const [late, early] = [await wait(), await wait()];
+    await requestedEarlier(world.database.manager, late, '1440 minutes');
+    await requestedEarlier(world.database.manager, early, '1439 minutes');
+    await world.app.nest.get(ApprovalExpiry).expire();
+    expect((await world.get(early)).status).toBe('pending_approval');
     expect(await world.get(late)).toMatchObject({
       status: 'rejected',
       rejected_by: 'system',
       rejection_reason: 'Nobody decided on it within 1440 minutes.',
     });
-    expect((await world.get(await wait())).status).toBe('pending_approval');
   });
 
   it('should leave its trace in the audit trail', async () => {

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsUUID } from 'class-validator';
+import { IsIn, IsString, IsUUID, Length } from 'class-validator';
 import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
 import { PageQueryDto } from '../../common/paging/page-query.dto.js';
-import { Optional } from '../../common/validation/decorators.js';
+import { IsIsoTime, Optional } from '../../common/validation/decorators.js';
 import { Words, wordsPattern } from '../../common/validation/words.js';
 import {
   ACTION_STATUSES,
@@ -22,6 +22,16 @@ const words = (known: readonly string[], example: string) => ({
   example,
 });
 
+const LONGEST_NAME = 300;
+const name = (description: string) => ({
+  type: 'string' as const,
+  minLength: 1,
+  maxLength: LONGEST_NAME,
+  required: false,
+  description,
+  example: 'alice',
+});
+
 /** What every list of actions takes. */
 export class IncidentActionsQueryDto extends PageQueryDto {
   @ApiProperty(words(ACTION_STATUSES, 'pending_approval'))
@@ -39,6 +49,29 @@ export class IncidentActionsQueryDto extends PageQueryDto {
   @Words(REQUIRED_LEVELS)
   readonly approval_level?: string;
 
+  @ApiProperty(name('Requested by this principal, as records show the name.'))
+  @Optional()
+  @IsString()
+  @Length(1, LONGEST_NAME)
+  readonly requested_by?: string;
+
+  @ApiProperty(name('Approved by this principal, as records show the name.'))
+  @Optional()
+  @IsString()
+  @Length(1, LONGEST_NAME)
+  readonly approved_by?: string;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    required: false,
+    description: 'Whose execution ended strictly after this time.',
+    example: '2026-01-31T09:30:00Z',
+  })
+  @Optional()
+  @IsIsoTime()
+  readonly executed_after?: string;
+
   @ApiProperty({
     enum: SORTS,
     enumName: 'ActionSort',
@@ -54,6 +87,7 @@ export class IncidentActionsQueryDto extends PageQueryDto {
 
   static toListRequest(this: void, query: IncidentActionsQueryDto): ActionListRequest {
     const { page, per_page, status, action_type, approval_level, sort } = query;
+    const { requested_by, approved_by, executed_after } = query;
     return {
       page,
       per_page,
@@ -61,6 +95,9 @@ export class IncidentActionsQueryDto extends PageQueryDto {
         ...(status && { statuses: status.split(',') as ActionStatus[] }),
         ...(action_type && { types: action_type.split(',') as ActionTypeName[] }),
         ...(approval_level && { levels: approval_level.split(',') as RequiredLevel[] }),
+        ...(requested_by && { requestedBy: requested_by }),
+        ...(approved_by && { approvedBy: approved_by }),
+        ...(executed_after && { executedAfter: executed_after }),
       },
       sort: { field: sort.replace('-', '') as SortField, descending: sort.startsWith('-') },
     };

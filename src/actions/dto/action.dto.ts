@@ -1,6 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
-import { SEVERITIES, type Severity } from '../../incidents/incident.js';
+import {
+  INCIDENT_STATUSES,
+  type IncidentStatus,
+  SEVERITIES,
+  type Severity,
+} from '../../incidents/incident.js';
 import {
   type Action,
   type ActionIncident,
@@ -37,12 +42,16 @@ export class ActionIncidentDto {
   @ApiProperty({ enum: SEVERITIES, enumName: 'Severity', example: 'high' })
   readonly severity: Severity;
 
+  @ApiProperty({ enum: INCIDENT_STATUSES, enumName: 'IncidentStatus', example: 'open' })
+  readonly status: IncidentStatus;
+
   static from(this: void, incident: ActionIncident): ActionIncidentDto {
-    const { incidentNumber, incidentType, severity } = incident;
-    return { incident_number: incidentNumber, incident_type: incidentType, severity };
+    const { incidentNumber, incidentType, severity, status } = incident;
+    return { incident_number: incidentNumber, incident_type: incidentType, severity, status };
   }
 }
 
+/** All there is to an action: lists show it, too. */
 export class ActionSummaryDto {
   @ApiProperty({ type: 'string', pattern: ACTION_ID_PATTERN, example: ACTION_ID_EXAMPLE })
   readonly id: string;
@@ -55,6 +64,13 @@ export class ActionSummaryDto {
   })
   readonly incident_id?: string;
 
+  @ApiProperty({
+    type: ActionIncidentDto,
+    required: false,
+    description: 'Absent for direct execution, and when the incident was deleted.',
+  })
+  readonly incident?: ActionIncidentDto;
+
   @ApiProperty({ enum: ACTION_TYPES, enumName: 'ActionName', example: 'quarantine_email' })
   readonly action_type: ActionTypeName;
 
@@ -65,7 +81,8 @@ export class ActionSummaryDto {
     enum: REQUIRED_LEVELS,
     enumName: 'RequiredLevel',
     required: false,
-    description: 'When it has, or had, to be approved.',
+    description:
+      'When it has, or had, to be approved. While it waits: as judged when it was requested; an approval is judged again.',
   })
   readonly approval_level?: RequiredLevel;
 
@@ -77,6 +94,12 @@ export class ActionSummaryDto {
 
   @ApiProperty({ type: 'string', format: 'date-time', example: TIME })
   readonly requested_at: string;
+
+  @ApiProperty({
+    ...OPTIONAL_TIME,
+    description: 'While it waits for approval: it can be approved before this time.',
+  })
+  readonly expires_at?: string;
 
   @ApiProperty({
     ...OPTIONAL_NAME,
@@ -115,16 +138,18 @@ export class ActionSummaryDto {
   readonly rolled_back_by?: string;
 
   static from(this: void, action: Action): ActionSummaryDto {
-    const { incidentId, approvalLevel, result, rollbackOf, rolledBackBy } = action;
+    const { incidentId, incident, approvalLevel, result, rollbackOf, rolledBackBy } = action;
     return {
       id: shownActionId(action.id),
       ...(incidentId && { incident_id: incidentId }),
+      ...(incident && { incident: ActionIncidentDto.from(incident) }),
       action_type: action.type,
       status: action.status,
       ...(approvalLevel && { approval_level: approvalLevel }),
       parameters: action.parameters,
       requested_by: action.requestedBy,
       requested_at: action.requestedAt.toISOString(),
+      ...(action.expiresAt && { expires_at: action.expiresAt.toISOString() }),
       ...who('executed', action.executedBy, action.executedAt),
       ...who('approved', action.approvedBy, action.approvedAt),
       ...(action.comment !== undefined && { comment: action.comment }),
@@ -137,22 +162,8 @@ export class ActionSummaryDto {
   }
 }
 
-export class ActionDto extends ActionSummaryDto {
-  @ApiProperty({
-    type: ActionIncidentDto,
-    required: false,
-    description: 'Absent for direct execution, and when the incident was deleted.',
-  })
-  readonly incident?: ActionIncidentDto;
-
-  static fromWhole(this: void, action: Action): ActionDto {
-    const { incident } = action;
-    return {
-      ...ActionSummaryDto.from(action),
-      ...(incident && { incident: ActionIncidentDto.from(incident) }),
-    };
-  }
-}
+/** Clients know an action of a list and a single one by two names. */
+export class ActionDto extends ActionSummaryDto {}
 
 function who(
   what: 'executed' | 'approved' | 'rejected',

@@ -64,6 +64,15 @@ export class ExecutedActionDto {
 
   @ApiProperty({
     type: 'string',
+    format: 'date-time',
+    required: false,
+    description: 'While it waits for approval: it can be approved before this time.',
+    example: '2026-02-01T09:30:00.000Z',
+  })
+  readonly expires_at?: string;
+
+  @ApiProperty({
+    type: 'string',
     required: false,
     description: 'While it waits for approval: who may give it.',
     example: 'isolate_host needs approval at level senior or higher.',
@@ -71,12 +80,13 @@ export class ExecutedActionDto {
   readonly message?: string;
 
   static from(this: void, action: Action): ExecutedActionDto {
-    const { id, type, status, result, approvalLevel } = action;
+    const { id, type, status, result, approvalLevel, expiresAt } = action;
     return {
       action_id: shownActionId(id),
       status,
       ...(result && { result: ActionResultDto.from(result) }),
       ...(approvalLevel && { approval_level: approvalLevel }),
+      ...(expiresAt && { expires_at: expiresAt.toISOString() }),
       ...(status === 'pending_approval' && {
         message: `${type} needs approval at level ${approvalLevel}${approvalLevel === 'manager' ? '' : ' or higher'}.`,
       }),

@@ -1,6 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, Matches, MaxLength } from 'class-validator';
-import { type Action, ACTION_STATUSES, type ActionStatus } from '../action.js';
+import {
+  type Action,
+  ACTION_STATUSES,
+  type ActionStatus,
+  REQUIRED_LEVELS,
+  type RequiredLevel,
+} from '../action.js';
 import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../action-id.js';
 import { ActionResultDto } from './action-result.js';
 
@@ -43,12 +49,32 @@ export class RolledBackActionDto {
   @ApiProperty({ type: ActionResultDto, required: false, description: 'Once it has ended.' })
   readonly result?: ActionResultDto;
 
-  static from(this: void, { id, rollbackOf, status, result }: Action): RolledBackActionDto {
+  @ApiProperty({
+    enum: REQUIRED_LEVELS,
+    enumName: 'RequiredLevel',
+    required: false,
+    description: 'When it has to be approved by somebody else.',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    required: false,
+    description: 'While it waits for approval: it can be approved before this time.',
+    example: '2026-02-01T09:30:00.000Z',
+  })
+  readonly expires_at?: string;
+
+  static from(this: void, action: Action): RolledBackActionDto {
+    const { id, rollbackOf, status, result, approvalLevel, expiresAt } = action;
     return {
       rollback_action_id: shownActionId(id),
       original_action_id: shownActionId(rollbackOf ?? ''),
       status,
       ...(result && { result: ActionResultDto.from(result) }),
+      ...(approvalLevel && { approval_level: approvalLevel }),
+      ...(expiresAt && { expires_at: expiresAt.toISOString() }),
     };
   }
 }

@@ -16,6 +16,10 @@ export interface ActionFilter {
   readonly types?: readonly ActionTypeName[];
   readonly levels?: readonly RequiredLevel[];
   readonly incidentId?: string;
+  readonly requestedBy?: string;
+  readonly approvedBy?: string;
+  /** Strictly after. */
+  readonly executedAfter?: string;
 }
 
 export interface ActionListRequest extends PageRequest {

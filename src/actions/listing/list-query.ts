@@ -48,9 +48,9 @@ function dimensionsOf({ statuses, types, levels }: ActionFilter): Dimension[] {
 
 type Add = (value: unknown) => string;
 
-/** An incident has few actions: they are counted. All others are counted as they change: see action-counts. */
+/** What an index finds is counted. All others are counted as they change: see action-counts. */
 function totalSql(filter: ActionFilter, dimensions: readonly Dimension[], add: Add): string {
-  if (filter.incidentId !== undefined) {
+  if (isFound(filter)) {
     return `(select count(*) from actions${whereSql(filter, dimensions, add)})`;
   }
   const where = conditionsSql(dimensions, add);
@@ -61,7 +61,7 @@ function totalSql(filter: ActionFilter, dimensions: readonly Dimension[], add: A
 /** One ordered range of an index for each value of the first dimension, so that a rare one is found without a search. */
 function rangesSql(filter: ActionFilter, dimensions: readonly Dimension[], add: Add): string[] {
   const [first, ...others] = dimensions;
-  if (!first || filter.incidentId !== undefined) return [whereSql(filter, dimensions, add)];
+  if (!first || isFound(filter)) return [whereSql(filter, dimensions, add)];
   return [...new Set(first.values)].map((value) => {
     const rest = others.map(({ column, values }) => `${column} = any(${add(values)}::text[])`);
     return ` where ${[`${first.column} = ${add(value)}`, ...rest].join(' and ')}`;
@@ -69,16 +69,29 @@ function rangesSql(filter: ActionFilter, dimensions: readonly Dimension[], add: 
 }
 
 function whereSql(filter: ActionFilter, dimensions: readonly Dimension[], add: Add): string {
-  const where = conditionsSql(dimensions, add);
-  if (filter.incidentId === undefined) return where;
-  const own = `incident_id = ${add(filter.incidentId)}`;
-  return where === '' ? ` where ${own}` : `${where} and ${own}`;
+  const { incidentId, requestedBy, approvedBy, executedAfter } = filter;
+  const found = [
+    ...(incidentId === undefined ? [] : [`incident_id = ${add(incidentId)}`]),
+    ...(requestedBy === undefined ? [] : [`requested_by = ${add(requestedBy)}`]),
+    ...(approvedBy === undefined ? [] : [`approved_by = ${add(approvedBy)}`]),
+    ...(executedAfter === undefined ? [] : [`executed_at > ${add(executedAfter)}::timestamptz`]),
+  ];
+  return conditionsSql(dimensions, add, found);
 }
 
-function conditionsSql(dimensions: readonly Dimension[], add: Add): string {
-  if (dimensions.length === 0) return '';
-  const all = dimensions.map(({ column, values }) => `${column} = any(${add(values)}::text[])`);
-  return ` where ${all.join(' and ')}`;
+function conditionsSql(
+  dimensions: readonly Dimension[],
+  add: Add,
+  more: readonly string[] = [],
+): string {
+  const own = dimensions.map(({ column, values }) => `${column} = any(${add(values)}::text[])`);
+  const all = [...own, ...more];
+  return all.length === 0 ? '' : ` where ${all.join(' and ')}`;
+}
+
+/** Of one incident or one principal, or in a range of time. */
+function isFound({ incidentId, requestedBy, approvedBy, executedAfter }: ActionFilter): boolean {
+  return [incidentId, requestedBy, approvedBy, executedAfter].some((one) => one !== undefined);
 }
 
 /** Equal keys are ordered by id in the same direction; what was not executed comes last either way. */

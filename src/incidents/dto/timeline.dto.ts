@@ -38,7 +38,7 @@ export class TimelineEntryDto {
   @ApiProperty({
     type: 'string',
     description:
-      'An open set: created, updated, triaged, resolved, and what happens to its actions.',
+      'An open set: created, updated, triaged, resolved, severity_lowered (of a critical incident), and what happens to its actions.',
     example: 'triaged',
   })
   readonly event: string;

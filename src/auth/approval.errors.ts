@@ -1,9 +1,4 @@
-import {
-  type ApprovalLevel,
-  approvalLevelOf,
-  levelReaches,
-  type Principal,
-} from '../auth/principal.js';
+import { type ApprovalLevel, approvalLevelOf, levelReaches, type Principal } from './principal.js';
 import { AppError } from '../common/errors/app-error.js';
 
 export class InsufficientApprovalLevelError extends AppError {
@@ -22,4 +17,11 @@ export class InsufficientApprovalLevelError extends AppError {
 export function requireLevel(caller: Pick<Principal, 'role'>, required: ApprovalLevel): void {
   const own = approvalLevelOf(caller.role);
   if (!levelReaches(own, required)) throw new InsufficientApprovalLevelError(required, own);
+}
+
+/** Where four eyes are wanted: a person with a user and with keys of their own has one pair. */
+export class OwnRequestError extends AppError {
+  constructor() {
+    super('forbidden', 'Nobody may approve what they requested themselves.');
+  }
 }

@@ -1,0 +1,151 @@
+import { ActionWorld } from '../support/actions/action-world.js';
+import type { Answer, ApiClient } from '../support/api-client.js';
+import { inSession, makeKey, makeUser } from '../support/principals.js';
+
+describe('four eyes', () => {
+  let world: ActionWorld;
+
+  beforeAll(async () => {
+    world = await ActionWorld.start({ APPROVAL_FOUR_EYES: 'true' }, 2);
+  });
+  afterEach(() => world.vendor.forget());
+  afterAll(() => world?.close());
+
+  const post = (client: ApiClient, id: string, what: string, body: object = {}): Promise<Answer> =>
+    client.request('POST', `/api/actions/${id}/${what}`, { body });
+  const rollBack = (client: ApiClient, id: string) =>
+    post(client, id, 'rollback', { reason: 'a false alarm' });
+  const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
+  const request = async (...[type, more]: Parameters<ActionWorld['execute']>): Promise<string> =>
+    (await world.execute(type, more)).body.data.action_id;
+  const colleague = async (role: 'analyst' | 'senior') => await makeKey(world.app, role);
+
+  let made = 0;
+  async function keyMadeBy(client: ApiClient, role: string): Promise<ApiClient> {
+    const body = { name: `own-${(made += 1)}`, role };
+    const { data } = (await client.request('POST', '/api/api-keys', { body })).body;
+    return world.app.client.with({ authorization: `Bearer ${data.key}` });
+  }
+
+  it('should see that a key is the person who made it', async () => {
+    const admin = await inSession(world.app, await makeUser(world.app, 'admin'));
+    const own = await keyMadeBy(admin, 'manager');
+    const through = await keyMadeBy(await keyMadeBy(admin, 'admin'), 'manager');
+    const asked = [
+      [admin, own],
+      [own, admin],
+      [own, through],
+      [through, own],
+    ] as const;
+    for (const [requester, approver] of asked) {
+      const id = await request('isolate_host', { client: requester });
+      expect(codeOf(await post(approver, id, 'approve'))).toEqual([403, 'forbidden']);
+      expect((await world.get(id)).status).toBe('pending_approval');
+      expect((await post(approver, id, 'reject', { reason: 'a mistake' })).status).toBe(200);
+    }
+    expect(world.calls).toHaveLength(0);
+    const refused = '/api/audit?action=auth.own_request_refused';
+    const audit = await world.clients.admin.request('GET', refused);
+    expect(audit.body.data.length).toBeGreaterThan(0);
+    const other = await request('isolate_host', { client: own });
+    expect((await post(world.clients.senior, other, 'approve')).body.data.status).toBe('completed');
+  });
+
+  it('should let nobody undo alone what they requested alone', async () => {
+    const incidentId = await world.incident();
+    const { client: analyst, name } = await colleague('analyst');
+    const { client: other, name: otherName } = await colleague('analyst');
+    const original = await request('quarantine_email', { client: analyst, incidentId });
+    expect((await world.get(original)).status).toBe('completed');
+
+    const answer = await rollBack(analyst, original);
+    expect(answer.status).toBe(202);
+    const id: string = answer.body.data.rollback_action_id;
+    expect(answer.body.data).toEqual({
+      rollback_action_id: id,
+      original_action_id: original,
+      status: 'pending_approval',
+      approval_level: 'analyst',
+      expires_at: expect.any(String),
+    });
+    expect(await world.get(original)).toMatchObject({ rolled_back_by: id });
+    expect(codeOf(await post(analyst, id, 'approve'))).toEqual([403, 'forbidden']);
+    expect(codeOf(await rollBack(analyst, original))).toEqual([409, 'invalid_state']);
+    expect(codeOf(await rollBack(other, original))).toEqual([409, 'invalid_state']);
+    expect(world.vendor.effectsOf(id)).toBe(0);
+
+    expect((await post(other, id, 'approve')).body.data.status).toBe('completed');
+    expect(world.vendor.effectsOf(id)).toBe(1);
+    expect(await world.get(id)).toMatchObject({
+      action_type: 'release_email',
+      incident_id: incidentId,
+      rollback_of: original,
+      requested_by: name,
+      approved_by: otherName,
+    });
+    const timeline = await analyst.request('GET', `/api/incidents/${incidentId}/timeline`);
+    expect(timeline.body.data.map(({ summary }: { summary: string }) => summary)).toContain(
+      'Requested release_email to roll back an action, which waits for approval at level analyst.',
+    );
+  });
+
+  it('should ask the other for the level of the two that is higher', async () => {
+    const { client: one } = await colleague('senior');
+    const { client: other } = await colleague('senior');
+    const original = await request('isolate_host', { client: one });
+    expect((await post(other, original, 'approve')).body.data.status).toBe('completed');
+    const waiting = await rollBack(one, original);
+    expect(waiting.body.data).toMatchObject({
+      status: 'pending_approval',
+      approval_level: 'senior',
+    });
+    const id: string = waiting.body.data.rollback_action_id;
+    const low = await post(world.clients.analyst, id, 'approve');
+    expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
+    expect((await post(other, id, 'approve')).body.data.status).toBe('completed');
+  });
+
+  it('should let a rollback be rejected by who asked for it, and be tried again', async () => {
+    const { client: analyst } = await colleague('analyst');
+    const original = await request('block_sender', { client: analyst });
+    const first = (await rollBack(analyst, original)).body.data.rollback_action_id;
+    expect((await post(analyst, first, 'reject', { reason: 'a mistake' })).status).toBe(200);
+    expect(await world.get(original)).not.toHaveProperty('rolled_back_by');
+    expect((await rollBack(analyst, original)).status).toBe(202);
+  });
+
+  it('should see the person behind a key in a rollback, too', async () => {
+    const user = await inSession(world.app, await makeUser(world.app, 'admin'));
+    const own = await keyMadeBy(user, 'manager');
+    const original = await request('block_sender', { client: own });
+    expect((await rollBack(user, original)).status).toBe(202);
+    expect(world.calls).toHaveLength(1);
+  });
+
+  it("should run the rollback of somebody else's action at once", async () => {
+    const original = await request('block_sender');
+    const { client } = await colleague('analyst');
+    const answer = await rollBack(client, original);
+    expect([answer.status, answer.body.data.status]).toEqual([200, 'completed']);
+  });
+
+  it('should have one rollback that waits, of many asked for at once on two replicas', async () => {
+    const { client, key } = await colleague('analyst');
+    const elsewhere = world.replicas[1]!.client.with({ authorization: `Bearer ${key}` });
+    const original = await request('block_sender', { client });
+    world.vendor.forget();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => rollBack(at % 2 ? client : elsewhere, original)),
+    );
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+    const { rolled_back_by: id } = (await world.get(original)) as { rolled_back_by: string };
+    const approvals = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => post(at % 2 ? client : elsewhere, id, 'approve')),
+    );
+    expect(new Set(approvals.map((one) => String(codeOf(one))))).toEqual(
+      new Set(['403,forbidden']),
+    );
+    expect(world.calls).toHaveLength(0);
+  });
+});

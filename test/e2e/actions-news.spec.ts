@@ -89,8 +89,8 @@ describe('what the modules above are told of actions', () => {
   });
 
   it('should have room for whatever is allowed, and cut no character in two', async () => {
-    const host_id = '\u0001'.repeat(4_096);
-    const { body } = await world.execute('isolate_host', { parameters: { host_id } });
+    const message_id = '\u0001'.repeat(4_096);
+    const { body } = await world.execute('release_email', { parameters: { message_id } });
     const reason = `x${'😀'.repeat(999)}`;
     const answer = await decide(body.data.action_id, 'reject', { reason });
     expect([answer.status, answer.body.data?.rejection_reason]).toEqual([200, reason]);

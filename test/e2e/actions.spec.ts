@@ -51,6 +51,7 @@ describe('actions', () => {
         action_id: expect.stringMatching(ID),
         status: 'pending_approval',
         approval_level: 'senior',
+        expires_at: expect.any(String),
         message: 'isolate_host needs approval at level senior or higher.',
       });
       expect(world.calls).toHaveLength(0);

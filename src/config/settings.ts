@@ -195,7 +195,7 @@ export class Settings {
 
   @Setting(
     ACTIONS,
-    'On critical incidents what needs an analyst needs a senior, and what needs a senior a manager.',
+    'On critical incidents what needs an analyst needs a senior, and what needs a senior a manager. Lowering the severity of one needs a senior, too.',
     flag(false),
   )
   readonly approvalRaiseOnCritical: boolean;
@@ -207,7 +207,11 @@ export class Settings {
   )
   readonly protectedTargets: ProtectedTargetsSetting;
 
-  @Setting(ACTIONS, 'Nobody approves what they requested themselves.', flag(false))
+  @Setting(
+    ACTIONS,
+    'Nobody approves what they requested themselves, also with another key of theirs; who requested an action rolls it back only with the approval of another.',
+    flag(false),
+  )
   readonly approvalFourEyes: boolean;
 
   @Setting(

@@ -1,0 +1,53 @@
+import { ActionWorld } from '../support/actions/action-world.js';
+
+describe('protected targets', () => {
+  let world: ActionWorld;
+
+  beforeAll(async () => {
+    world = await ActionWorld.start({
+      APPROVAL_LEVELS: '{"isolate_host":"none","block_ip":"none","block_sender":"none"}',
+      PROTECTED_TARGETS: JSON.stringify({
+        hosts: ['dc-01'],
+        ips: ['10.0.0.0/8', '2001:db8::/32'],
+        domains: ['mail.example.com'],
+      }),
+    });
+  });
+  afterEach(() => world.vendor.forget());
+  afterAll(() => world?.close());
+
+  it.each([
+    ['isolate_host', { host_id: 'DC-01..' }],
+    ['isolate_host', { host_id: 'dc-01\u3002corp.example' }],
+    ['isolate_host', { host_id: 'dc-0?' }],
+    ['block_ip', { ip: '10.1.2.3' }],
+    ['block_ip', { ip: '::ffff:10.1.2.3' }],
+    ['block_ip', { ip: '2001:0db8:0::1' }],
+    ['block_sender', { sender: 'ceo@eu.mail.example.com' }],
+  ] as const)('should wait for a manager before %s of %j', async (type, parameters) => {
+    const { body } = await world.execute(type, { parameters });
+    expect(body.data).toMatchObject({ status: 'pending_approval', approval_level: 'manager' });
+    const path = `/api/actions/${body.data.action_id}/approve`;
+    const senior = await world.clients.senior.request('POST', path, { body: {} });
+    expect(senior.body.error).toMatchObject({ required_level: 'manager' });
+    expect(world.calls).toHaveLength(0);
+  });
+
+  it.each([
+    ['isolate_host', { host_id: 'laptop-7' }],
+    ['block_ip', { ip: '192.0.2.7' }],
+    ['block_sender', { sender: 'mallory@example.com' }],
+  ] as const)('should leave %s of %j alone', async (type, parameters) => {
+    const { body } = await world.execute(type, { parameters });
+    expect(body.data.status).toBe('completed');
+  });
+
+  it.each(['dc\u200b-01', '\u202edc-01', 'dc-01\u0000', 'dc\u00ad-01', 'dc-01\u2060', 'dc\n-01'])(
+    'should refuse the host %j, in which there is more than one sees',
+    async (host_id) => {
+      const answer = await world.execute('isolate_host', { parameters: { host_id } });
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
+      expect(world.calls).toHaveLength(0);
+    },
+  );
+});

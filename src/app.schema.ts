@@ -27,9 +27,9 @@ import { KillSwitch1795000600000 } from './database/migrations/1795000600000-kil
 import { Connectors1795000700000 } from './database/migrations/1795000700000-connectors.js';
 import { Actions1795000800000 } from './database/migrations/1795000800000-actions.js';
 import { Logins1795001000000 } from './database/migrations/1795001000000-logins.js';
-import { ActionLevels1795001300000 } from './database/migrations/1795001300000-action-levels.js';
 import { KeyOwners1795001100000 } from './database/migrations/1795001100000-key-owners.js';
 import { SessionOrigins1795001110000 } from './database/migrations/1795001110000-session-origins.js';
+import { ActionLevels1795001300000 } from './database/migrations/1795001300000-action-levels.js';
 import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 
 /**
@@ -69,8 +69,8 @@ export const schema: Schema = {
     Logins1795001000000,
     KeyOwners1795001100000,
     SessionOrigins1795001110000,
-    WriteProbe1795001600000,
     ActionLevels1795001300000,
+    WriteProbe1795001600000,
   ],
   librarySchemas: [BOSS_SCHEMA],
 };

@@ -191,6 +191,25 @@ describe('The page that changes the own password', () => {
     expect([answer.status, answer.body.data.name]).toEqual([200, user.name]);
   });
 
+  it('counts as a write', async () => {
+    const limited = await startTestApp({
+      database: app.database,
+      settings: { RATE_LIMIT_WRITE: '1' },
+    });
+    try {
+      const user = await makeUser(limited, 'viewer');
+      const session = await inSession(limited, user);
+      const body = { current_password: user.password, new_password: user.password };
+      const statuses = [];
+      for (let index = 0; index < 2; index += 1) {
+        statuses.push((await session.request('POST', '/login/password', { body })).status);
+      }
+      expect(statuses).toEqual([422, 429]);
+    } finally {
+      await limited.close();
+    }
+  });
+
   it('is not used by another site', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);

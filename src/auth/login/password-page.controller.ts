@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../common/access.js';
 import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
 import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { Limited } from '../../limits/limited.js';
 import { UnauthorizedError } from '../auth.errors.js';
 import { MadeUpPassword } from '../bootstrap/made-up-password.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
@@ -58,6 +59,7 @@ export class PasswordPageController {
   @Post()
   @HttpCode(200)
   @Consumes('json-or-form')
+  @Limited('write')
   @FromSameOrigin()
   @UseFilters(PasswordPageFilter)
   @Operation('changePasswordByForm', 'Change the own password by a form')

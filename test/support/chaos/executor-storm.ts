@@ -10,7 +10,7 @@ const DEADLINE_MS = 2_500;
 const LATE_MS = LEASE_MS * 1.6;
 const PATIENCE_MS = 8_000;
 const QUIET_MS = 60_000;
-/** Beyond the lease: one place may be stopped while the other is just being started. */
+/** Beyond the lease: the other place may be just being started. */
 const LONGEST_STOP_MS = LEASE_MS * 3;
 
 const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => ({
@@ -74,7 +74,6 @@ export interface Storm {
   readonly missed: number;
 }
 
-const ACTS = ['kill', 'stop'] as const;
 const POINTS: readonly number[] = Object.values(FAILPOINT);
 
 /**
@@ -98,7 +97,7 @@ export async function executorStorm(site: ChaosSite, each: number, batch: number
     if (NEEDED[point]) kinds.push(NEEDED[point]);
     submissions.push(...kinds.map((kind) => submit(site, place, key, kind)));
   };
-  const strike = async (place: number, act: (typeof ACTS)[number], point: number) => {
+  const strike = async (place: number, act: 'kill' | 'stop', point: number) => {
     const replica = site.places[place]!;
     let isStruck = false;
     const blow = (act === 'kill' ? replica.dieAt(point) : replica.stopAt(point)).then(() => {
@@ -115,9 +114,15 @@ export async function executorStorm(site: ChaosSite, each: number, batch: number
     if (act === 'kill') await site.restart(place);
     else late += await wakeLate(site, replica);
   };
+  // One place at a time is stopped: the other one is there to take over.
+  let stops: Promise<void> = Promise.resolve();
   const storm = async (place: number): Promise<void> => {
     for (let round = 0; round < each; round += 1) {
-      for (const act of ACTS) for (const point of POINTS) await strike(place, act, point);
+      for (const point of POINTS) await strike(place, 'kill', point);
+      for (const point of POINTS) {
+        stops = stops.then(() => strike(place, 'stop', point));
+        await stops;
+      }
     }
   };
   await Promise.all(site.places.map((_, place) => storm(place)));

@@ -16,6 +16,7 @@ describe('httpConfigProblems', () => {
     const path = '/a/{{ parameters.ip }}?y={{secrets.token}}&z=%20';
     expect(problems({ path, body: { a: [{ b: '{{ action.id }}' }] } })).toEqual([]);
     expect(problems({ body: '{"a": "{{ parameters.reason }}"}' })).toEqual([]);
+    expect(problems({ body: { a: null, b: [1, true, null] } })).toEqual([]);
   });
 
   it.each([

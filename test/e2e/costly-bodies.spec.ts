@@ -41,7 +41,7 @@ describe('Costly bodies', () => {
       },
     });
     admin = service.client.with({ authorization: `Bearer ${key}` });
-  });
+  }, 120_000);
 
   afterAll(async () => {
     await ServiceProcess.endAll();

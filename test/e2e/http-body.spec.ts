@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
-import { as } from '../support/principals.js';
+import type { ApiClient } from '../support/api-client.js';
+import { as, makeKey } from '../support/principals.js';
 import { expectErrorOutsideRouting, RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -280,6 +281,115 @@ describe('request bodies', () => {
       expect((await connection.answer()).status).toBe(413);
       connection.close();
     });
+  });
+
+  describe('before anybody wants them', () => {
+    it('are not waited for: who may come in is decided first, and of what type the body is', async () => {
+      const key = (await makeKey(app, 'admin')).key;
+      const started = (path: string, type: string, authorization = '') =>
+        RawConnection.open(app.port).then((connection) =>
+          connection.send(
+            `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 60000\r\n${authorization}\r\n{"text":`,
+          ),
+        );
+      for (const [path, type, authorization, code] of [
+        ['/test-only/forbidden', 'application/json', '', 'unauthorized'],
+        [
+          '/test-only/forbidden',
+          'text/plain',
+          `Authorization: Bearer ${key}\r\n`,
+          'unsupported_media_type',
+        ],
+        ['/api/nowhere', 'application/json', '', 'not_found'],
+      ] as const) {
+        const connection = await started(path, type, authorization);
+        const answer = await connection.answer();
+        expect([answer.body.error.code, answer.headers.connection]).toEqual([code, 'close']);
+        await connection.untilClosed();
+      }
+    });
+
+    it('leave the connection as it was when they arrive whole', async () => {
+      const connection = await RawConnection.open(app.port);
+      const body = 'x'.repeat(200_000);
+      const refused = `POST /test-only/forbidden HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
+      connection.send(refused, body, 'GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect((await connection.answer()).status).toBe(401);
+      expect((await connection.answer()).body).toEqual({ status: 'alive' });
+      connection.close();
+    });
+
+    it('are small where no credential is needed', async () => {
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      const json = JSON.stringify({ username: 'a', password: 'b', next: 'x'.repeat(16_384) });
+      for (const path of ['/login', '/logout']) {
+        expect((await post(path, json)).body.error.code).toBe('payload_too_large');
+        const answer = await post(path, `next=${'x'.repeat(16_384)}`, form);
+        expect(answer.status).toBe(413);
+      }
+      const small = JSON.stringify({ username: 'a', password: 'b', next: 'x'.repeat(16_000) });
+      expect((await post('/login', small)).status).toBe(401);
+    });
+  });
+
+  describe('of many small parts', () => {
+    it('are refused for their number', async () => {
+      const keys = (count: number) =>
+        JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 0])));
+      const codesOf = async (body: string) =>
+        (await post('/test-only/echo', body)).body.error?.details.errors[0].code as unknown;
+      expect(await codesOf(`{"free":${keys(4_900)}}`)).toBeUndefined();
+      expect(await codesOf(`{"free":${keys(5_000)}}`)).toBe('too_many_values');
+      expect(await codesOf(`{"free":{"a":[${'0,'.repeat(19_000)}0]}}`)).toBeUndefined();
+      expect(await codesOf(`{"free":{"a":[${'0,'.repeat(20_000)}0]}}`)).toBe('too_many_values');
+    });
+
+    it('are refused for their number in a form', async () => {
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      const answer = await post('/test-only/form', `name=a${'&a'.repeat(100)}`, form);
+      expect(answer.body.error.details.errors).toEqual([
+        { field: '', code: 'too_many_fields', message: expect.any(String) },
+      ]);
+    });
+  });
+
+  it('have a bound together, of which half is out of reach for strangers', async () => {
+    const bounded = await startTestApp({
+      modules: [EchoModule],
+      undocumented: ECHO_PATHS,
+      settings: { BODY_LIMIT_BYTES: String(LIMIT), BODIES_LIMIT_BYTES: String(2 * LIMIT) },
+    });
+    const hold = (authorization: string) =>
+      RawConnection.open(bounded.port).then((connection) =>
+        connection.send(
+          `POST /test-only/${authorization ? 'forbidden' : 'echo'} HTTP/1.1\r\nHost: x\r\n${authorization}`,
+          `Content-Type: application/json\r\nContent-Length: ${LIMIT}\r\n\r\n{"text":"${'x'.repeat(LIMIT - 100)}`,
+        ),
+      );
+    try {
+      const { client: admin, key } = await makeKey(bounded, 'admin');
+      const statusOf = async (client: ApiClient, path: string) => {
+        const { status, headers } = await client.request('POST', path, { body: { text: 'a' } });
+        if (status === 503) expect(headers['retry-after']).toBe('1');
+        return status;
+      };
+      const until = async (status: number, ask: () => Promise<number>) => {
+        while ((await ask()) !== status) await new Promise((resolve) => setTimeout(resolve, 10));
+      };
+      const byStranger = () => statusOf(bounded.client, '/test-only/echo');
+      const byAdmin = () => statusOf(admin, '/test-only/forbidden');
+      const stranger = await hold('');
+      await until(503, byStranger);
+      expect(await byAdmin()).toBe(201);
+      const known = await hold(`Authorization: Bearer ${key}\r\n`);
+      await until(503, byAdmin);
+      stranger.close();
+      known.reset();
+      await until(201, byAdmin);
+      await until(200, byStranger);
+    } finally {
+      await bounded.close();
+    }
   });
 
   it('that do not arrive in time are answered with 408', async () => {

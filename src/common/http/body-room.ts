@@ -19,8 +19,4 @@ export class BodyRoom {
   giveBack(bytes: number, isKnown: boolean): void {
     this.taken[isKnown ? 'known' : 'strangers'] -= bytes;
   }
-
-  get bytesTaken(): number {
-    return this.taken.known + this.taken.strangers;
-  }
 }

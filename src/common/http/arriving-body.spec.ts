@@ -1,0 +1,116 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { ArrivingBody } from './arriving-body.js';
+import { BodyRoom } from './body-room.js';
+
+class Connection extends Socket {
+  isHeldBack = false;
+  override pause(): this {
+    this.isHeldBack = true;
+    return this;
+  }
+  override resume(): this {
+    this.isHeldBack = false;
+    return this;
+  }
+}
+
+function arriving(room = new BodyRoom(1_000_000)) {
+  const connection = new Connection();
+  const raw = new IncomingMessage(connection);
+  const body = new ArrivingBody(raw, room, undefined);
+  const send = async (...chunks: string[]): Promise<void> => {
+    for (const chunk of chunks) raw.push(chunk);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { body, send, connection, end: () => raw.push(null) };
+}
+
+const later = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('ArrivingBody', () => {
+  it('puts chunks together, whatever their size', async () => {
+    const { body, send, end } = arriving();
+    const parts = ['a', '', 'bc', 'd'.repeat(3_000), 'e', 'f'.repeat(70_000)];
+    const bytes = body.read(100_000, true);
+    await send(...parts);
+    end();
+    expect((await bytes).toString()).toBe(parts.join(''));
+  });
+
+  it('holds its sender back until it is wanted', async () => {
+    const { body, send, connection, end } = arriving();
+    await send('x'.repeat(16_383));
+    expect(connection.isHeldBack).toBe(false);
+    await send('x');
+    expect(connection.isHeldBack).toBe(true);
+    const bytes = body.read(20_000, true);
+    expect(connection.isHeldBack).toBe(false);
+    await send('yz');
+    end();
+    expect((await bytes).length).toBe(16_386);
+  });
+
+  it('lets others have their turn after so many chunks', async () => {
+    const { body, send, connection, end } = arriving();
+    const bytes = body.read(20_000, true);
+    await later();
+    const held: boolean[] = [];
+    connection.pause = () => {
+      held.push(true);
+      return connection;
+    };
+    await send(...'x'.repeat(1_000));
+    await later();
+    expect(held.length).toBeGreaterThan(0);
+    expect(held.length).toBeLessThan(10);
+    end();
+    expect((await bytes).length).toBe(1_000);
+  });
+
+  it.each([
+    [true, 30_000],
+    [false, 10_000],
+  ])('waits for it so long (with a credential: %s)', async (isKnown, patienceMs) => {
+    const { body, send } = arriving();
+    await send('{');
+    jest.useFakeTimers();
+    try {
+      let problem: Error | undefined;
+      const read = body.read(100, isKnown).catch((error: Error) => (problem = error));
+      await jest.advanceTimersByTimeAsync(patienceMs - 1);
+      expect(problem).toBeUndefined();
+      await jest.advanceTimersByTimeAsync(1);
+      await read;
+      expect(problem).toMatchObject({
+        code: 'bad_request',
+        message: 'The body took too long to arrive.',
+      });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('takes room as it arrives, and gives it back', async () => {
+    const room = new BodyRoom(40_000);
+    const first = arriving(room);
+    const bytes = first.body.read(30_000, true);
+    await first.send('x'.repeat(25_000));
+    first.end();
+    await bytes;
+    const second = arriving(room);
+    const refused = expect(second.body.read(30_000, true)).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    await second.send('x'.repeat(25_000));
+    await refused;
+    first.body.release();
+    const third = arriving(room);
+    const taken = third.body.read(30_000, true);
+    await third.send('x'.repeat(25_000));
+    third.end();
+    expect((await taken).length).toBe(25_000);
+    third.body.release();
+    expect(room.take(40_000, true)).toBe(true);
+  });
+});

@@ -41,15 +41,17 @@ describe('The person behind a key', () => {
   it('is the user who made it, through however many keys', async () => {
     const ada = await makeUser(app, 'admin');
     const bob = await makeUser(app, 'admin');
-    const first = await keyMadeBy(await inSession(app, ada));
+    const session = await inSession(app, ada);
+    const first = await keyMadeBy(session);
     const second = await keyMadeBy(first.client);
+    const other = await keyMadeBy(session);
     const third = await keyMadeBy(second.client);
     const bobs = await keyMadeBy(await inSession(app, bob));
-    for (const { key } of [first, second, third]) expect(await personOf(key)).toBe(ada.name);
-    const one = [ada, first, second, third];
+    for (const { key } of [first, second, third, other]) expect(await personOf(key)).toBe(ada.name);
+    const one = [ada, first, second, third, other];
     for (const { name } of one) {
       const caller = { name, person: ada.name };
-      for (const other of one) expect(await areOne(caller, other.name)).toBe(true);
+      for (const also of one) expect(await areOne(caller, also.name)).toBe(true);
       expect(await areOne(caller, bob.name)).toBe(false);
       expect(await areOne({ name: bobs.name, person: bob.name }, name)).toBe(false);
       expect(await areOne(caller, bobs.name)).toBe(false);

@@ -1,34 +1,34 @@
 import { IncidentDeletion } from '../../src/incidents/incident-deletion.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
+import type { Answer, ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { makeKey } from '../support/principals.js';
+
+interface Waiting {
+  readonly answer: Promise<Answer>;
+}
 
 describe('What is asked for while its incident is being deleted', () => {
   let world: ActionWorld;
+  let senior: ApiClient;
   /** The deletion waits for it, with its locks held and its own work on actions done. */
   let gate: { readonly reached: () => void; readonly opened: Promise<void> } | undefined;
 
   beforeAll(async () => {
     world = await ActionWorld.start({}, 2);
+    senior = (await makeKey(world.replicas[1]!, 'senior')).client;
     world.app.nest.get(IncidentDeletion).register(async () => {
-      gate?.reached();
-      await gate?.opened;
+      const here = gate;
+      here?.reached();
+      await here?.opened;
     });
   });
   afterAll(() => world?.close());
 
-  /** The answer to what comes, on the other replica, while the deletion is under way. */
-  async function during(incidentId: string, method: string, path: string, body: object) {
-    const reached = Promise.withResolvers<void>();
-    const opened = Promise.withResolvers<void>();
-    gate = { reached: reached.resolve, opened: opened.promise };
-    const deletion = world.clients.admin.request('DELETE', `/api/incidents/${incidentId}`);
-    await reached.promise;
-    const replica = world.replicas[1]!.client;
+  /** Asks on the other replica, and returns once the request waits for a lock; fails when it was answered all the same. */
+  async function asking(method: string, path: string, body: object): Promise<Waiting> {
     let answered = false;
-    const asked = replica
-      .request(method, path, { body, headers: await authorization() })
-      .finally(() => (answered = true));
-    // Either it waits for the deletion, as it should, or it has been answered all the same.
+    const asked = senior.request(method, path, { body }).finally(() => (answered = true));
     await eventually(
       () =>
         world.database.query<object[]>(
@@ -37,15 +37,21 @@ describe('What is asked for while its incident is being deleted', () => {
       (waiting) => answered || waiting.length > 0,
     );
     expect(answered).toBe(false);
-    opened.resolve();
-    gate = undefined;
-    expect((await deletion).status).toBe(200);
-    return await asked;
+    return { answer: asked };
   }
-  const authorization = async () => {
-    const { makeKey } = await import('../support/principals.js');
-    return { authorization: `Bearer ${(await makeKey(world.app, 'senior')).key}` };
-  };
+
+  /** The answer to what comes while the deletion is under way. */
+  async function during(incidentId: string, method: string, path: string, body: object) {
+    const reached = Promise.withResolvers<void>();
+    const opened = Promise.withResolvers<void>();
+    gate = { reached: reached.resolve, opened: opened.promise };
+    const deletion = world.clients.admin.request('DELETE', `/api/incidents/${incidentId}`);
+    await reached.promise;
+    gate = undefined;
+    const waiting = await asking(method, path, body).finally(() => opened.resolve());
+    expect((await deletion).status).toBe(200);
+    return await waiting.answer;
+  }
   const actionsOf = (incidentId: string) =>
     world.database.query<{ status: string }[]>(
       'select status from actions where incident_id = $1',
@@ -87,5 +93,25 @@ describe('What is asked for while its incident is being deleted', () => {
     const path = `/api/incidents/${incidentId}`;
     const answer = await during(incidentId, 'PUT', path, { severity: 'high' });
     expect(answer.status).toBe(404);
+  });
+
+  it.each([
+    ['approved', 'isolate_host', 'approve', {}],
+    ['rejected', 'isolate_host', 'reject', { reason: 'no' }],
+    ['rolled back', 'block_sender', 'rollback', { reason: 'no' }],
+  ] as const)('is not even %s while somebody holds the incident', async (_, type, verb, body) => {
+    const incidentId = await world.incident();
+    const id = (await world.execute(type, { incidentId })).body.data.action_id as string;
+    const holder = world.database.createQueryRunner();
+    await holder.startTransaction();
+    try {
+      await holder.query('select 1 from incidents where id = $1 for no key update', [incidentId]);
+      const waiting = await asking('POST', `/api/actions/${id}/${verb}`, body);
+      await holder.rollbackTransaction();
+      expect((await waiting.answer).status).toBe(200);
+    } finally {
+      if (holder.isTransactionActive) await holder.rollbackTransaction();
+      await holder.release();
+    }
   });
 });

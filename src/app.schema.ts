@@ -31,6 +31,7 @@ import { KeyOwners1795001100000 } from './database/migrations/1795001100000-key-
 import { SessionOrigins1795001110000 } from './database/migrations/1795001110000-session-origins.js';
 import { ActionLevels1795001300000 } from './database/migrations/1795001300000-action-levels.js';
 import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
+import { AuditWriters1795001400000 } from './database/migrations/1795001400000-audit-writers.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -71,6 +72,7 @@ export const schema: Schema = {
     SessionOrigins1795001110000,
     ActionLevels1795001300000,
     WriteProbe1795001600000,
+    AuditWriters1795001400000,
   ],
   librarySchemas: [BOSS_SCHEMA],
 };

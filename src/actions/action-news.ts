@@ -69,6 +69,7 @@ export class ActionNews {
       ),
       events: events.map((event) => eventOf(event, now)),
     });
+    this.audit.countOnCommit(tx, actions);
     this.transactions.onCommit(tx, () => {
       if (events.length > 0) this.events.wake();
       if (what === 'completed' || what === 'failed') this.count(actions);

@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Tx } from '../database/transactions.js';
 import { GENESIS, HASH_BYTES } from './audit-chain.js';
+import type { AuditRow } from './audit-entry.js';
+import { HEAD_ACCEPTED } from './accept-head.js';
 import type { ChainEnd, ChainHead, Cursor } from './chain-head.js';
 import type { Round } from './sealing-round.js';
-
-/** One sealer per database, whichever replica it runs in. */
-const SEALER_LOCK = 7_203_442;
 
 /** Rows in one transaction of the sealer: some 20 ms of work, and few to do again when it is killed. */
 export const PAGE_ROWS = 1_000;
@@ -14,6 +13,18 @@ export const PAGE_ROWS = 1_000;
 export interface PageRow extends Cursor {
   readonly mac: Buffer;
   readonly sealed: boolean;
+}
+
+export interface Backlog {
+  readonly unsealed: number;
+  readonly oldest: Date | undefined;
+}
+
+export interface Holder {
+  readonly pid: number;
+  readonly role: string | null;
+  readonly application: string | null;
+  readonly address: string | null;
 }
 
 export interface Seal {
@@ -24,12 +35,38 @@ export interface Seal {
 /** Statements here are planned anew each time, for the sizes that the tables have by then; they run once a second. */
 @Injectable()
 export class AuditChainRepository {
-  async tryLock(tx: Tx): Promise<boolean> {
-    const [row] = await tx.query<{ locked: boolean }[]>(
-      'select pg_try_advisory_xact_lock($1) as locked',
-      [SEALER_LOCK],
+  /**
+   * One sealer per database, whichever replica it runs in: it holds the row of the head, which nobody can lock who may
+   * not change it. False when another holds it, or when there is no head yet.
+   */
+  async lockHead(tx: Tx): Promise<boolean> {
+    const rows = await tx.query<object[]>('select 1 from audit_chain for update skip locked');
+    return rows.length > 0;
+  }
+
+  /** The first head of a database, held until the transaction ends; false when another sealer was faster. */
+  async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
+    const rows = await tx.query<object[]>(
+      `insert into audit_chain (${HEAD_COLUMNS}) values (${HEAD_PLACES}) on conflict do nothing returning 1`,
+      headValues(head),
     );
-    return row?.locked === true;
+    return rows.length > 0;
+  }
+
+  async hashAt(manager: EntityManager, seq: bigint): Promise<Buffer | undefined> {
+    const [seal] = await manager.query<{ hash: Buffer }[]>(
+      'select hash from audit_seals where seq = $1',
+      [seq],
+    );
+    return seal?.hash;
+  }
+
+  /** The last record of somebody who accepted the chain as it is; whether it is genuine is for the caller to see. */
+  async lastAcceptance(manager: EntityManager): Promise<AuditRow | undefined> {
+    const [row] = await manager.query<AuditRow[]>(
+      `select ${AUDIT_ROW} from audit_log a where action = '${HEAD_ACCEPTED}' order by id desc limit 1`,
+    );
+    return row;
   }
 
   async readEnd(manager: EntityManager): Promise<ChainEnd> {
@@ -77,26 +114,62 @@ export class AuditChainRepository {
 
   async writeHead(tx: Tx, head: ChainHead): Promise<void> {
     await tx.query(
-      `insert into audit_chain (seq, hash, cluster, sealed_to, sealing_to, after_xid, after_id, key_id, mac)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-       on conflict (only_row) do update set
-         (seq, hash, cluster, sealed_to, sealing_to, after_xid, after_id, key_id, mac) =
-         row (excluded.seq, excluded.hash, excluded.cluster, excluded.sealed_to, excluded.sealing_to,
-              excluded.after_xid, excluded.after_id, excluded.key_id, excluded.mac)`,
-      [
-        head.seq,
-        head.hash,
-        head.cluster,
-        head.sealedTo,
-        head.sealingTo,
-        head.after?.xid ?? null,
-        head.after?.id ?? null,
-        head.keyId,
-        head.mac,
-      ],
+      `update audit_chain set (${HEAD_COLUMNS}) = row (${HEAD_PLACES})`,
+      headValues(head),
     );
   }
+
+  /** The rows that committed and are not sealed. */
+  async backlog(manager: EntityManager): Promise<Backlog> {
+    const [chain] = await manager.query<{ sealed_to: string | null }[]>(
+      'select sealed_to::text as sealed_to from audit_chain',
+    );
+    const sealedTo = chain?.sealed_to ?? null;
+    const [row] = await manager.query<{ unsealed: string; oldest: Date | null }[]>(
+      `select count(*) as unsealed, min(at) as oldest from audit_log a
+       where ${sealedTo === null ? 'true' : BEYOND} and (select true from audit_seals s where s.audit_id = a.id) is null`,
+      sealedTo === null ? [] : [sealedTo],
+    );
+    return { unsealed: Number(row?.unsealed ?? 0), oldest: row?.oldest ?? undefined };
+  }
+
+  /** Whose transaction holds the head; what PostgreSQL does not show to this role is absent. */
+  async holderOfHead(manager: EntityManager): Promise<Holder | undefined> {
+    const [row] = await manager.query<Holder[]>(
+      `select s.pid, s.usename as role, s.application_name as application, s.client_addr::text as address
+       from audit_chain c
+       join pg_locks l on l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
+         and l.transactionid = c.xmax
+       join pg_stat_activity s on s.pid = l.pid`,
+    );
+    return row;
+  }
 }
+
+/** What a whole row is read as. */
+export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
+  a.writer, a.written::text as written, a.key_id, a.mac`;
+
+const HEAD_COLUMNS = 'seq, hash, cluster, sealed_to, sealing_to, after_xid, after_id, key_id, mac';
+const HEAD_PLACES = '$1, $2, $3, $4, $5, $6, $7, $8, $9';
+
+function headValues(head: ChainHead): unknown[] {
+  const { seq, hash, cluster, sealedTo, sealingTo, after, keyId, mac } = head;
+  return [
+    seq,
+    hash,
+    cluster,
+    sealedTo,
+    sealingTo,
+    after?.xid ?? null,
+    after?.id ?? null,
+    keyId,
+    mac,
+  ];
+}
+
+/** The rows that a snapshot does not see: those from its end on, and those of the transactions that it lists. */
+const BEYOND = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
 
 /** Not EXISTS, which the planner may turn into a pass over all seals; this is one probe of the index for each row. */
 const SEALED = '(select true from audit_seals s where s.audit_id = a.id) is not null as sealed';

@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import type { AuditContent } from './audit-entry.js';
+import type { KeyRing } from '../secrets/key-ring.js';
+import type { AuditContent, AuditRow } from './audit-entry.js';
 
 export const HASH_BYTES = 32;
 
@@ -13,6 +14,7 @@ export interface SealedPoint {
 
 /** Vouches for one row on its own: whoever writes a row without the key cannot make it. */
 export function rowMac(key: KeyObject, row: AuditContent): Buffer {
+  const { writer, written } = row;
   return hmac(key, [
     'row',
     row.id,
@@ -22,7 +24,15 @@ export function rowMac(key: KeyObject, row: AuditContent): Buffer {
     row.subject_type,
     row.subject_id,
     row.details,
+    // Rows of before there were writers keep the MAC that they have.
+    ...(writer === null && written === null ? [] : [writer, written]),
   ]);
+}
+
+/** The row is as the service wrote it. */
+export function isGenuine(row: AuditRow, keys: KeyRing): boolean {
+  const named = keys.find(row.key_id);
+  return named !== undefined && sameBytes(row.mac, rowMac(named.key, row));
 }
 
 /** The next link. It covers the row through its MAC, so that sealing reads neither the row's words nor its size. */
@@ -42,6 +52,11 @@ export function headMac(
   progress: readonly (string | null)[],
 ): Buffer {
   return hmac(key, ['head', String(head.seq), hex(head.hash), ...progress]);
+}
+
+/** Vouches for what the service says outside its database: a head in the log or a file, the frame of an export. */
+export function statementMac(key: KeyObject, purpose: string, fields: readonly string[]): Buffer {
+  return hmac(key, [purpose, ...fields]);
 }
 
 export function sameBytes(one: Buffer, other: Buffer): boolean {

@@ -27,6 +27,10 @@ export interface AuditContent {
   readonly subject_id: string;
   /** JSON as text: the column is `json`, which keeps every byte. */
   readonly details: string;
+  /** The process that wrote the row; null in rows of before there were writers. */
+  readonly writer: string | null;
+  /** How many rows of its writer had committed, as it knew, when this one was made. */
+  readonly written: string | null;
 }
 
 export interface AuditRow extends AuditContent {

@@ -9,6 +9,8 @@ const COLUMNS: readonly InsertedColumn<AuditRow>[] = [
   { name: 'subject_type', type: 'text', of: (row) => row.subject_type },
   { name: 'subject_id', type: 'text', of: (row) => row.subject_id },
   { name: 'details', type: 'json', of: (row) => row.details },
+  { name: 'writer', type: 'text', of: (row) => row.writer },
+  { name: 'written', type: 'bigint', of: (row) => row.written },
   { name: 'key_id', type: 'text', of: (row) => row.key_id },
   { name: 'mac', type: 'bytea', of: (row) => row.mac },
 ];

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { firstIdAt } from '../common/ids.js';
 
 export type SubjectFilter =
   { readonly type: string; readonly id: string } | { readonly typeOrId: string };
@@ -109,10 +110,4 @@ function subjectConditions(subject: SubjectFilter | undefined): { sql: string; v
     { sql: 'a.subject_type = $', value: subject.type },
     { sql: 'a.subject_id = $', value: subject.id },
   ];
-}
-
-/** The least UUID of version 7 that begins with the given millisecond. */
-function firstIdAt(time: number): string {
-  const hex = Math.max(0, time).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

@@ -1,10 +1,16 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type Tx, Transactions } from '../database/transactions.js';
-import { GENESIS, nextSeal, sameBytes, type SealedPoint } from './audit-chain.js';
-import { AuditChainRepository, PAGE_ROWS, type Seal } from './audit-chain.repository.js';
+import { GENESIS, nextSeal, type SealedPoint } from './audit-chain.js';
+import {
+  AuditChainRepository,
+  PAGE_ROWS,
+  type PageRow,
+  type Seal,
+} from './audit-chain.repository.js';
 import { AuditKeys } from './audit-keys.js';
-import { type ChainEnd, faultOf, signHead } from './chain-head.js';
-import { progressAfter, roundAt } from './sealing-round.js';
+import { AuditWitness } from './audit-witness.js';
+import { faultOf, signHead } from './chain-head.js';
+import { progressAfter, type Round, roundAt } from './sealing-round.js';
 
 /** Sealing on would lend the service's signature to what somebody did to the chain. */
 export class BrokenChainError extends Error {
@@ -24,38 +30,46 @@ export type SealingResult = 'more' | 'done' | 'elsewhere';
  */
 @Injectable()
 export class AuditSealer {
-  private readonly logger = new Logger(AuditSealer.name);
-  private seen: SealedPoint = GENESIS;
-
   constructor(
     private readonly transactions: Transactions,
     private readonly chain: AuditChainRepository,
     private readonly keys: AuditKeys,
+    private readonly witness: AuditWitness,
   ) {}
-
-  /** The end of the chain as this process last sealed or saw it. */
-  get head(): SealedPoint {
-    return this.seen;
-  }
 
   /** One page, in a transaction of its own. */
   async sealPage(): Promise<SealingResult> {
     const sealed = await this.transactions.run((tx) => this.sealIn(tx));
     if (sealed === undefined) return 'elsewhere';
-    this.seen = sealed.point;
+    this.witness.saw(sealed.point);
     return sealed.more ? 'more' : 'done';
   }
 
   private async sealIn(tx: Tx): Promise<{ point: SealedPoint; more: boolean } | undefined> {
-    if (!(await this.chain.tryLock(tx))) return undefined;
+    const locked = await this.chain.lockHead(tx);
     const end = await this.chain.readEnd(tx);
-    this.check(end);
+    if (!locked && end.head) return undefined;
+    const fault = faultOf(end, this.keys.chain);
+    if (fault !== undefined) throw new BrokenChainError(fault);
+    await this.witness.compare(tx, end);
+
     const round = roundAt(end);
     const page = await this.chain.pageOf(tx, round);
     const start: SealedPoint = end.head ?? GENESIS;
     if (page.length === 0 && !round.unfinished) return { point: start, more: false };
+    if (!locked && !(await this.beginHead(tx, round))) return undefined;
+    const { seals, point } = this.sealsOf(page, start);
+    const more = page.length === PAGE_ROWS;
+    if (seals.length > 0) {
+      await this.chain.insertSeals(tx, start.seq, seals, this.keys.chain.first.id);
+    }
+    const progress = progressAfter(round, more ? page.at(-1) : undefined);
+    await this.chain.writeHead(tx, signHead(this.keys.chain.first, point, progress));
+    return { point: { seq: point.seq, hash: point.hash }, more };
+  }
 
-    const { id: keyId, key } = this.keys.chain.first;
+  private sealsOf(page: readonly PageRow[], start: SealedPoint) {
+    const { key } = this.keys.chain.first;
     const seals: Seal[] = [];
     let point = start;
     for (const row of page) {
@@ -64,26 +78,11 @@ export class AuditSealer {
       point = nextSeal(key, point, row);
       seals.push({ auditId: row.id, hash: point.hash });
     }
-    const more = page.length === PAGE_ROWS;
-    if (seals.length > 0) await this.chain.insertSeals(tx, start.seq, seals, keyId);
-    const progress = progressAfter(round, more ? page.at(-1) : undefined);
-    await this.chain.writeHead(tx, signHead(this.keys.chain.first, point, progress));
-    return { point: { seq: point.seq, hash: point.hash }, more };
+    return { seals, point };
   }
 
-  private check(end: ChainEnd): void {
-    const fault = faultOf(end, this.keys.chain);
-    if (fault !== undefined) throw new BrokenChainError(fault);
-    const { seq, hash } = end.head ?? GENESIS;
-    if (seq < this.seen.seq || (seq === this.seen.seq && !sameBytes(hash, this.seen.hash))) {
-      // A whole but older chain is what a restored backup looks like, too: said aloud, for a person to judge.
-      this.logger.error(
-        `The audit chain went back: it ended at ${describe(this.seen)} and now ends at ${describe({ seq, hash })}.`,
-      );
-    }
+  private async beginHead(tx: Tx, { cluster }: Round): Promise<boolean> {
+    const nothing = { cluster, sealedTo: null, sealingTo: null, after: null };
+    return await this.chain.beginHead(tx, signHead(this.keys.chain.first, GENESIS, nothing));
   }
-}
-
-export function describe({ seq, hash }: SealedPoint): string {
-  return `${seq} ${hash.toString('hex')}`;
 }

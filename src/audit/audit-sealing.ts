@@ -5,24 +5,41 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { AuditSealer, describe } from './audit-sealer.js';
+import { AuditAnchor } from './audit-anchor.js';
+import { AuditBacklog } from './audit-backlog.js';
+import { statementMac } from './audit-chain.js';
+import { AuditKeys } from './audit-keys.js';
+import { AuditSealer, BrokenChainError } from './audit-sealer.js';
+import { AuditWitness, describe } from './audit-witness.js';
 
 const EVERY_MS = 1_000;
+const LOOK_AT_BACKLOG_EVERY_MS = 30_000;
 const LOG_HEAD_EVERY_MS = 5 * 60_000;
 
 /** A backlog is worked off between two looks at the clock, and delays a stop by no more than some seconds. */
 const PAGES_AT_ONCE = 100;
 
-/** Runs the sealer, and writes the end of the chain where no one with only the database can change it: to the log. */
+/** Runs the sealer, and writes the end of the chain where no one with only the database can change it: file and log. */
 @Injectable()
 export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(AuditSealing.name);
   private readonly stop = new AbortController();
   private running: Promise<void> | undefined;
-  private lastFailure: string | undefined;
+  private lastFailure: Error | undefined;
   private logged = '';
 
-  constructor(private readonly sealer: AuditSealer) {}
+  constructor(
+    private readonly sealer: AuditSealer,
+    private readonly witness: AuditWitness,
+    private readonly anchor: AuditAnchor,
+    private readonly backlog: AuditBacklog,
+    private readonly keys: AuditKeys,
+  ) {}
+
+  /** What keeps the chain from being continued. */
+  get broken(): string | undefined {
+    return this.lastFailure instanceof BrokenChainError ? this.lastFailure.message : undefined;
+  }
 
   onApplicationBootstrap(): void {
     this.running = this.run();
@@ -38,12 +55,18 @@ export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private async run(): Promise<void> {
+    await this.anchor.hear();
     let headDue = Date.now();
+    let backlogDue = headDue + LOOK_AT_BACKLOG_EVERY_MS;
     while (!this.stop.signal.aborted) {
       await this.sealPending();
       if (Date.now() >= headDue) {
         this.logHead();
         headDue = Date.now() + LOG_HEAD_EVERY_MS;
+      }
+      if (Date.now() >= backlogDue) {
+        await this.warnOfBacklog();
+        backlogDue = Date.now() + LOOK_AT_BACKLOG_EVERY_MS;
       }
       await sleep(EVERY_MS, undefined, { signal: this.stop.signal, ref: false }).catch(
         () => undefined,
@@ -58,19 +81,38 @@ export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdo
       }
       this.lastFailure = undefined;
     } catch (error) {
-      this.report(error instanceof Error ? error.message : String(error));
+      this.report(error instanceof Error ? error : new Error(String(error)));
+    }
+    await this.anchor.keep();
+  }
+
+  /** Whoever holds the end of the chain stops the sealing everywhere, and no replica fails. */
+  private async warnOfBacklog(): Promise<void> {
+    try {
+      const late = await this.backlog.lateness(await this.backlog.waiting());
+      if (late !== undefined) this.logger.error(`Audit rows wait to be sealed: ${late}.`);
+    } catch {
+      // The sealer says that the database is away.
     }
   }
 
   /** Once, and not every second for as long as it lasts. */
-  private report(failure: string): void {
-    if (failure !== this.lastFailure) this.logger.error(`Audit rows wait to be sealed: ${failure}`);
+  private report(failure: Error): void {
+    if (failure.message !== this.lastFailure?.message) {
+      this.logger.error(`Audit rows wait to be sealed: ${failure.message}`);
+    }
     this.lastFailure = failure;
   }
 
+  /** Signed, so that a line of the log can be told from one that somebody made up: see `npm run audit -- head`. */
   private logHead(): void {
-    const head = describe(this.sealer.head);
-    if (head !== this.logged) this.logger.log(`The audit chain ends at ${head}.`);
-    this.logged = head;
+    const { head } = this.witness;
+    if (describe(head) === this.logged) return;
+    this.logged = describe(head);
+    const { id, key } = this.keys.chain.first;
+    const mac = statementMac(key, 'logged-head', [String(head.seq), head.hash.toString('hex')]);
+    this.logger.log(
+      `The audit chain ends at ${describe(head)}, signed ${id} ${mac.toString('hex')}.`,
+    );
   }
 }

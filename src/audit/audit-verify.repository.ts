@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { AUDIT_ROW } from './audit-chain.repository.js';
 import type { AuditRow } from './audit-entry.js';
 
 /** Two hashes each, so that a page holds the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
-
-const ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details, a.key_id, a.mac`;
 
 /** Keeps the planner from reading a whole table for a page of it, whatever it believes about their sizes. */
 const BY_INDEX = 'offset 0';
@@ -26,16 +25,14 @@ export interface UnsealedRow extends AuditRow {
 
 @Injectable()
 export class AuditVerifyRepository {
-  constructor(private readonly dataSource: DataSource) {}
-
-  async sealsAfter(seq: bigint, upTo: bigint): Promise<SealedRow[]> {
-    const rows = await this.dataSource.query<FlatSeal[]>(
+  async sealsAfter(manager: EntityManager, seq: bigint): Promise<SealedRow[]> {
+    const rows = await manager.query<FlatSeal[]>(
       `select s.seq::text as seq, s.audit_id, s.hash as seal_hash, s.key_id as seal_key_id, row.*
        from (select * from audit_seals
-             where seq > $1 and seq <= $2 order by seq limit ${PAGE_SEALS}) s
-       left join lateral (select ${ROW} from audit_log a where a.id = s.audit_id ${BY_INDEX}) as row on true
+             where seq > $1 order by seq limit ${PAGE_SEALS}) s
+       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id ${BY_INDEX}) as row on true
        order by s.seq`,
-      [seq, upTo],
+      [seq],
     );
     return rows.map((flat) => ({
       seq: BigInt(flat.seq),
@@ -46,9 +43,13 @@ export class AuditVerifyRepository {
     }));
   }
 
-  async unsealedAmong(ids: readonly string[], sealedTo: string | null): Promise<UnsealedRow[]> {
-    return await this.dataSource.query(
-      `select ${ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
+  async unsealedAmong(
+    manager: EntityManager,
+    ids: readonly string[],
+    sealedTo: string | null,
+  ): Promise<UnsealedRow[]> {
+    return await manager.query(
+      `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
        from audit_log a
        where a.id = any ($1::uuid[])
          and (select true from audit_seals s where s.audit_id = a.id) is null

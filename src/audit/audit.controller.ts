@@ -35,12 +35,6 @@ export class AuditController {
   @Operation('verifyAudit', 'Find out whether the audit trail was tampered with')
   @ApiAnswer({ status: 200, description: 'What was found.', type: AuditVerificationDto })
   async verify(): Promise<AuditVerificationDto> {
-    const { valid, checked, unsealed, first_invalid_id } = await this.audit.verify();
-    return {
-      valid,
-      checked,
-      unsealed,
-      ...(first_invalid_id !== undefined && { first_invalid_id }),
-    };
+    return AuditVerificationDto.from(await this.audit.verify());
   }
 }

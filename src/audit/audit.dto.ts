@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsString, Length } from 'class-validator';
 import { PageQueryDto } from '../common/paging/page-query.dto.js';
 import { IsIsoTime, Optional } from '../common/validation/decorators.js';
+import type { Verification } from './audit-verifier.js';
 import type { AuditRecord } from './audit.service.js';
 
 const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
@@ -150,4 +151,34 @@ export class AuditVerificationDto {
     example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
   })
   readonly first_invalid_id?: string;
+
+  @ApiProperty({
+    type: 'boolean',
+    required: false,
+    description:
+      'The trail does not lead through an end that this service has seen, or that AUDIT_ANCHOR_FILE holds: it was put back to an earlier state, or made anew. Absent when it does.',
+    example: true,
+  })
+  readonly head_rewound?: true;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    required: false,
+    description: 'Entries that were removed before they were sealed; absent when there are none.',
+    example: 2,
+  })
+  readonly missing?: number;
+
+  static from(this: void, found: Verification): AuditVerificationDto {
+    const { valid, checked, unsealed, first_invalid_id, head_rewound, missing } = found;
+    return {
+      valid,
+      checked,
+      unsealed,
+      ...(first_invalid_id !== undefined && { first_invalid_id }),
+      ...(head_rewound !== undefined && { head_rewound }),
+      ...(missing !== undefined && { missing }),
+    };
+  }
 }

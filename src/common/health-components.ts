@@ -17,6 +17,7 @@ export const COMPONENTS = [
   'jobs',
   'notifications',
   'access',
+  'audit',
 ] as const;
 export type ComponentName = (typeof COMPONENTS)[number];
 

@@ -114,6 +114,13 @@ export class Settings {
   readonly secretsKey: readonly KeyObject[];
 
   @Setting(
+    SECRETS,
+    'Keeps the end of the audit trail outside its database, to notice when the trail was put back. Unset: DATA_DIR/audit-anchor.json.',
+    optionalText(),
+  )
+  readonly auditAnchorFile: string | undefined;
+
+  @Setting(
     ACCESS,
     'Proxies (CIDRs, comma separated) whose X-Forwarded-* headers count.',
     list(readCidr),

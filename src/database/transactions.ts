@@ -28,7 +28,12 @@ export interface Participant<T = unknown> {
 const ATTEMPTS = 4;
 
 /** Known to every instance: one with connections of its own may run what was written against another. */
-const afterCommit = new WeakMap<EntityManager, (() => void)[]>();
+const actionsAfterCommit = new WeakMap<EntityManager, (() => void)[]>();
+
+/** Calls `action` once the transaction has committed, and never when it rolls back. It must not throw. */
+export function afterCommit(tx: Tx, action: () => void): void {
+  actionsAfterCommit.get(tx)?.push(action);
+}
 
 @Injectable()
 export class Transactions {
@@ -51,9 +56,17 @@ export class Transactions {
     }
   }
 
-  /** Calls `action` once the transaction has committed, and never when it rolls back. It must not throw. */
+  /** See afterCommit. */
   onCommit(tx: Tx, action: () => void): void {
-    afterCommit.get(tx)?.push(action);
+    afterCommit(tx, action);
+  }
+
+  /** Reads everything as it was at one moment, however long it takes. */
+  async snapshot<T>(read: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return await this.dataSource.transaction('REPEATABLE READ', async (manager) => {
+      await manager.query('set transaction read only');
+      return await read(manager);
+    });
   }
 
   private async attempt<T>(
@@ -63,7 +76,7 @@ export class Transactions {
     const runner = this.dataSource.createQueryRunner();
     const tx = runner.manager as Tx;
     const actions: (() => void)[] = [];
-    afterCommit.set(tx, actions);
+    actionsAfterCommit.set(tx, actions);
     let result: T;
     try {
       await runner.startTransaction();

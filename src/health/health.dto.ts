@@ -57,6 +57,7 @@ export class DetailedHealthDto extends HealthDto {
       jobs: { status: 'healthy', waiting: 0 },
       notifications: { status: 'disabled', message: 'No channel is set up.' },
       access: { status: 'healthy', made_up_password: false },
+      audit: { status: 'healthy', unsealed: 3 },
     },
   })
   readonly components: Record<ComponentName, ComponentHealth>;

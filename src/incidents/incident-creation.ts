@@ -113,6 +113,7 @@ export class IncidentCreation {
 
   /** After the commit. */
   private told(rows: readonly InsertedIncident[]): void {
+    this.audit.count(rows);
     this.events.wake();
     for (const row of rows) this.count(row);
   }

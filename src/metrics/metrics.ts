@@ -58,6 +58,17 @@ export class Metrics {
     'Jobs that are due, deferred or to be tried again.',
     [],
   );
+  readonly auditUnsealed = gauge('audit_unsealed', 'Audit entries that wait to be sealed.', []);
+  readonly auditOldestUnsealed = gauge(
+    'audit_oldest_unsealed_seconds',
+    'Age of the oldest audit entry that waits to be sealed; 0 when none does.',
+    [],
+  );
+  readonly auditChainOk = gauge(
+    'audit_chain_ok',
+    'Whether the end of the audit chain is as it was seen before, and continued.',
+    [],
+  );
   readonly connectorUp = gauge('connector_up', 'Whether an enabled connector answers.', [
     'connector',
   ]);

@@ -15,6 +15,8 @@ import type { AuditEntry } from '../../src/audit/audit-entry.js';
 import { insertAuditRow, insertAuditRows } from '../../src/audit/audit-insert.js';
 import { AuditKeys } from '../../src/audit/audit-keys.js';
 import { AuditLog } from '../../src/audit/audit-log.js';
+import { AuditWitness } from '../../src/audit/audit-witness.js';
+import { AuditWriter } from '../../src/audit/audit-writer.js';
 import { AuditSealer } from '../../src/audit/audit-sealer.js';
 import { Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
@@ -53,8 +55,10 @@ async function main(): Promise<void> {
   const keys = new AuditKeys(
     new SecretKeys([readSecretKey(Buffer.alloc(32, 1).toString('base64'))]),
   );
-  const audit = new AuditLog(statements, keys, new Clock());
-  const sealer = new AuditSealer(transactions, new AuditChainRepository(), keys);
+  const [chain, clock, writer] = [new AuditChainRepository(), new Clock(), new AuditWriter()];
+  const audit = new AuditLog(statements, keys, clock, writer);
+  const witness = new AuditWitness(chain, keys, writer, clock);
+  const sealer = new AuditSealer(transactions, chain, keys, witness);
 
   await dataSource.query(
     'create table if not exists trivial (id uuid primary key, name text not null)',

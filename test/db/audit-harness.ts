@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
+import { AuditAnchor } from '../../src/audit/audit-anchor.js';
 import { AuditChainRepository } from '../../src/audit/audit-chain.repository.js';
 import type { AuditEntry } from '../../src/audit/audit-entry.js';
 import { insertAuditRow } from '../../src/audit/audit-insert.js';
@@ -9,8 +10,11 @@ import { AuditLog } from '../../src/audit/audit-log.js';
 import { AuditSealer } from '../../src/audit/audit-sealer.js';
 import { AuditVerifier, type Verification } from '../../src/audit/audit-verifier.js';
 import { AuditVerifyRepository } from '../../src/audit/audit-verify.repository.js';
+import { AuditWitness } from '../../src/audit/audit-witness.js';
+import { AuditWriter } from '../../src/audit/audit-writer.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/common/clock.js';
+import { loadSettings } from '../../src/config/load-settings.js';
 import { readSecretKey } from '../../src/config/secret-key.js';
 import { Statements } from '../../src/database/statements.js';
 import { Transactions } from '../../src/database/transactions.js';
@@ -25,6 +29,8 @@ export interface Replica {
   readonly log: AuditLog;
   readonly chain: AuditChainRepository;
   readonly sealer: AuditSealer;
+  readonly witness: AuditWitness;
+  readonly anchor: AuditAnchor;
   readonly service: AuditService;
   sealAll(): Promise<void>;
   verify(): Promise<Verification>;
@@ -45,20 +51,20 @@ export class AuditHarness {
 
   replica(
     secretsKey: readonly string[],
-    { chain = new AuditChainRepository(), clock = new Clock() } = {},
+    { chain = new AuditChainRepository(), clock = new Clock(), anchorFile = '/nowhere' } = {},
   ): Replica {
     const { dataSource } = this.database;
     const keys = new AuditKeys(new SecretKeys(secretsKey.map(readSecretKey)));
-    const sealer = new AuditSealer(this.transactions, chain, keys);
-    const verifier = new AuditVerifier(
-      dataSource,
-      chain,
-      new AuditVerifyRepository(dataSource),
-      keys,
-    );
+    const writer = new AuditWriter();
+    const witness = new AuditWitness(chain, keys, writer, clock);
+    const sealer = new AuditSealer(this.transactions, chain, keys, witness);
+    const records = new AuditVerifyRepository();
+    const verifier = new AuditVerifier(this.transactions, chain, records, keys, witness, clock);
     return {
       keys,
-      log: new AuditLog(this.statements, keys, clock),
+      log: new AuditLog(this.statements, keys, clock, writer),
+      witness,
+      anchor: new AuditAnchor(loadSettings({ AUDIT_ANCHOR_FILE: anchorFile }), keys, witness),
       chain,
       sealer,
       service: new AuditService(new AuditListRepository(dataSource), verifier),
@@ -74,6 +80,7 @@ export class AuditHarness {
     const values = replica.log.valuesOf(someEntry(entry));
     await this.transactions.run(async (tx) => {
       await this.statements.rowsIn(tx, INSERT, values);
+      replica.log.countOnCommit(tx, [entry]);
     });
     return values[0] as string;
   }
@@ -92,6 +99,23 @@ export class AuditHarness {
       await switchTriggers('enable');
       await client.query('commit');
     });
+  }
+
+  /** The trail as it is now, to be put back later: genuine, and older. */
+  async keepState(): Promise<() => Promise<void>> {
+    const tables = ['audit_log', 'audit_seals', 'audit_chain'];
+    const copy = `kept_${randomBytes(4).toString('hex')}`;
+    await this.asOwner(async (owner) => {
+      await owner.query(`create schema ${copy}`);
+      for (const table of tables) {
+        await owner.query(`create table ${copy}.${table} as table ${table}`);
+      }
+    });
+    return () =>
+      this.tamper(
+        `truncate ${tables.join(', ')}`,
+        ...tables.map((table) => `insert into ${table} select * from ${copy}.${table}`),
+      );
   }
 
   async asOwner<T>(work: (client: Client) => Promise<T>): Promise<T> {

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AuditBacklog } from '../../src/audit/audit-backlog.js';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/audit-chain.repository.js';
+import { insertAuditRow } from '../../src/audit/audit-insert.js';
 import { signHead } from '../../src/audit/chain-head.js';
+import { Clock } from '../../src/common/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const key = newKey();
@@ -59,11 +62,7 @@ describe('sealing', () => {
       await slow.query('begin');
       await slow.query('select pg_current_xact_id()');
       const values = replica.log.valuesOf(someEntry({ actor: 'slow' }));
-      await slow.query(
-        `insert into audit_log (id, at, actor, action, subject_type, subject_id, details, key_id, mac)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-        values,
-      );
+      await slow.query(insertAuditRow(), values);
       for (let sealed = 1; sealed <= 3; sealed += 1) {
         await harness.record(replica);
         await replica.sealAll();
@@ -109,11 +108,55 @@ describe('sealing', () => {
 
   it('lets one seal at a time: the other neither waits nor seals', async () => {
     await harness.record(replica);
+    await replica.sealAll();
+    await harness.record(replica);
     await harness.transactions.run(async (tx) => {
-      expect(await replica.chain.tryLock(tx)).toBe(true);
+      expect(await replica.chain.lockHead(tx)).toBe(true);
       expect(await replica.sealer.sealPage()).toBe('elsewhere');
     });
     expect(await replica.sealer.sealPage()).toBe('done');
+  });
+
+  it('is not stopped by who may read and take advisory locks, however many', async () => {
+    await replica.sealAll();
+    await harness.record(replica);
+    await replica.sealAll();
+    await harness.record(replica);
+    await harness.asOwner(async (somebody) => {
+      await somebody.query(
+        `select pg_advisory_lock(n) from generate_series(7203400, 7203500) as n`,
+      );
+      await somebody.query('begin');
+      await somebody.query('lock table audit_chain in access share mode');
+      await somebody.query('select * from audit_chain');
+      await replica.sealAll();
+    });
+    await harness.expectEverythingSealedOnce(2);
+  });
+
+  it('that somebody with the rights to it stops is told, with the name of who it is', async () => {
+    const late = Date.now() - 90_000;
+    const past = harness.replica([key], { clock: { now: () => new Date(late) } });
+    const backlogOf = new AuditBacklog(harness.database.dataSource, replica.chain, new Clock());
+    await harness.record(replica);
+    await replica.sealAll();
+    expect(await backlogOf.lateness(await backlogOf.waiting())).toBeUndefined();
+    await harness.record(past);
+    await harness.asOwner(async (somebody) => {
+      await somebody.query(`set application_name = 'a stranger'`);
+      await somebody.query('begin');
+      await somebody.query('select * from audit_chain for update');
+      expect(await replica.sealer.sealPage()).toBe('elsewhere');
+      const waiting = await backlogOf.waiting();
+      expect(waiting.unsealed).toBe(1);
+      expect(waiting.oldestSeconds).toBeGreaterThanOrEqual(90);
+      const [me] = (await somebody.query('select pg_backend_pid() as pid')).rows;
+      expect(await backlogOf.lateness(waiting)).toMatch(
+        new RegExp(`the session ${me.pid} .*a stranger.* holds the end of the chain`),
+      );
+    });
+    await replica.sealAll();
+    expect(await backlogOf.waiting()).toEqual({ unsealed: 0, oldestSeconds: 0 });
   });
 
   it('writes nothing when there is nothing to seal', async () => {

@@ -186,22 +186,23 @@ describe('verifying', () => {
       'delete from audit_log where id = (select audit_id from audit_seals where seq = 6)',
       'delete from audit_seals where seq = 6',
     ];
+    const CUT = { valid: false, head_rewound: true, missing: 1 };
     const headBack = `update audit_chain set seq = 5, hash = (select hash from audit_seals where seq = 5)`;
 
     it('is found by the head', async () => {
       await harness.tamper(...cut);
-      expect(await replica.verify()).toEqual({ valid: false, checked: 5, unsealed: 0 });
+      expect(await replica.verify()).toEqual({ ...CUT, checked: 5, unsealed: 0 });
       await expect(replica.sealer.sealPage()).rejects.toThrow('its last seals were removed');
     });
 
     it('is found by the MAC of a head that was put back', async () => {
       await harness.tamper(...cut, headBack);
-      expect(await replica.verify()).toEqual({ valid: false, checked: 5, unsealed: 0 });
+      expect(await replica.verify()).toEqual({ ...CUT, checked: 5, unsealed: 0 });
     });
 
     it('is found by the missing head', async () => {
       await harness.tamper(...cut, 'delete from audit_chain');
-      expect(await replica.verify()).toEqual({ valid: false, checked: 5, unsealed: 0 });
+      expect(await replica.verify()).toEqual({ ...CUT, checked: 5, unsealed: 0 });
     });
 
     it('is not continued, which would sign what was done', async () => {
@@ -217,6 +218,7 @@ describe('verifying', () => {
       await harness.tamper(cut[1]!);
       expect(await replica.verify()).toEqual({
         valid: false,
+        head_rewound: true,
         checked: 5,
         unsealed: 1,
         first_invalid_id: ids[5],

@@ -1,4 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { acceptHead } from '../../src/audit/accept-head.js';
+import { AuditWitness } from '../../src/audit/audit-witness.js';
+import { AuditKeys } from '../../src/audit/audit-keys.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -69,5 +74,87 @@ describe('the audit trail over HTTP', () => {
     'subject=a&subject=b',
   ])('refuses %s', async (query) => {
     expect((await admin.request('GET', `/api/audit?${query}`)).status).toBe(422);
+  });
+});
+
+describe('how the audit trail is', () => {
+  const ROWS = 'audit_log, audit_seals, audit_chain';
+  let app: TestApp;
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    admin = await as(app, 'admin');
+  });
+  afterAll(() => app.close());
+
+  const component = async () =>
+    (await admin.request('GET', '/api/health/detailed')).body.components.audit;
+
+  const metric = async (name: string): Promise<number> => {
+    const { text } = await app.request('GET', '/metrics');
+    return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)![1]);
+  };
+
+  async function until(holds: () => Promise<boolean>): Promise<void> {
+    for (const end = Date.now() + 15_000; !(await holds()); await sleep(100)) {
+      if (Date.now() > end) throw new Error('It never came to hold.');
+    }
+  }
+
+  /** Everything that was recorded is sealed, and the service has seen it. */
+  async function sealed(owner: Client): Promise<void> {
+    await until(async () => {
+      const { rows } = await owner.query<{ rows: string }>(
+        'select count(*) as rows from audit_log',
+      );
+      return BigInt(rows[0]!.rows) === app.nest.get(AuditWitness).head.seq;
+    });
+  }
+
+  it('shows in health and metrics', async () => {
+    await until(async () => (await component()).unsealed === 0);
+    expect(await component()).toEqual({
+      status: 'healthy',
+      unsealed: 0,
+      oldest_unsealed_seconds: 0,
+    });
+    expect(await metric('audit_chain_ok')).toBe(1);
+    expect(await metric('audit_oldest_unsealed_seconds')).toBe(0);
+  });
+
+  it('tells of a trail that was put back, until somebody accepts it', async () => {
+    const owner = new Client(app.database.url);
+    await owner.connect();
+    const tables = ROWS.split(', ');
+    await sealed(owner);
+    await owner.query('begin isolation level repeatable read');
+    for (const table of tables) await owner.query(`create table kept_${table} as table ${table}`);
+    await owner.query('commit');
+    await admin.request('POST', '/api/api-keys', { body: { name: 'later', role: 'viewer' } });
+    await sealed(owner);
+    await owner.query('begin');
+    for (const table of tables) {
+      await owner.query(`alter table ${table} disable trigger user`);
+    }
+    await owner.query(`truncate ${ROWS}`);
+    for (const table of tables) {
+      await owner.query(`insert into ${table} select * from kept_${table}`);
+      await owner.query(`alter table ${table} enable trigger user`);
+    }
+    await owner.query('commit');
+    await owner.end();
+
+    const verify = async () => (await admin.request('GET', '/api/audit/verify')).body.data;
+    expect(await verify()).toMatchObject({ valid: false, head_rewound: true });
+    await until(async () => (await component()).message?.includes('accept-head') === true);
+    expect((await component()).status).toBe('unhealthy');
+    expect((await app.request('GET', '/health')).body.status).toBe('degraded');
+    await until(async () => (await metric('audit_chain_ok')) === 0);
+
+    await acceptHead(app.nest.get(DataSource), app.nest.get(AuditKeys), 'a test');
+    await until(async () => (await component()).status === 'healthy');
+    await until(async () => (await metric('audit_chain_ok')) === 1);
+    expect(await verify()).toMatchObject({ valid: true });
   });
 });

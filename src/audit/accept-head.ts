@@ -1,0 +1,29 @@
+import type { DataSource } from 'typeorm';
+import { Clock } from '../common/clock.js';
+import { Statements } from '../database/statements.js';
+import { Transactions } from '../database/transactions.js';
+import type { AuditKeys } from './audit-keys.js';
+import { AuditLog } from './audit-log.js';
+
+export const HEAD_ACCEPTED = 'audit.head_accepted';
+
+/**
+ * Takes the trail as it is for the right one: after the restore of a backup, or when its seals were made anew. It is a
+ * record in the trail, which nobody can make without the key. Every process that finds it forgets what it witnessed
+ * before.
+ */
+export async function acceptHead(
+  dataSource: DataSource,
+  keys: AuditKeys,
+  reason: string,
+): Promise<void> {
+  const log = new AuditLog(new Statements(dataSource), keys, new Clock());
+  await new Transactions(dataSource).run((tx) =>
+    log.record(tx, {
+      actor: 'system',
+      action: HEAD_ACCEPTED,
+      subject: { type: 'audit', id: 'head' },
+      details: { reason },
+    }),
+  );
+}

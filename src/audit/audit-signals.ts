@@ -1,0 +1,64 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { type ComponentHealth, HealthComponents } from '../common/health-components.js';
+import { Metrics } from '../metrics/metrics.js';
+import { ScrapedGauges } from '../metrics/scraped-gauges.js';
+import { AuditAnchor } from './audit-anchor.js';
+import { AuditBacklog } from './audit-backlog.js';
+import { AuditChainRepository } from './audit-chain.repository.js';
+import { AuditSealing } from './audit-sealing.js';
+import { AuditVerifier } from './audit-verifier.js';
+import { AuditWitness } from './audit-witness.js';
+
+/** Shows operators whether the trail is sealed, and is what it was. */
+@Injectable()
+export class AuditSignals implements OnModuleInit {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly chain: AuditChainRepository,
+    private readonly backlog: AuditBacklog,
+    private readonly sealing: AuditSealing,
+    private readonly witness: AuditWitness,
+    private readonly verifier: AuditVerifier,
+    private readonly anchor: AuditAnchor,
+    private readonly components: HealthComponents,
+    private readonly metrics: Metrics,
+    private readonly gauges: ScrapedGauges,
+  ) {}
+
+  onModuleInit(): void {
+    this.components.register('audit', () => this.health());
+    const { auditUnsealed, auditOldestUnsealed, auditChainOk } = this.metrics;
+    this.gauges.register(auditUnsealed, async () => (await this.backlog.waiting()).unsealed);
+    this.gauges.register(
+      auditOldestUnsealed,
+      async () => (await this.backlog.waiting()).oldestSeconds,
+    );
+    this.gauges.register(auditChainOk, async () => {
+      // Absent while the database cannot be asked: what was true then need not be true now.
+      await this.chain.readEnd(this.dataSource.manager);
+      return this.damage() === undefined ? 1 : 0;
+    });
+  }
+
+  private damage(): string | undefined {
+    if (this.sealing.broken !== undefined) return this.sealing.broken;
+    if (this.witness.rewound) {
+      return 'The audit trail was put back to an earlier state. If a backup was restored: npm run audit -- accept-head.';
+    }
+    return !this.verifier.foundInvalid
+      ? undefined
+      : 'The last verification of the audit trail found it changed: GET /api/audit/verify.';
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const waiting = await this.backlog.waiting();
+    const { unsealed, oldestSeconds: oldest_unsealed_seconds } = waiting;
+    const numbers = { unsealed, oldest_unsealed_seconds };
+    const damage = this.damage();
+    if (damage !== undefined) return { status: 'unhealthy', message: damage, ...numbers };
+    const message = (await this.backlog.lateness(waiting)) ?? this.anchor.fault;
+    if (message !== undefined) return { status: 'degraded', message, ...numbers };
+    return { status: 'healthy', ...numbers };
+  }
+}

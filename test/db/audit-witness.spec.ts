@@ -1,0 +1,256 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { acceptHead, HEAD_ACCEPTED } from '../../src/audit/accept-head.js';
+import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
+
+const VALID = { valid: true, unsealed: 0 };
+
+describe('what is known of the audit trail outside its database', () => {
+  const key = newKey();
+  let harness: AuditHarness;
+  let replica: Replica;
+  let home: string;
+  let anchorFile: string;
+
+  beforeEach(async () => {
+    harness = await AuditHarness.open();
+    home = mkdtempSync(join(tmpdir(), 'its-anchor-'));
+    anchorFile = join(home, 'folder', 'anchor.json');
+    replica = harness.replica([key], { anchorFile });
+    await write(3);
+  });
+  afterEach(async () => {
+    rmSync(home, { recursive: true, force: true });
+    await harness.database.close();
+  });
+
+  async function write(rows: number, writer = replica): Promise<void> {
+    for (let row = 0; row < rows; row += 1) await harness.record(writer);
+    await writer.sealAll();
+  }
+
+  /** The next start of the service, which knows what the file says. */
+  async function restarted(keys = [key]): Promise<Replica> {
+    const next = harness.replica(keys, { anchorFile });
+    await next.anchor.hear();
+    return next;
+  }
+
+  const accept = () => acceptHead(harness.database.dataSource, replica.keys, 'a backup');
+
+  describe('a trail put back to an earlier state that was genuine', () => {
+    let putBack: () => Promise<void>;
+
+    beforeEach(async () => {
+      putBack = await harness.keepState();
+      await write(2);
+      await replica.anchor.keep();
+      await putBack();
+    });
+
+    it('is found by the process that has seen it longer', async () => {
+      expect(await replica.verify()).toMatchObject({
+        valid: false,
+        checked: 3,
+        head_rewound: true,
+      });
+      await replica.sealAll();
+      expect(replica.witness.rewound).toBe(true);
+    });
+
+    it('is found by the next start, from the file', async () => {
+      expect(await (await restarted()).verify()).toMatchObject({
+        valid: false,
+        head_rewound: true,
+      });
+      expect(await harness.replica([key]).verify()).toEqual({ ...VALID, checked: 3 });
+    });
+
+    it('is found when it has grown beyond the head that was seen, and the file holds on to that', async () => {
+      const stranger = harness.replica([key]);
+      await write(5, stranger);
+      await replica.sealAll();
+      await replica.anchor.keep();
+      expect(await (await restarted()).verify()).toMatchObject({
+        valid: false,
+        checked: 8,
+        head_rewound: true,
+      });
+      expect(await stranger.verify()).toEqual({ ...VALID, checked: 8 });
+    });
+
+    it('is found down to the empty one', async () => {
+      await harness.tamper('truncate audit_log, audit_seals, audit_chain');
+      expect(await (await restarted()).verify()).toEqual({
+        valid: false,
+        checked: 0,
+        unsealed: 0,
+        head_rewound: true,
+        missing: 5,
+      });
+    });
+
+    it('is valid again once somebody with the key has accepted it, for running processes and the next', async () => {
+      await replica.sealAll();
+      await accept();
+      for (const one of [replica, await restarted()]) {
+        await one.sealAll();
+        await one.anchor.keep();
+        expect(one.witness.rewound).toBe(false);
+        expect(await one.verify()).toEqual({ ...VALID, checked: 4 });
+      }
+      const [record] = await harness.rows(
+        `select actor, action, details from audit_log where action = '${HEAD_ACCEPTED}'`,
+      );
+      expect(record).toEqual({
+        actor: 'system',
+        action: HEAD_ACCEPTED,
+        details: { reason: 'a backup' },
+      });
+      await write(1);
+      expect(await (await restarted()).verify()).toEqual({ ...VALID, checked: 5 });
+    });
+
+    it('is not accepted without the key, nor by a record of another time', async () => {
+      await acceptHead(harness.database.dataSource, harness.replica([newKey()]).keys, 'forged');
+      await replica.sealAll();
+      expect(replica.witness.rewound).toBe(true);
+      expect(await replica.verify()).toMatchObject({ valid: false });
+    });
+  });
+
+  it('an acceptance does not cover what is put back later', async () => {
+    await accept();
+    await replica.sealAll();
+    const putBack = await harness.keepState();
+    await write(1);
+    await replica.anchor.keep();
+    await putBack();
+    expect(await replica.verify()).toMatchObject({ valid: false, head_rewound: true });
+    expect(await (await restarted()).verify()).toMatchObject({ valid: false, head_rewound: true });
+  });
+
+  describe('rows that are removed before they are sealed', () => {
+    const removeUnsealed = () =>
+      harness.tamper('delete from audit_log where id not in (select audit_id from audit_seals)');
+
+    it('are missed by who wrote them', async () => {
+      await harness.record(replica);
+      await harness.record(replica);
+      await removeUnsealed();
+      expect(await replica.verify()).toEqual({ ...VALID, valid: false, checked: 3, missing: 2 });
+    });
+
+    it('are missed by everybody once the writer has written again', async () => {
+      await harness.record(replica);
+      await removeUnsealed();
+      await write(1);
+      const other = harness.replica([key]);
+      expect(await other.verify()).toEqual({ ...VALID, valid: false, checked: 4, missing: 1 });
+    });
+
+    it('are missed by the next start, from the file', async () => {
+      await harness.record(replica);
+      await replica.anchor.keep();
+      await removeUnsealed();
+      expect(await (await restarted()).verify()).toMatchObject({ valid: false, missing: 1 });
+    });
+
+    it('are accepted like the rest', async () => {
+      await harness.record(replica);
+      await removeUnsealed();
+      await write(1);
+      await accept();
+      await write(2);
+      expect(await replica.verify()).toEqual({ ...VALID, checked: 7 });
+    });
+
+    it('are not missed when their transaction never committed, or was told so late that others came first', async () => {
+      const late = harness.transactions.run(async (tx) => {
+        await replica.log.record(tx, someEntry());
+        for (let row = 0; row < 5; row += 1) await harness.record(replica);
+      });
+      await late;
+      const failing = harness.transactions.run(async (tx) => {
+        await replica.log.recordAll(tx, [someEntry(), someEntry()]);
+        throw new Error('rolled back');
+      });
+      await expect(failing).rejects.toThrow('rolled back');
+      await harness.transactions.run((tx) => replica.log.recordAll(tx, [someEntry(), someEntry()]));
+      expect(await replica.verify()).toEqual({ valid: true, checked: 3, unsealed: 8 });
+      await replica.sealAll();
+      expect(await harness.replica([key]).verify()).toEqual({ ...VALID, checked: 11 });
+    });
+  });
+
+  describe('the file', () => {
+    it('is for its owner alone, is replaced whole and holds the head', async () => {
+      await replica.anchor.keep();
+      const first = statSync(anchorFile);
+      expect(first.mode & 0o777).toBe(0o600);
+      await replica.anchor.keep();
+      expect(statSync(anchorFile).ino).toBe(first.ino);
+      await write(1);
+      await replica.anchor.keep();
+      expect(statSync(anchorFile).ino).not.toBe(first.ino);
+      expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '4' });
+    });
+
+    it('is made again when it is lost', async () => {
+      await replica.anchor.keep();
+      rmSync(anchorFile);
+      await write(1);
+      await replica.anchor.keep();
+      expect(existsSync(anchorFile)).toBe(true);
+      expect(replica.anchor.fault).toBeUndefined();
+    });
+
+    it.each([
+      ['damaged', (text: string) => text.slice(0, 40)],
+      ['changed', (text: string) => text.replace('"seq": "3"', '"seq": "2"')],
+      ['empty', () => ''],
+    ])('says so when it is %s, and is left for somebody to look at', async (_, change) => {
+      await replica.anchor.keep();
+      const spoilt = change(readFileSync(anchorFile, 'utf8'));
+      writeFileSync(anchorFile, spoilt);
+      const next = await restarted();
+      expect(next.anchor.fault).toContain(anchorFile);
+      await next.sealAll();
+      await next.anchor.keep();
+      expect(readFileSync(anchorFile, 'utf8')).toBe(spoilt);
+      expect(await next.verify()).toEqual({ ...VALID, checked: 3 });
+      rmSync(anchorFile);
+      await next.anchor.keep();
+      expect(next.anchor.fault).toBeUndefined();
+    });
+
+    it('is not believed under a key that nobody has, and is under an old one', async () => {
+      await replica.anchor.keep();
+      expect((await restarted([newKey()])).anchor.fault).toContain('SECRETS_KEY');
+      const rotated = await restarted([newKey(), key]);
+      expect(rotated.anchor.fault).toBeUndefined();
+      expect(rotated.witness.head.seq).toBe(3n);
+    });
+
+    it('that cannot be written is said, and hinders nothing', async () => {
+      writeFileSync(join(home, 'folder'), 'a file where the folder should be');
+      await replica.anchor.keep();
+      expect(replica.anchor.fault).toContain(anchorFile);
+      await write(1);
+      rmSync(join(home, 'folder'));
+      await replica.anchor.keep();
+      expect(replica.anchor.fault).toBeUndefined();
+    });
+
+    it('is taken over from a process that is ahead, and never put back', async () => {
+      const other = harness.replica([key], { anchorFile });
+      await other.sealAll();
+      await write(2);
+      await replica.anchor.keep();
+      await other.anchor.keep();
+      expect(other.witness.head.seq).toBe(5n);
+      expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '5' });
+    });
+  });
+});

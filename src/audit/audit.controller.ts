@@ -1,8 +1,13 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import type { Readable } from 'node:stream';
+import { Controller, Get, Header, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../common/access.js';
+import { RawAnswer } from '../common/http/answering-adapter.js';
+import type { FastifyRequest } from '../common/http/request.js';
 import { ApiAnswer, Operation } from '../common/openapi/answers.js';
 import { ListAnswer } from '../common/paging/page.js';
+import { AuditExport } from './audit-export.js';
+import { AuditExportQueryDto, EXPORT_EXAMPLE, EXPORT_SCHEMA } from './audit-export.dto.js';
 import { AuditQueryDto, AuditRecordDto, AuditVerificationDto } from './audit.dto.js';
 import { AuditService, subjectFilter } from './audit.service.js';
 
@@ -10,7 +15,10 @@ import { AuditService, subjectFilter } from './audit.service.js';
 @Controller('api/audit')
 @Requires('admin')
 export class AuditController {
-  constructor(private readonly audit: AuditService) {}
+  constructor(
+    private readonly audit: AuditService,
+    private readonly exports: AuditExport,
+  ) {}
 
   @Get()
   @Operation('listAudit', 'Who did what, and when')
@@ -28,6 +36,34 @@ export class AuditController {
       to: to === undefined ? undefined : new Date(to),
     });
     return ListAnswer.of(found, query, AuditRecordDto.from);
+  }
+
+  /**
+   * Lines of JSON, in the order of the chain: a header (`type` `export`), the entries with their seals, those that are not
+   * sealed yet (`seal` null), and an end. Entries of other times that were sealed in between are there too, because the
+   * chain would not hold without them. `npm run audit:verify -- FILE` verifies the file with SECRETS_KEY alone. That
+   * somebody exported becomes an entry itself.
+   */
+  @Get('export')
+  @RawAnswer()
+  @Header('content-type', 'application/x-ndjson')
+  @Header('content-disposition', 'attachment; filename="audit.ndjson"')
+  @Operation('exportAudit', 'Export a part of the audit trail with its seals')
+  @ApiAnswer({
+    status: 200,
+    description: 'The lines. A file without the line of `type` `end` is not whole.',
+    contentType: 'application/x-ndjson',
+    schema: EXPORT_SCHEMA,
+    example: EXPORT_EXAMPLE,
+  })
+  async export(
+    @Query() { from, to }: AuditExportQueryDto,
+    @Req() request: FastifyRequest,
+  ): Promise<Readable> {
+    return await this.exports.open(request.caller!, {
+      ...(from !== undefined && { from: new Date(from) }),
+      ...(to !== undefined && { to: new Date(to) }),
+    });
   }
 
   /** Reads everything that was ever recorded: a second or two for each hundred thousand entries. */

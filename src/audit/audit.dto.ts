@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsString, Length } from 'class-validator';
 import { PageQueryDto } from '../common/paging/page-query.dto.js';
@@ -9,6 +10,15 @@ const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
 
 /** As long as the columns may be, with the note on what was cut. */
 const LONGEST = 300;
+
+const Time = (description: string, example: string): PropertyDecorator =>
+  applyDecorators(
+    ApiProperty({ type: 'string', format: 'date-time', required: false, description, example }),
+    Optional(),
+    IsIsoTime(),
+  );
+export const From = () => Time('From this time on.', '2026-11-02T09:30:00Z');
+export const To = () => Time('Up to and with this time.', '2026-11-03T09:30:00Z');
 
 export class AuditQueryDto extends PageQueryDto {
   @ApiProperty({
@@ -46,26 +56,10 @@ export class AuditQueryDto extends PageQueryDto {
   @Length(1, 2 * LONGEST)
   readonly subject?: string;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    required: false,
-    description: 'From this time on.',
-    example: '2026-11-02T09:30:00Z',
-  })
-  @Optional()
-  @IsIsoTime()
+  @From()
   readonly from?: string;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    required: false,
-    description: 'Up to and with this time.',
-    example: '2026-11-03T09:30:00Z',
-  })
-  @Optional()
-  @IsIsoTime()
+  @To()
   readonly to?: string;
 }
 

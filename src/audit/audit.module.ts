@@ -2,6 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import { AuditAnchor } from './audit-anchor.js';
 import { AuditBacklog } from './audit-backlog.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
+import { AuditExport } from './audit-export.js';
+import { AuditExportRepository } from './audit-export.repository.js';
 import { AuditKeys } from './audit-keys.js';
 import { AuditListRepository } from './audit-list.repository.js';
 import { AuditLog } from './audit-log.js';
@@ -32,6 +34,8 @@ import { AuditService } from './audit.service.js';
     AuditVerifyRepository,
     AuditVerifier,
     AuditListRepository,
+    AuditExportRepository,
+    AuditExport,
     AuditService,
   ],
   exports: [AuditLog, AuditService],

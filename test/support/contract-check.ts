@@ -126,6 +126,11 @@ export class ContractCheck {
       return [`is ${type || 'of no type'}; the document has ${Object.keys(content).join(', ')}`];
     }
     if (answer.method === 'HEAD') return [];
+    const line = documented.schema['x-line'];
+    if (line) {
+      const lines = answer.body.split('\n').slice(0, -1);
+      return lines.flatMap((text) => this.problemsOfJson(line, text));
+    }
     if (!type.endsWith('json')) return [];
     return this.problemsOfJson(documented.schema, answer.body);
   }

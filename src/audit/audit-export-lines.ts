@@ -1,0 +1,136 @@
+import type { KeyRing, NamedKey } from '../secrets/key-ring.js';
+import { type SealedPoint, sameBytes, statementMac } from './audit-chain.js';
+import type { AuditRow } from './audit-entry.js';
+
+/*
+ * The lines of an export, one JSON object each: a header, entries in the order of their seals, entries without a seal in
+ * the order of their ids, an end. Header and end are signed, so that nothing can be cut off the file either.
+ */
+
+export interface HeaderLine {
+  readonly type: 'export';
+  readonly at: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** What the first seal follows. */
+  readonly previous: PointOnPaper;
+  /** Where the whole chain ended then. */
+  readonly head: PointOnPaper;
+  readonly last_seq: string;
+  readonly key_id: string;
+  readonly mac: string;
+}
+
+export interface EntryLine {
+  readonly type: 'entry';
+  readonly id: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject_type: string;
+  readonly subject_id: string;
+  /** JSON as text: the MAC covers its bytes. */
+  readonly details: string;
+  readonly writer: string | null;
+  readonly written: string | null;
+  readonly key_id: string;
+  readonly mac: string;
+  readonly seal: SealOnPaper | null;
+}
+
+/** The seal of an entry that is gone. */
+export interface RemovedLine {
+  readonly type: 'removed';
+  readonly id: string;
+  readonly seal: SealOnPaper;
+}
+
+export interface EndLine {
+  readonly type: 'end';
+  readonly sealed: number;
+  readonly unsealed: number;
+  readonly key_id: string;
+  readonly mac: string;
+}
+
+export type ExportLine = HeaderLine | EntryLine | RemovedLine | EndLine;
+
+export interface PointOnPaper {
+  readonly seq: string;
+  readonly hash: string;
+}
+
+export interface SealOnPaper extends PointOnPaper {
+  readonly key_id: string;
+}
+
+export function onPaper({ seq, hash }: SealedPoint): PointOnPaper {
+  return { seq: String(seq), hash: hash.toString('hex') };
+}
+
+export function entryLine(row: AuditRow, seal: SealOnPaper | null): EntryLine {
+  return {
+    type: 'entry',
+    id: row.id,
+    at: row.at.toISOString(),
+    actor: row.actor,
+    action: row.action,
+    subject_type: row.subject_type,
+    subject_id: row.subject_id,
+    details: row.details,
+    writer: row.writer,
+    written: row.written,
+    key_id: row.key_id,
+    mac: row.mac.toString('hex'),
+    seal,
+  };
+}
+
+export function rowOfLine(line: EntryLine): AuditRow {
+  return { ...line, at: new Date(line.at), mac: Buffer.from(line.mac, 'hex') };
+}
+
+type Unsigned<Line> = Omit<Line, 'key_id' | 'mac'>;
+
+export function signedHeader({ id, key }: NamedKey, line: Unsigned<HeaderLine>): HeaderLine {
+  const mac = statementMac(key, 'export', headerFields(line)).toString('hex');
+  return { ...line, key_id: id, mac };
+}
+
+/** Belongs to the header, so that the end of one export does not fit another. */
+export function signedEnd(
+  { id, key }: NamedKey,
+  header: HeaderLine,
+  line: Unsigned<EndLine>,
+): EndLine {
+  const mac = statementMac(key, 'export-end', endFields(header, line)).toString('hex');
+  return { ...line, key_id: id, mac };
+}
+
+export function isSignedHeader(line: HeaderLine, keys: KeyRing): boolean {
+  return isSigned(line, keys, 'export', headerFields(line));
+}
+
+export function isSignedEnd(line: EndLine, header: HeaderLine, keys: KeyRing): boolean {
+  return isSigned(line, keys, 'export-end', endFields(header, line));
+}
+
+function isSigned(
+  line: { readonly key_id: string; readonly mac: string },
+  keys: KeyRing,
+  purpose: string,
+  fields: readonly string[],
+): boolean {
+  const named = keys.find(line.key_id);
+  if (!named) return false;
+  return sameBytes(Buffer.from(line.mac, 'hex'), statementMac(named.key, purpose, fields));
+}
+
+function headerFields(line: Unsigned<HeaderLine>): string[] {
+  const { at, from, to, previous, head, last_seq } = line;
+  return [at, from ?? '', to ?? '', previous.seq, previous.hash, head.seq, head.hash, last_seq];
+}
+
+function endFields(header: HeaderLine, { sealed, unsealed }: Unsigned<EndLine>): string[] {
+  return [header.mac, String(sealed), String(unsealed)];
+}

@@ -1,0 +1,48 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { AuditKeys } from '../audit/audit-keys.js';
+import { ExportCheck, type ExportFindings } from '../audit/export-check.js';
+import { loadSettings } from '../config/load-settings.js';
+import { readOrCreateKeyFile } from '../secrets/key-file.js';
+import { SecretKeys } from '../secrets/secret-keys.js';
+
+const USAGE = `Usage: npm run audit:verify -- <file>
+
+Verifies what GET /api/audit/export answered, with SECRETS_KEY (or DATA_DIR/secrets.key) alone: no service, no database.`;
+
+async function main(): Promise<void> {
+  const [file, ...rest] = process.argv.slice(2);
+  if (file === undefined || rest.length > 0) throw new Error(USAGE);
+  const check = new ExportCheck(loadKeys());
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+  for await (const line of lines) check.add(line);
+  const findings = check.finish();
+  process.stdout.write(`${reportOf(findings).join('\n')}\n`);
+  process.exitCode = findings.valid ? 0 : 1;
+}
+
+function loadKeys(): AuditKeys {
+  const { secretsKey, dataDir } = loadSettings();
+  if (secretsKey.length > 0) return new AuditKeys(new SecretKeys(secretsKey));
+  const path = join(dataDir, 'secrets.key');
+  if (!existsSync(path)) throw new Error(`SECRETS_KEY is needed, and ${path} is not there.`);
+  return new AuditKeys(new SecretKeys(readOrCreateKeyFile(path)));
+}
+
+function reportOf({ valid, sealed, unsealed, faults, header }: ExportFindings): string[] {
+  if (!valid || !header) return ['The export is NOT as the service wrote it:', ...faults];
+  const { previous, last_seq, head, at } = header;
+  return [
+    `The export is as the service wrote it at ${at}: ${sealed} sealed entries (seals ${BigInt(previous.seq) + 1n} to ${last_seq}) and ${unsealed} that were not sealed yet.`,
+    'What the file alone cannot tell:',
+    `- whether the chain up to seal ${previous.seq} was whole: GET /api/audit/verify, or an export from the beginning`,
+    `- whether the chain had been put back before: it then ended at ${head.seq} ${head.hash}; a later end in AUDIT_ANCHOR_FILE or in a log of before ${at} proves it`,
+    '- whether entries were removed before they were sealed: GET /api/audit/verify counts them',
+  ];
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

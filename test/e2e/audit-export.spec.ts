@@ -1,0 +1,225 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { EntryLine, ExportLine } from '../../src/audit/audit-export-lines.js';
+import { AuditKeys } from '../../src/audit/audit-keys.js';
+import { AuditWitness } from '../../src/audit/audit-witness.js';
+import { ExportCheck, type ExportFindings } from '../../src/audit/export-check.js';
+import type { ApiClient } from '../support/api-client.js';
+import { compiledService } from '../support/compiled-service.js';
+import { as } from '../support/principals.js';
+import { startTestApp, TEST_SETTINGS, type TestApp } from '../support/test-app.js';
+
+const KEYS = 12;
+
+describe('an export of the audit trail', () => {
+  let app: TestApp;
+  let admin: ApiClient;
+  let lines: string[];
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    admin = await as(app, 'admin');
+    for (let number = 0; number < KEYS; number += 1) await record(`exported-${number}`);
+    await everythingSealed();
+    lines = await exported();
+  });
+  afterAll(() => app.close());
+
+  async function record(name: string): Promise<void> {
+    const made = await admin.request('POST', '/api/api-keys', { body: { name, role: 'viewer' } });
+    expect(made.status).toBe(201);
+  }
+
+  async function everythingSealed(): Promise<void> {
+    const client = new Client(app.database.url);
+    await client.connect();
+    for (const end = Date.now() + 15_000; ; await sleep(50)) {
+      const { rows } = await client.query<{ rows: string }>(
+        'select count(*) as rows from audit_log',
+      );
+      if (BigInt(rows[0]!.rows) === app.nest.get(AuditWitness).head.seq) break;
+      if (Date.now() > end) throw new Error('Not everything was sealed.');
+    }
+    await client.end();
+  }
+
+  async function exported(query = ''): Promise<string[]> {
+    const answer = await admin.request('GET', `/api/audit/export${query}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    expect(answer.text.endsWith('\n')).toBe(true);
+    return answer.text.split('\n').slice(0, -1);
+  }
+
+  function check(all: readonly string[]): ExportFindings {
+    const run = new ExportCheck(app.nest.get(AuditKeys));
+    for (const line of all) run.add(line);
+    return run.finish();
+  }
+
+  const parsed = (line: string) => JSON.parse(line) as ExportLine;
+  const entriesOf = (all: readonly string[]) =>
+    all.map(parsed).filter((line): line is EntryLine => line.type === 'entry');
+
+  it('is for admins', async () => {
+    const manager = await as(app, 'manager');
+    expect((await app.request('GET', '/api/audit/export')).status).toBe(401);
+    expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
+    for (const query of ['?from=yesterday', '?to=', '?page=2']) {
+      expect((await admin.request('GET', `/api/audit/export${query}`)).status).toBe(422);
+    }
+  });
+
+  it('holds every entry with its seal, is valid, and becomes an entry itself', async () => {
+    const findings = check(lines);
+    expect(findings).toMatchObject({ valid: true, faults: [] });
+    // The record of the export had no time to be sealed; how the first start and the keys are recorded is not for here.
+    expect(findings.sealed).toBeGreaterThanOrEqual(KEYS);
+    const entries = entriesOf(lines);
+    expect(
+      entries.filter(({ action }) => action === 'api_key.created').length,
+    ).toBeGreaterThanOrEqual(KEYS);
+    expect(entries.at(-1)).toMatchObject({ action: 'audit.exported', seal: null });
+    const listed = await admin.request('GET', '/api/audit?action=audit.exported');
+    expect(listed.body.meta.total).toBeGreaterThanOrEqual(1);
+  });
+
+  it('of a range holds its entries, verifies and is bound to its place in the chain', async () => {
+    const [first, last] = [entriesOf(lines)[4]!, entriesOf(lines)[8]!];
+    const range = await exported(`?from=${first.at}&to=${last.at}`);
+    expect(check(range)).toMatchObject({ valid: true });
+    const ids = entriesOf(range).map(({ id }) => id);
+    expect(ids).toEqual(
+      expect.arrayContaining(
+        entriesOf(lines)
+          .slice(4, 9)
+          .map(({ id }) => id),
+      ),
+    );
+    expect(ids.length).toBeLessThan(entriesOf(lines).length);
+    const header = JSON.parse(range[0]!) as { previous: { seq: string } };
+    expect(BigInt(header.previous.seq)).toBeGreaterThan(0n);
+    const moved = JSON.stringify({ ...header, previous: { ...header.previous, seq: '1' } });
+    expect(check([moved, ...range.slice(1)]).valid).toBe(false);
+  });
+
+  it('of a time without entries is empty and valid', async () => {
+    const range = await exported('?to=2000-01-01T00:00:00Z');
+    expect(check(range)).toMatchObject({ valid: true, sealed: 0, unsealed: 0 });
+    expect(range).toHaveLength(2);
+  });
+
+  it.each<[string, (all: string[]) => string[], RegExp]>([
+    [
+      'an edited entry',
+      (all) => all.with(5, all[5]!.replace('"actor":"', '"actor":"x')),
+      /line 6: entry \S+ was changed/,
+    ],
+    ['an edited time', (all) => all.with(5, all[5]!.replace(/"at":"2/, '"at":"1')), /was changed/],
+    [
+      'details with other bytes',
+      (all) => all.with(5, all[5]!.replace('\\"', ' \\"')),
+      /was changed/,
+    ],
+    [
+      'a removed entry',
+      (all) => all.toSpliced(5, 1),
+      /line 6: entry \S+ entries are missing or moved/,
+    ],
+    ['a removed first entry', (all) => all.toSpliced(1, 1), /missing or moved/],
+    ['a removed last sealed entry', (all) => all.toSpliced(-3, 1), /instead of/],
+    ['a removed entry without seal', (all) => all.toSpliced(-2, 1), /0 other entries/],
+    ['an inserted copy', (all) => all.toSpliced(5, 0, all[5]!), /missing or moved/],
+    [
+      'entries that changed places',
+      (all) => all.with(5, all[6]!).with(6, all[5]!),
+      /missing or moved/,
+    ],
+    ['a seal of another', (all) => withSealOf(all, 5, 6), /missing or moved/],
+    ['no end', (all) => all.slice(0, -1), /it was cut/],
+    ['a whole half', (all) => all.slice(0, 6), /it was cut/],
+    ['no header', (all) => all.slice(1), /has no header/],
+    ['the end of another export', (all) => all.with(-1, ended(all)), /the end was changed/],
+    ['something else', (all) => all.toSpliced(3, 0, '{"a":1}'), /is no line of an export/],
+    ['what is no JSON', (all) => all.toSpliced(3, 0, '{'), /is no line of an export/],
+    ['something after the end', (all) => [...all, all[2]!], /comes after the end/],
+  ])('finds %s', (_, change, fault) => {
+    const findings = check(change([...lines]));
+    expect(findings.valid).toBe(false);
+    expect(findings.faults.join('\n')).toMatch(fault);
+  });
+
+  function withSealOf(all: string[], to: number, from: number): string[] {
+    const { seal } = parsed(all[from]!) as EntryLine;
+    return all.with(to, JSON.stringify({ ...parsed(all[to]!), seal }));
+  }
+
+  const ended = (all: string[]) => JSON.stringify({ ...parsed(all.at(-1)!), sealed: 1 });
+
+  it('shows an entry that was removed from the database', async () => {
+    const { id } = entriesOf(lines)[3]!;
+    const owner = new Client(app.database.url);
+    await owner.connect();
+    await owner.query(`begin; alter table audit_log disable trigger user;
+      create table removed as select * from audit_log where id = '${id}';
+      delete from audit_log where id = '${id}';
+      alter table audit_log enable trigger user; commit`);
+    const findings = check(await exported());
+    await owner.query('insert into audit_log select * from removed');
+    await owner.end();
+    expect(findings.faults).toEqual([expect.stringContaining(`entry ${id} was removed`)]);
+  });
+
+  it('takes as many pages as it needs', async () => {
+    for (let number = 0; number < 150; number += 1) {
+      const body = { incident_type: 'phishing', severity: 'low', source: 'test', raw_data: {} };
+      expect((await admin.request('POST', '/api/incidents', { body })).status).toBe(201);
+    }
+    await everythingSealed();
+    const findings = check(await exported());
+    expect(findings).toMatchObject({ valid: true });
+    expect(findings.sealed).toBeGreaterThan(150);
+  });
+
+  describe('verified by the command', () => {
+    const home = mkdtempSync(join(tmpdir(), 'its-export-'));
+    const file = join(home, 'audit.ndjson');
+    afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+    const verify = (all: readonly string[], secretsKey?: string) => {
+      writeFileSync(file, all.map((line) => `${line}\n`).join(''));
+      const command = join(dirname(compiledService()), 'cli', 'audit-verify.js');
+      const env = { PATH: process.env['PATH'], ...(secretsKey && { SECRETS_KEY: secretsKey }) };
+      const { status, stdout, stderr } = spawnSync(process.execPath, [command, file], {
+        cwd: home,
+        env,
+        encoding: 'utf8',
+      });
+      return { status, output: stdout + stderr };
+    };
+
+    it('needs the key and nothing else, and says what it cannot know', () => {
+      const { status, output } = verify(lines, TEST_SETTINGS['SECRETS_KEY']);
+      expect(output).toContain('is as the service wrote it');
+      expect(output).toContain('What the file alone cannot tell');
+      expect(status).toBe(0);
+    });
+
+    it('fails for a changed file, another key and none', () => {
+      const changed = lines.with(5, lines[5]!.replace('"actor":"', '"actor":"x'));
+      expect(verify(changed, TEST_SETTINGS['SECRETS_KEY'])).toMatchObject({
+        status: 1,
+        output: expect.stringMatching(/NOT as the service wrote it[^]*line 6/),
+      });
+      expect(verify(lines, Buffer.alloc(32, 8).toString('base64')).status).toBe(1);
+      expect(verify(lines)).toMatchObject({
+        status: 1,
+        output: expect.stringContaining('SECRETS_KEY is needed'),
+      });
+    });
+  });
+});

@@ -16,6 +16,8 @@ import { ProcessedEventEntity } from './jobs/events/processed-event.entity.js';
 import { SessionEntity } from './auth/sessions/session.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
 import { WriteProbeEntity } from './health/write-probe.entity.js';
+import { BOSS_SCHEMA } from './jobs/pg-boss/boss-options.js';
+import { installBoss } from './jobs/pg-boss/install-boss.js';
 import type { Schema } from './database/data-source.js';
 import { BOSS_SCHEMA } from './jobs/pg-boss/boss-options.js';
 import { DomainEvents1795000100000 } from './database/migrations/1795000100000-domain-events.js';
@@ -75,4 +77,5 @@ export const schema: Schema = {
     AuditWriters1795001400000,
   ],
   librarySchemas: [BOSS_SCHEMA],
+  installLibraries: installBoss,
 };

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { Clock } from '../common/clock.js';
 import { Statements } from '../database/statements.js';
-import { Transactions } from '../database/transactions.js';
+import { Transactions, type Tx } from '../database/transactions.js';
 import type { AuditKeys } from './audit-keys.js';
 import { AuditLog } from './audit-log.js';
 
@@ -18,12 +18,15 @@ export async function acceptHead(
   reason: string,
 ): Promise<void> {
   const log = new AuditLog(new Statements(dataSource), keys, new Clock());
-  await new Transactions(dataSource).run((tx) =>
-    log.record(tx, {
-      actor: 'system',
-      action: HEAD_ACCEPTED,
-      subject: { type: 'audit', id: 'head' },
-      details: { reason },
-    }),
-  );
+  await new Transactions(dataSource).run((tx) => recordAcceptance(tx, log, reason));
+}
+
+/** The same in the transaction that makes the trail what it is. */
+export async function recordAcceptance(tx: Tx, log: AuditLog, reason: string): Promise<void> {
+  await log.record(tx, {
+    actor: 'system',
+    action: HEAD_ACCEPTED,
+    subject: { type: 'audit', id: 'head' },
+    details: { reason },
+  });
 }

@@ -21,7 +21,13 @@ export function loadSettings(environment: Environment = process.env): Settings {
   return Object.freeze(settings);
 }
 
-function refuseContradictions({ container, databaseUrl, embeddedDatabase }: Settings): void {
+function refuseContradictions(settings: Settings): void {
+  const { container, databaseUrl, embeddedDatabase, migrationDatabaseUrl } = settings;
+  if (migrationDatabaseUrl !== undefined && databaseUrl === undefined) {
+    throw new SettingError(
+      'DATABASE_URL is needed with MIGRATION_DATABASE_URL: it names the role that the service runs as.',
+    );
+  }
   if (container && databaseUrl === undefined && !embeddedDatabase) {
     throw new SettingError(
       'DATABASE_URL is needed in a container; EMBEDDED_DATABASE=true keeps the data in DATA_DIR instead, which then has to be on a volume.',

@@ -70,6 +70,13 @@ export class Settings {
 
   @Setting(
     DATABASE,
+    'The same database as the role that owns its tables: migrations run as this one, and the role of DATABASE_URL, which should own nothing, is granted what the service needs. Unset: the role of DATABASE_URL does both.',
+    optionalText('', { pattern: /^postgres(ql)?:\/\//, hint: 'a postgres:// address' }),
+  )
+  readonly migrationDatabaseUrl: string | undefined;
+
+  @Setting(
+    DATABASE,
     'Lets the container image, which otherwise refuses to start without DATABASE_URL, use the embedded database.',
     flag(false),
   )

@@ -7,6 +7,8 @@ export interface Schema {
   readonly migrations: readonly (new () => MigrationInterface)[];
   /** Schemas that libraries make and change for themselves. */
   readonly librarySchemas?: readonly string[];
+  /** Makes them, where the service runs as a role that may not. */
+  readonly installLibraries?: (connection: PoolConfig) => Promise<void>;
 }
 
 export function createDataSource(

@@ -1,17 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
-import { connectionOptions } from './connection.js';
+import { connectionOptions, patientConnectionOptions } from './connection.js';
 import { createDataSource, type Schema } from './data-source.js';
 import { migrate } from './migrate.js';
+import { grantRuntime } from './runtime-role.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 
 const RETRY_MS = 500;
 const CLOSE_MS = 2_000;
 
 export interface OpenDatabase {
+  /** Of the role that the service runs as. */
   readonly dataSource: DataSource;
   readonly url: string;
+  /** Of the role that owns the tables; the same where there is only one role. */
+  readonly ownerUrl: string;
   readonly embedded: boolean;
   close(): Promise<void>;
 }
@@ -28,17 +32,20 @@ export async function openDatabase(
     : await startEmbedded(settings, log);
   try {
     giveUp?.throwIfAborted();
+    const roles = rolesOf(settings, server);
     await untilAvailable(settings.databaseUrl ? settings.databaseWaitMs : 0, log, giveUp, () =>
-      migrate(server.url, schema),
+      migrateFor(roles, schema),
     );
     giveUp?.throwIfAborted();
-    const dataSource = createDataSource(schema, connectionOptions(server.url, settings), (error) =>
+    const { url, ownerUrl } = roles;
+    const dataSource = createDataSource(schema, connectionOptions(url, settings), (error) =>
       log(`A database connection was lost: ${error.message}`),
     );
     await dataSource.initialize();
     return {
       dataSource,
-      url: server.url,
+      url,
+      ownerUrl,
       embedded: settings.databaseUrl === undefined,
       close: async () => {
         // The pool waits for every connection to come back, and one whose server hangs does not.
@@ -50,6 +57,28 @@ export async function openDatabase(
     await server.stop();
     throw error;
   }
+}
+
+/** Who owns the tables and changes them, and who the service runs as. */
+export interface Roles {
+  readonly ownerUrl: string;
+  readonly url: string;
+}
+
+function rolesOf(
+  { databaseUrl, migrationDatabaseUrl }: Settings,
+  server: { readonly url: string; readonly serviceUrl?: string },
+): Roles {
+  const url = databaseUrl ?? server.serviceUrl ?? server.url;
+  return { url, ownerUrl: migrationDatabaseUrl ?? server.url };
+}
+
+/** Brings the schema up to date as its owner, and lets the service's role use it. */
+export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
+  await migrate(ownerUrl, schema);
+  if (ownerUrl === url) return;
+  await schema.installLibraries?.(patientConnectionOptions(ownerUrl));
+  await grantRuntime(ownerUrl, url, schema.librarySchemas ?? []);
 }
 
 /** Loaded only here: with an external database the embedded binaries are not touched. */

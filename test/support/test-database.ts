@@ -12,6 +12,13 @@ export function databaseUrl(name: string): string {
   return url.toString();
 }
 
+/** The same database, as the role that the service runs as where it is not the owner. */
+export function asServiceRole(url: string): string {
+  const service = new URL(process.env['TEST_SERVICE_URL']!);
+  service.pathname = new URL(url).pathname;
+  return service.toString();
+}
+
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;

@@ -27,6 +27,7 @@ export async function startTestServer(): Promise<void> {
   });
   globalThis.testServer = server;
   process.env['TEST_SERVER_URL'] = server.url;
+  process.env['TEST_SERVICE_URL'] = server.serviceUrl;
   const admin = new Client(server.url);
   await admin.connect();
   await admin.query(`create database ${TEMPLATE}`);

@@ -7,33 +7,52 @@ import { exists, readIfPresent, writeWhole } from './file-system.js';
 import { lastComplaint } from './server-log.js';
 import { runAs, type ServerUser } from './server-user.js';
 
-/** The application's role, which owns the database of the same name. The superuser has no password and cannot log in. */
+/** The role that owns the database of the same name and migrates it. The superuser has no password and cannot log in. */
 export const DATABASE = 'incidents';
+/** The role that the service runs as: it owns nothing, and is granted what it needs. */
+export const SERVICE_ROLE = 'incidents_service';
 
 export interface ClusterOptions {
   readonly cluster: string;
   readonly passwordFile: string;
+  readonly servicePasswordFile: string;
   readonly binaries: Binaries;
   readonly user: ServerUser;
   /** False only where data need not survive a power cut, as in tests. */
   readonly durable: boolean;
 }
 
-/** Makes the cluster on first start; returns the password of the application's role. */
-export async function prepareCluster(options: ClusterOptions): Promise<string> {
+export interface Passwords {
+  readonly owner: string;
+  readonly service: string;
+}
+
+/** Makes the cluster on first start; returns the passwords of the application's roles. */
+export async function prepareCluster(options: ClusterOptions): Promise<Passwords> {
   if (!(await exists(options.cluster))) return createCluster(options);
 
   await verifyVersion(options);
-  const known = (await readIfPresent(options.passwordFile))?.trim();
-  if (known) return known;
-  const password = newPassword();
-  await runStatements(options, options.cluster, [`ALTER ROLE ${DATABASE} PASSWORD '${password}'`]);
-  await writeWhole(options.passwordFile, password, 0o600);
-  return password;
+  const owner = (await readIfPresent(options.passwordFile))?.trim();
+  const service = (await readIfPresent(options.servicePasswordFile))?.trim();
+  if (owner && service) return { owner, service };
+  const passwords = { owner: owner ?? newPassword(), service: service ?? newPassword() };
+  await runStatements(options, options.cluster, [
+    `ALTER ROLE ${DATABASE} PASSWORD '${passwords.owner}'`,
+    // A cluster of an earlier release has no such role.
+    `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${SERVICE_ROLE}') THEN CREATE ROLE ${SERVICE_ROLE}; END IF; END $$`,
+    `ALTER ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${passwords.service}'`,
+  ]);
+  await writePasswords(options, passwords);
+  return passwords;
+}
+
+async function writePasswords(options: ClusterOptions, passwords: Passwords): Promise<void> {
+  await writeWhole(options.passwordFile, passwords.owner, 0o600);
+  await writeWhole(options.servicePasswordFile, passwords.service, 0o600);
 }
 
 /** Built beside its place and moved there when complete: an interrupted first start leaves nothing to repair. */
-async function createCluster(options: ClusterOptions): Promise<string> {
+async function createCluster(options: ClusterOptions): Promise<Passwords> {
   const { cluster, user, binaries, durable } = options;
   await removeDrafts(cluster);
   const draft = await mkdtemp(draftPrefix(cluster));
@@ -47,14 +66,15 @@ async function createCluster(options: ClusterOptions): Promise<string> {
   const { ok, stderr } = await runAs(user, binaries.initdb, initdb);
   if (!ok) throw new EmbeddedPostgresError(`PostgreSQL's initdb failed: ${lastComplaint(stderr)}`);
 
-  const password = newPassword();
+  const passwords = { owner: newPassword(), service: newPassword() };
   await runStatements(options, draft, [
-    `CREATE ROLE ${DATABASE} LOGIN CREATEDB PASSWORD '${password}'`,
+    `CREATE ROLE ${DATABASE} LOGIN CREATEDB PASSWORD '${passwords.owner}'`,
+    `CREATE ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${passwords.service}'`,
     `CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`,
   ]);
-  await writeWhole(options.passwordFile, password, 0o600);
+  await writePasswords(options, passwords);
   await rename(draft, cluster);
-  return password;
+  return passwords;
 }
 
 const draftPrefix = (cluster: string): string => `${cluster}.new-`;

@@ -1,7 +1,7 @@
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { prepareBinaries } from './binaries.js';
-import { DATABASE, prepareCluster } from './cluster.js';
+import { DATABASE, prepareCluster, SERVICE_ROLE } from './cluster.js';
 import { lockDataDir } from './data-dir-lock.js';
 import { recordedHome, settleHome } from './data-home.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
@@ -27,7 +27,10 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
+  /** Of the role that owns the database. */
   readonly url: string;
+  /** Of the role that the service runs as. */
+  readonly serviceUrl: string;
   /** Of the server that runs now: a killed one is replaced by another on the same port. */
   readonly pid: number;
   stop(): Promise<void>;
@@ -64,9 +67,10 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
 
   const cluster = join(home, 'postgres');
   await stopPredecessor(cluster, log);
-  const password = await prepareCluster({
+  const passwords = await prepareCluster({
     cluster,
     passwordFile: join(dataDir, 'postgres.password'),
+    servicePasswordFile: join(dataDir, 'postgres.service-password'),
     binaries,
     user,
     durable: options.parameters?.fsync !== 'off',
@@ -91,8 +95,11 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
   const supervisor = new Supervisor(server, () => spawnOn(port), log);
   undo.add(() => supervisor.stop());
 
+  const urlOf = (role: string, password: string): string =>
+    `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE}`;
   return {
-    url: `postgres://${DATABASE}:${password}@127.0.0.1:${port}/${DATABASE}`,
+    url: urlOf(DATABASE, passwords.owner),
+    serviceUrl: urlOf(SERVICE_ROLE, passwords.service),
     get pid() {
       return supervisor.pid;
     },

@@ -1,7 +1,9 @@
-import { DATABASE } from './cluster.js';
+import { DATABASE, SERVICE_ROLE } from './cluster.js';
 
-/** By password, from this machine, the application's role only. */
-export const HOST_BASED_ACCESS = `local all ${DATABASE} scram-sha-256\nhost all ${DATABASE} 127.0.0.1/32 scram-sha-256\n`;
+/** By password, from this machine, the application's roles only. */
+export const HOST_BASED_ACCESS = [DATABASE, SERVICE_ROLE]
+  .map((role) => `local all ${role} scram-sha-256\nhost all ${role} 127.0.0.1/32 scram-sha-256\n`)
+  .join('');
 
 /** For one application on a small machine; what is safe by default (fsync, checksums, full page writes) stays so. */
 export const SMALL_SERVER: Readonly<Record<string, string>> = {

@@ -1,0 +1,21 @@
+import { schema } from '../app.schema.js';
+import { loadSettings } from '../config/load-settings.js';
+import { migrateFor } from '../database/open-database.js';
+
+const USAGE = `Usage: npm run migrate
+
+Brings the schema of an external database up to date as the role of MIGRATION_DATABASE_URL, and grants the role of
+DATABASE_URL what the service needs. The service can then run without MIGRATION_DATABASE_URL. The embedded database does
+this by itself.`;
+
+async function main(): Promise<void> {
+  const { databaseUrl, migrationDatabaseUrl } = loadSettings();
+  if (process.argv.length > 2 || databaseUrl === undefined) throw new Error(USAGE);
+  await migrateFor({ url: databaseUrl, ownerUrl: migrationDatabaseUrl ?? databaseUrl }, schema);
+  process.stdout.write('The schema is up to date.\n');
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

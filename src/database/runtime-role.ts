@@ -1,0 +1,96 @@
+import { Client } from 'pg';
+import { withLibpqMeaning } from './connection.js';
+
+const GRANT_LOCK = 7_203_443;
+
+/** Tables that the running service only adds to, or changes in part; every other one it reads and writes. */
+const LESS_THAN_ALL: Readonly<Record<string, string>> = {
+  audit_log: 'select, insert',
+  audit_seals: 'select, insert',
+  audit_chain: 'select, insert, update',
+  schema_migrations: 'select',
+};
+const ALL = 'select, insert, update, delete';
+
+export class RuntimeRoleError extends Error {}
+
+/**
+ * Lets the role that the service runs as do what it needs and nothing else: it owns no table, so that it can neither
+ * switch a trigger off nor change the schema. Granted anew at each migration, for what the migration made.
+ */
+export async function grantRuntime(
+  ownerUrl: string,
+  runtimeUrl: string,
+  librarySchemas: readonly string[],
+): Promise<void> {
+  const role = decodeURIComponent(new URL(runtimeUrl).username);
+  const owner = new Client({ connectionString: withLibpqMeaning(ownerUrl) });
+  await owner.connect();
+  try {
+    await owner.query('begin');
+    await owner.query('select pg_advisory_xact_lock($1)', [GRANT_LOCK]);
+    await requireLesserRole(owner, role);
+    for (const statement of await grantsFor(owner, role, librarySchemas)) {
+      await owner.query(statement);
+    }
+    await owner.query('commit');
+  } finally {
+    await owner.end();
+  }
+}
+
+/** A role that may do what the owner may would be a split in name alone. */
+async function requireLesserRole(owner: Client, role: string): Promise<void> {
+  const { rows } = await owner.query<{ greater: boolean; owner: string }>(
+    `select current_user as owner, rolsuper or pg_has_role(oid, current_user, 'USAGE') as greater
+     from pg_roles where rolname = $1`,
+    [role],
+  );
+  const [found] = rows;
+  if (!found) throw new RuntimeRoleError(`The role "${role}" of DATABASE_URL does not exist.`);
+  if (!found.greater) return;
+  throw new RuntimeRoleError(
+    `The role "${role}" of DATABASE_URL may do what "${found.owner}" of MIGRATION_DATABASE_URL may: name one that owns nothing.`,
+  );
+}
+
+async function grantsFor(
+  owner: Client,
+  role: string,
+  librarySchemas: readonly string[],
+): Promise<string[]> {
+  const { rows } = await owner.query<{
+    kind: string;
+    schema: string;
+    name: string;
+    quoted: string;
+  }>(OWNED, [librarySchemas]);
+  const to = owner.escapeIdentifier(role);
+  const schemas = [...new Set(rows.map(({ schema }) => schema))];
+  return [
+    ...schemas.map((schema) => `grant usage on schema ${schema} to ${to}`),
+    ...rows.flatMap(({ kind, name, quoted }) => {
+      if (kind === 'function') return [`grant execute on routine ${quoted} to ${to}`];
+      if (kind === 'sequence') return [`grant usage, select on sequence ${quoted} to ${to}`];
+      return [
+        `revoke all on table ${quoted} from ${to}`,
+        `grant ${LESS_THAN_ALL[name] ?? ALL} on table ${quoted} to ${to}`,
+      ];
+    }),
+  ];
+}
+
+/** What the present role may grant, in the schema of the service and in those of its libraries. */
+const OWNED = `
+  with ours as (
+    select oid, quote_ident(nspname) as schema from pg_namespace
+     where nspname = current_schema() or nspname = any ($1::text[]))
+  select case when c.relkind = 'S' then 'sequence' else 'table' end as kind, schema, relname::text as name,
+         c.oid::regclass::text as quoted
+    from pg_class c join ours on ours.oid = c.relnamespace
+   where c.relkind in ('r', 'p', 'v', 'S') and pg_has_role(c.relowner, 'USAGE')
+  union all
+  select 'function', schema, proname::text, p.oid::regprocedure::text
+    from pg_proc p join ours on ours.oid = p.pronamespace
+   where pg_has_role(p.proowner, 'USAGE')
+   order by 1, 2, 3`;

@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { schema } from '../../src/app.schema.js';
+import { migrateFor } from '../../src/database/open-database.js';
+import { compiledService } from '../support/compiled-service.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { TEST_SETTINGS } from '../support/test-app.js';
+
+jest.setTimeout(120_000);
+
+const NOT_ALLOWED = '42501';
+
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+describe('a service whose role owns nothing', () => {
+  let database: TestDatabase;
+  let url: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ empty: true });
+    url = asServiceRole(database.url);
+    await migrateFor({ url, ownerUrl: database.url }, schema);
+    await migrateFor({ url, ownerUrl: database.url }, schema);
+  });
+  afterAll(() => database.drop());
+  afterEach(() => ServiceProcess.endAll());
+
+  it.each([
+    'alter table audit_log disable trigger user',
+    'alter table audit_seals disable trigger all',
+    'drop trigger audit_log_is_append_only on audit_log',
+    'drop table audit_log',
+    'alter table audit_log add column more text',
+    `create or replace function refuse_change_of_audit() returns trigger language plpgsql as 'begin return new; end'`,
+    `set session_replication_role = 'replica'`,
+    `update audit_log set actor = 'mallory'`,
+    'delete from audit_log',
+    'truncate audit_log',
+    `update audit_seals set hash = ''`,
+    'delete from audit_seals',
+    'truncate audit_seals',
+    'delete from audit_chain',
+    'truncate audit_chain',
+    'truncate incidents cascade',
+    'delete from schema_migrations',
+    'create table more (id int)',
+    'create schema more',
+    'alter table users disable trigger all',
+    'drop table pgboss.job',
+    'set role incidents',
+  ])('cannot: %s', async (statement) => {
+    await withClient(url, async (client) => {
+      await expect(client.query(statement)).rejects.toMatchObject({ code: NOT_ALLOWED });
+    });
+  });
+
+  it('may use every table that the migrations make, and every sequence', async () => {
+    await withClient(url, async (client) => {
+      const { rows } = await client.query<{ name: string }>(
+        `select c.oid::regclass::text as name from pg_class c
+          where relnamespace in ('public'::regnamespace, 'pgboss'::regnamespace)
+            and (relkind in ('r', 'p') and not has_table_privilege(c.oid, 'select')
+              or relkind = 'S' and not has_sequence_privilege(c.oid, 'usage'))`,
+      );
+      expect(rows).toEqual([]);
+    });
+  });
+
+  /** Requests of every kind: they write, enqueue, count, seal, prune and read what the database tells of itself. */
+  async function useService(service: ServiceProcess): Promise<void> {
+    const admin = service.client.with({
+      authorization: `Bearer ${TEST_KEY}`,
+    });
+    const ask = async (status: number, method: string, path: string, body?: object) => {
+      const answer = await admin.request(method, path, {
+        ...(body && { body }),
+        ...(method === 'POST' && { headers: { 'idempotency-key': randomUUID() } }),
+      });
+      expect([path, answer.status]).toEqual([path, status]);
+      return answer.body;
+    };
+    const incident = {
+      incident_type: 'phishing',
+      severity: 'high',
+      source: 'test',
+      raw_data: { a: 1 },
+    };
+    const { id } = (await ask(201, 'POST', '/api/incidents', incident)).data;
+    await ask(200, 'PUT', `/api/incidents/${id}`, { severity: 'low' });
+    await ask(200, 'GET', '/api/incidents?severity=low');
+    await ask(200, 'POST', '/api/kill-switch/activate', { reason: 'a test' });
+    await ask(200, 'POST', '/api/kill-switch/deactivate', { reason: 'a test' });
+    await ask(200, 'DELETE', `/api/incidents/${id}`);
+    for (const end = Date.now() + 30_000; ;) {
+      const { status, components } = await ask(200, 'GET', '/api/health/detailed');
+      const { database: db, jobs, audit } = components;
+      if (jobs.status === 'healthy' && audit.unsealed === 0) {
+        expect([status, db.status, audit.status]).toEqual(['healthy', 'healthy', 'healthy']);
+        break;
+      }
+      if (Date.now() > end) throw new Error(JSON.stringify(components));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect((await ask(200, 'GET', '/api/audit/verify')).data).toMatchObject({ valid: true });
+  }
+
+  const TEST_KEY = `its_abcdefgh_${'k'.repeat(43)}`;
+  const settings = (more: Record<string, string>) => ({
+    settings: { DATABASE_URL: url, BOOTSTRAP_ADMIN_API_KEY: TEST_KEY, ...more },
+  });
+
+  /** What PostgreSQL refuses its role is in the log, whoever swallows it. */
+  function expectNothingRefused({ lines }: ServiceProcess): void {
+    expect(lines.filter((line) => /permission denied|must be owner/.test(line))).toEqual([]);
+  }
+
+  it('works whole when the owner has migrated before', async () => {
+    const service = await ServiceProcess.start(settings({}));
+    await useService(service);
+    expect((await service.stop()).code).toBe(0);
+    expectNothingRefused(service);
+  });
+
+  it('works whole when it migrates as the owner itself, on an empty database', async () => {
+    const fresh = await createTestDatabase({ empty: true });
+    const service = await ServiceProcess.start({
+      settings: {
+        ...settings({}).settings,
+        DATABASE_URL: asServiceRole(fresh.url),
+        MIGRATION_DATABASE_URL: fresh.url,
+      },
+    });
+    await useService(service);
+    await service.stop();
+    expectNothingRefused(service);
+    await fresh.drop();
+  });
+
+  it('is what the embedded database makes by itself', async () => {
+    const service = await ServiceProcess.start({
+      settings: { BOOTSTRAP_ADMIN_API_KEY: TEST_KEY },
+    });
+    await useService(service);
+    await service.stop();
+    expectNothingRefused(service);
+  });
+
+  it.each([
+    [
+      'the owner twice',
+      () => database.url,
+      /may do what "incidents" of MIGRATION_DATABASE_URL may/,
+    ],
+    ['a role that is not there', () => url.replace(/\/\/\w+:/, '//nobody_here:'), /does not exist/],
+  ])('is refused in one line for %s', async (_, runtime, message) => {
+    const command = join(dirname(compiledService()), 'cli', 'migrate.js');
+    const { status, stderr } = spawnSync(process.execPath, [command], {
+      env: {
+        PATH: process.env['PATH'],
+        ...TEST_SETTINGS,
+        // Another address of the same server, so that the two differ.
+        DATABASE_URL: runtime().replace('127.0.0.1', 'localhost'),
+        MIGRATION_DATABASE_URL: database.url,
+      },
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([expect.stringMatching(message)]);
+  });
+});

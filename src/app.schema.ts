@@ -19,7 +19,6 @@ import { WriteProbeEntity } from './health/write-probe.entity.js';
 import { BOSS_SCHEMA } from './jobs/pg-boss/boss-options.js';
 import { installBoss } from './jobs/pg-boss/install-boss.js';
 import type { Schema } from './database/data-source.js';
-import { BOSS_SCHEMA } from './jobs/pg-boss/boss-options.js';
 import { DomainEvents1795000100000 } from './database/migrations/1795000100000-domain-events.js';
 import { Audit1795000200000 } from './database/migrations/1795000200000-audit.js';
 import { Idempotency1795000300000 } from './database/migrations/1795000300000-idempotency.js';
@@ -32,8 +31,8 @@ import { Logins1795001000000 } from './database/migrations/1795001000000-logins.
 import { KeyOwners1795001100000 } from './database/migrations/1795001100000-key-owners.js';
 import { SessionOrigins1795001110000 } from './database/migrations/1795001110000-session-origins.js';
 import { ActionLevels1795001300000 } from './database/migrations/1795001300000-action-levels.js';
-import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 import { AuditWriters1795001400000 } from './database/migrations/1795001400000-audit-writers.js';
+import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -73,8 +72,8 @@ export const schema: Schema = {
     KeyOwners1795001100000,
     SessionOrigins1795001110000,
     ActionLevels1795001300000,
-    WriteProbe1795001600000,
     AuditWriters1795001400000,
+    WriteProbe1795001600000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

@@ -2,6 +2,7 @@ import { ActionCountDeltaEntity } from './actions/listing/action-count-delta.ent
 import { ActionCountEntity } from './actions/listing/action-count.entity.js';
 import { ActionEntity } from './actions/action.entity.js';
 import { ApiKeyEntity } from './auth/keys/api-key.entity.js';
+import { AuditAttestationEntity } from './audit/audit-attestation.entity.js';
 import { AuditSealEntity } from './audit/audit-seal.entity.js';
 import { ConnectorEntity } from './connectors/connector.entity.js';
 import { DomainEventEntity } from './jobs/events/domain-event.entity.js';
@@ -13,6 +14,7 @@ import { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.e
 import { KillSwitchEntity } from './kill-switch/kill-switch.entity.js';
 import { KnownNetworkEntity } from './auth/sessions/known-network.entity.js';
 import { ProcessedEventEntity } from './jobs/events/processed-event.entity.js';
+import { SecretKeyEntity } from './secrets/secret-key.entity.js';
 import { SessionEntity } from './auth/sessions/session.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
 import { WriteProbeEntity } from './health/write-probe.entity.js';
@@ -33,6 +35,8 @@ import { SessionOrigins1795001110000 } from './database/migrations/1795001110000
 import { ActionLevels1795001300000 } from './database/migrations/1795001300000-action-levels.js';
 import { AuditWriters1795001400000 } from './database/migrations/1795001400000-audit-writers.js';
 import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
+import { SecretKeys1795001500000 } from './database/migrations/1795001500000-secret-keys.js';
+import { AuditAttestations1795001510000 } from './database/migrations/1795001510000-audit-attestations.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -44,6 +48,7 @@ export const schema: Schema = {
     ActionCountEntity,
     ActionEntity,
     ApiKeyEntity,
+    AuditAttestationEntity,
     AuditSealEntity,
     ConnectorEntity,
     DomainEventEntity,
@@ -55,6 +60,7 @@ export const schema: Schema = {
     KillSwitchEntity,
     KnownNetworkEntity,
     ProcessedEventEntity,
+    SecretKeyEntity,
     SessionEntity,
     UserEntity,
     WriteProbeEntity,
@@ -74,6 +80,8 @@ export const schema: Schema = {
     ActionLevels1795001300000,
     AuditWriters1795001400000,
     WriteProbe1795001600000,
+    SecretKeys1795001500000,
+    AuditAttestations1795001510000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

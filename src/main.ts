@@ -1,24 +1,20 @@
 import './node-version.js';
 import { stopAsked } from './stop-signal.js';
+import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
-import { schema } from './app.schema.js';
 import { createRootLogger } from './common/logging/logger-options.js';
 import { exposureWarning } from './config/exposure.js';
 import { loadSettings } from './config/load-settings.js';
-import { openDatabase } from './database/open-database.js';
-import { loadSecretKeys } from './secrets/load-secret-keys.js';
 import { runUntilStopped } from './shutdown.js';
 
 async function main(): Promise<void> {
   const settings = loadSettings();
-  // Before anything else: without its keys the service must not touch a database.
-  loadSecretKeys(settings);
   const logger = createRootLogger(settings);
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
   await runUntilStopped(stopAsked, settings, logger, async (giveUp) => {
     const log = (line: string): void => logger.info(line);
-    const database = await openDatabase(settings, schema, log, giveUp);
+    const { database } = await openWithKeys(settings, log, giveUp);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });
     await app.listen(settings.port, settings.host);
     logger.info(

@@ -2,16 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { AuditKeys } from '../audit/audit-keys.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { schema } from '../app.schema.js';
 import { AdminAccount } from '../auth/bootstrap/admin-account.js';
 import { isGoodPassword } from '../auth/passwords/password-rules.js';
 import { isUsername } from '../auth/users/username.js';
 import { Clock } from '../common/clock.js';
 import { loadSettings } from '../config/load-settings.js';
-import { openDatabase } from '../database/open-database.js';
 import { Statements } from '../database/statements.js';
 import { Transactions } from '../database/transactions.js';
-import { loadSecretKeys } from '../secrets/load-secret-keys.js';
+import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run create-admin -- <user name> [--password-stdin]
 
@@ -35,27 +33,19 @@ async function main(): Promise<void> {
   const outcome = await ensureAdmin(username, password);
   if (!outcome) throw new Error(`${username} was deleted, and names are never used again.`);
   const made = readsPassword ? '' : ` Its password is ${password}`;
-  process.stdout.write(`The admin ${username} was ${outcome}.${made}\n`);
+  say(`The admin ${username} was ${outcome}.${made}`);
 }
 
 async function ensureAdmin(username: string, password: string) {
-  const settings = loadSettings();
-  const keys = new AuditKeys(loadSecretKeys(settings));
-  const database = await openDatabase(settings, schema, () => undefined);
-  try {
-    const statements = new Statements(database.dataSource);
+  return await withDatabase(loadSettings(), async ({ database: { dataSource }, keys }) => {
+    const statements = new Statements(dataSource);
     const account = new AdminAccount(
-      new Transactions(database.dataSource),
+      new Transactions(dataSource),
       statements,
-      new AuditLog(statements, keys, new Clock()),
+      new AuditLog(statements, new AuditKeys(keys), new Clock()),
     );
     return await account.ensure(username, password);
-  } finally {
-    await database.close();
-  }
+  });
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
+runCommand(main);

@@ -35,6 +35,11 @@ export function patientConnectionOptions(url: string): PoolConfig {
   };
 }
 
+/** For what an operator runs by hand: as patient, and not to be taken for the service. */
+export function commandConnection(url: string): PoolConfig {
+  return { ...patientConnectionOptions(url), application_name: 'incident-triage-command' };
+}
+
 export function withLibpqMeaning(url: string): string {
   const parsed = new URL(url);
   parsed.searchParams.set('uselibpqcompat', 'true');

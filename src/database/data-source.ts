@@ -2,6 +2,8 @@ import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm'
 import type { Pool, PoolConfig } from 'pg';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 
+export const MIGRATIONS_TABLE = 'schema_migrations';
+
 export interface Schema {
   readonly entities: readonly (abstract new () => object)[] | readonly EntitySchema[];
   readonly migrations: readonly (new () => MigrationInterface)[];
@@ -20,7 +22,7 @@ export function createDataSource(
     type: 'postgres',
     entities: schema.entities as never[],
     migrations: schema.migrations as never[],
-    migrationsTableName: 'schema_migrations',
+    migrationsTableName: MIGRATIONS_TABLE,
     // The schema changes through migrations alone.
     synchronize: false,
     installExtensions: false,

@@ -2,7 +2,8 @@ import { patientConnectionOptions } from './connection.js';
 import { createDataSource, type Schema } from './data-source.js';
 import { requireUsableDatabase } from './schema-checks.js';
 
-const MIGRATION_LOCK = 7_203_441;
+/** Held by whoever changes the schema. */
+export const MIGRATION_LOCK = 7_203_441;
 
 /** Brings the schema up to date. Replicas that start together migrate one after the other, the later ones nothing. */
 export async function migrate(url: string, schema: Schema): Promise<void> {

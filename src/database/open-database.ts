@@ -20,24 +20,27 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
+export interface OpenOptions {
+  /** Use the embedded server of a service that runs already, instead of being refused. */
+  readonly join?: boolean;
+}
+
 /** Starts or reaches the database, brings its schema up to date and connects the pool. */
 export async function openDatabase(
   settings: Settings,
   schema: Schema,
   log: (line: string) => void,
   giveUp?: AbortSignal,
+  options: OpenOptions = {},
 ): Promise<OpenDatabase> {
-  const server = settings.databaseUrl
-    ? { url: settings.databaseUrl, stop: async (): Promise<void> => undefined }
-    : await startEmbedded(settings, log);
+  const server = await reachServer(settings, log, options);
   try {
     giveUp?.throwIfAborted();
-    const roles = rolesOf(settings, server);
     await untilAvailable(settings.databaseUrl ? settings.databaseWaitMs : 0, log, giveUp, () =>
-      migrateFor(roles, schema),
+      migrateFor(server, schema),
     );
     giveUp?.throwIfAborted();
-    const { url, ownerUrl } = roles;
+    const { url, ownerUrl } = server;
     const dataSource = createDataSource(schema, connectionOptions(url, settings), (error) =>
       log(`A database connection was lost: ${error.message}`),
     );
@@ -59,18 +62,32 @@ export async function openDatabase(
   }
 }
 
-/** Who owns the tables and changes them, and who the service runs as. */
+/** Where the database is, for each of its two roles; they are one where there is only one. */
 export interface Roles {
+  /** Who owns the tables and changes them. */
   readonly ownerUrl: string;
+  /** Who the service runs as. */
   readonly url: string;
 }
 
-function rolesOf(
-  { databaseUrl, migrationDatabaseUrl }: Settings,
-  server: { readonly url: string; readonly serviceUrl?: string },
-): Roles {
-  const url = databaseUrl ?? server.serviceUrl ?? server.url;
-  return { url, ownerUrl: migrationDatabaseUrl ?? server.url };
+export interface Server extends Roles {
+  stop(): Promise<void>;
+}
+
+/** The external server as it is, or the embedded one, started where it does not run. */
+export async function reachServer(
+  { databaseUrl, migrationDatabaseUrl, dataDir }: Settings,
+  log: (line: string) => void,
+  { join = false }: OpenOptions = {},
+): Promise<Server> {
+  if (databaseUrl !== undefined) {
+    const ownerUrl = migrationDatabaseUrl ?? databaseUrl;
+    return { url: databaseUrl, ownerUrl, stop: async () => undefined };
+  }
+  // Loaded only here: with an external database the embedded binaries are not touched.
+  const { startEmbeddedPostgres, startOrJoin } = await import('./embedded/embedded-postgres.js');
+  const server = await (join ? startOrJoin : startEmbeddedPostgres)({ dataDir, log });
+  return { url: server.serviceUrl, ownerUrl: server.url, stop: () => server.stop() };
 }
 
 /** Brings the schema up to date as its owner, and lets the service's role use it. */
@@ -80,11 +97,6 @@ export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Prom
   await schema.installLibraries?.(patientConnectionOptions(ownerUrl));
   await grantRuntime(ownerUrl, url, schema.librarySchemas ?? []);
 }
-
-/** Loaded only here: with an external database the embedded binaries are not touched. */
-async function startEmbedded(settings: Settings, log: (line: string) => void) {
-  const { startEmbeddedPostgres } = await import('./embedded/embedded-postgres.js');
-  return startEmbeddedPostgres({ dataDir: settings.dataDir, log });
 }
 
 async function untilAvailable(

@@ -1,12 +1,14 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,13 +21,30 @@ const OTHERS = 0o077;
 
 /** The keys in the file, which is made with one new key when it is not there yet. */
 export function readOrCreateKeyFile(path: string): KeyObject[] {
+  const present = readKeyFileIfPresent(path);
+  if (present) return present;
+  createKeyFile(path, randomBytes(32).toString('base64'));
+  return readKeyFile(path);
+}
+
+export function readKeyFileIfPresent(path: string): KeyObject[] | undefined {
   try {
     return readKeyFile(path);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
+    return undefined;
   }
-  createKeyFile(path);
-  return readKeyFile(path);
+}
+
+/** Puts keys of a backup in front of what the file holds. */
+export function addToKeyFile(path: string, keys: string): void {
+  if (!existsSync(path)) return createKeyFile(path, keys);
+  const present = readFileSync(path, 'utf8');
+  const missing = keys.split(',').filter((key) => !present.includes(key));
+  const draft = draftOf(path);
+  writeDurably(draft, `${[...missing, present.trim()].join('\n')}\n`);
+  renameSync(draft, path);
+  syncFolder(dirname(path));
 }
 
 /** The same form as SECRETS_KEY, so that a key is rotated by writing a new one in front. */
@@ -55,11 +74,11 @@ function parse(path: string, text: string): KeyObject[] {
 }
 
 /** A whole file appears under its name or none does, and never over another: of two racing starts one key wins. */
-function createKeyFile(path: string): void {
+function createKeyFile(path: string, keys: string): void {
   mkdirSync(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const draft = draftOf(path);
   try {
-    writeDurably(draft, `${randomBytes(32).toString('base64')}\n`);
+    writeDurably(draft, `${keys}\n`);
     linkSync(draft, path);
     syncFolder(dirname(path));
   } catch (error) {
@@ -67,6 +86,10 @@ function createKeyFile(path: string): void {
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+function draftOf(path: string): string {
+  return `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
 }
 
 function writeDurably(path: string, text: string): void {

@@ -1,4 +1,4 @@
-import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { SettingError } from '../config/load-settings.js';
 import { KeyRing, type NamedKey } from './key-ring.js';
 
@@ -18,6 +18,22 @@ export class SecretKeys {
     if (new Set(this.#keys.map(({ id }) => id)).size < keys.length) {
       throw new SettingError('SECRETS_KEY must not hold the same key twice.');
     }
+  }
+
+  /** The first is the one that is written with. */
+  get ids(): readonly string[] {
+    return this.#keys.map(({ id }) => id);
+  }
+
+  /** Proves to whoever kept it that a key is the same one, and tells nothing else about it. */
+  verifierOf(id: string): Buffer | undefined {
+    const check = this.derive('key-check').find(id);
+    return check && createHmac('sha256', check.key).update('the key of this database').digest();
+  }
+
+  /** As SECRETS_KEY has them, for the one place that may: a backup that is asked to hold them. */
+  written(): string {
+    return this.#keys.map(({ key }) => key.export().toString('base64')).join(',');
   }
 
   /** The same purpose yields the same keys, in every process and after every restart. */

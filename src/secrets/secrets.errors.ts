@@ -13,3 +13,25 @@ export class UnreadableSecretError extends Error {
     this.name = new.target.name;
   }
 }
+
+/** Stops a start or a command before it writes anything. */
+export class WrongKeyError extends Error {
+  constructor(where: string, needed: readonly string[], given: readonly string[]) {
+    const keys = `the key${needed.length > 1 ? 's' : ''} ${needed.join(' and ')}`;
+    const instead = given.length > 0 ? `holds ${given.join(' and ')}` : 'is not there';
+    super(
+      `This database was used with ${keys}, and ${where} ${instead}: put ${needed.join(' and ')} back from where you keep your keys, or, when it is lost, see "A lost key" in docs/operations.md.`,
+    );
+    this.name = new.target.name;
+  }
+}
+
+/** What is written with it would need it again. */
+export class RetiredKeyError extends Error {
+  constructor(where: string, id: string) {
+    super(
+      `${where} begins with the key ${id}, which was given up for a newer one: put the newer one first.`,
+    );
+    this.name = new.target.name;
+  }
+}

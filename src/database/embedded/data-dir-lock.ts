@@ -8,6 +8,15 @@ export interface DataDirLock {
 
 const SQLITE_BUSY = 5;
 
+export class DataDirInUseError extends EmbeddedPostgresError {
+  constructor(dataDir: string, options: ErrorOptions) {
+    super(
+      `${dataDir} is in use by another running instance: stop it first, or give this one its own DATA_DIR.`,
+      options,
+    );
+  }
+}
+
 /**
  * One application per data directory. Node has no flock of its own, but its SQLite takes the kernel's lock on the file
  * for an exclusive transaction: the lock ends with its process, however that dies, so none is ever stale, and two
@@ -31,10 +40,9 @@ export function lockDataDir(file: string, dataDir: string): DataDirLock {
   } catch (error) {
     database?.close();
     const { errcode, message } = error as { errcode?: number; message: string };
+    if (errcode === SQLITE_BUSY) throw new DataDirInUseError(dataDir, { cause: error });
     throw new EmbeddedPostgresError(
-      errcode === SQLITE_BUSY
-        ? `${dataDir} is in use by another running instance: stop it first, or give this one its own DATA_DIR.`
-        : `${file} cannot be locked (${message}): DATA_DIR must be writable by the user who starts this service.`,
+      `${file} cannot be locked (${message}): DATA_DIR must be writable by the user who starts this service.`,
       { cause: error },
     );
   }

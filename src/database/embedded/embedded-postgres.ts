@@ -1,12 +1,14 @@
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBinaries } from './binaries.js';
 import { DATABASE, prepareCluster, SERVICE_ROLE } from './cluster.js';
-import { lockDataDir } from './data-dir-lock.js';
+import { DataDirInUseError, lockDataDir } from './data-dir-lock.js';
 import { recordedHome, settleHome } from './data-home.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { readIfPresent, writeWhole } from './file-system.js';
+import { exists, readIfPresent, writeWhole } from './file-system.js';
 import { startOnFreePort } from './free-port.js';
+import { readPostmasterFile } from './postmaster-file.js';
 import { stopPredecessor } from './predecessor.js';
 import { ServerLog } from './server-log.js';
 import { ServerProcess } from './server-process.js';
@@ -17,6 +19,8 @@ import { makeSocketDir, removeSocketDir, temporaryRoot } from './temporary-root.
 import { UndoList } from './undo-list.js';
 
 export { EmbeddedPostgresError } from './embedded-postgres-error.js';
+
+const START_PATIENCE_MS = 30_000;
 
 export interface EmbeddedPostgresOptions {
   /** The cluster lives in `<dataDir>/postgres`, unless the OS user that runs the server cannot reach that. */
@@ -49,6 +53,60 @@ export async function startEmbeddedPostgres(
   }
 }
 
+/**
+ * For a command: the server of a service that runs already on this DATA_DIR, or else one of its own. `stop` leaves the
+ * server of the other alone.
+ */
+export async function startOrJoin(
+  options: EmbeddedPostgresOptions,
+): Promise<Pick<EmbeddedPostgres, 'url' | 'serviceUrl' | 'stop'>> {
+  try {
+    return await startEmbeddedPostgres(options);
+  } catch (error) {
+    const urls = error instanceof DataDirInUseError && (await urlsOfRunning(options.dataDir));
+    if (!urls) throw error;
+    return { ...urls, stop: async () => undefined };
+  }
+}
+
+/** The holder of the lock may still be starting its server. */
+async function urlsOfRunning(
+  dataDir: string,
+): Promise<Pick<EmbeddedPostgres, 'url' | 'serviceUrl'> | undefined> {
+  for (const begin = Date.now(); Date.now() - begin < START_PATIENCE_MS; await sleep(50)) {
+    const file = await readPostmasterFile(await clusterOf(dataDir));
+    const owner = await readIfPresent(passwordFileIn(dataDir));
+    const service = await readIfPresent(servicePasswordFileIn(dataDir));
+    if (!file?.ready || !owner || !service) continue;
+    return {
+      url: urlOf(DATABASE, owner.trim(), file.port),
+      serviceUrl: urlOf(SERVICE_ROLE, service.trim(), file.port),
+    };
+  }
+  return undefined;
+}
+
+/** Where the cluster of this DATA_DIR is; it may not be there yet. */
+async function clusterOf(dataDir: string): Promise<string> {
+  return join(await recordedHome(dataDir), 'postgres');
+}
+
+export async function hasCluster(dataDir: string): Promise<boolean> {
+  return exists(await clusterOf(dataDir));
+}
+
+function passwordFileIn(dataDir: string): string {
+  return join(dataDir, 'postgres.password');
+}
+
+function servicePasswordFileIn(dataDir: string): string {
+  return join(dataDir, 'postgres.service-password');
+}
+
+function urlOf(role: string, password: string, port: number): string {
+  return `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE}`;
+}
+
 async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<EmbeddedPostgres> {
   const log = options.log ?? (() => undefined);
   await mkdir(options.dataDir, { recursive: true });
@@ -58,7 +116,7 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
     undo.add(() => lock.release());
   };
   claim(dataDir);
-  const user = await chooseServerUser(join(await recordedHome(dataDir), 'postgres'));
+  const user = await chooseServerUser(await clusterOf(dataDir));
   const temporary = await temporaryRoot(user);
   const binaries = await prepareBinaries(user, temporary);
   const home = await settleHome(dataDir, user, log);
@@ -69,8 +127,8 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
   await stopPredecessor(cluster, log);
   const passwords = await prepareCluster({
     cluster,
-    passwordFile: join(dataDir, 'postgres.password'),
-    servicePasswordFile: join(dataDir, 'postgres.service-password'),
+    passwordFile: passwordFileIn(dataDir),
+    servicePasswordFile: servicePasswordFileIn(dataDir),
     binaries,
     user,
     durable: options.parameters?.fsync !== 'off',
@@ -92,14 +150,14 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
   const spawnOn = (port: number) =>
     ServerProcess.spawn({ postgres, cluster, socketDir, user, log: serverLog, port, parameters });
   const { server, port } = await startOnFreePort(spawnOn);
+  // At each start: as root the data may be elsewhere than in DATA_DIR, and whoever makes backups has to know.
+  log(`PostgreSQL keeps its data in ${cluster}`);
   const supervisor = new Supervisor(server, () => spawnOn(port), log);
   undo.add(() => supervisor.stop());
 
-  const urlOf = (role: string, password: string): string =>
-    `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE}`;
   return {
-    url: urlOf(DATABASE, passwords.owner),
-    serviceUrl: urlOf(SERVICE_ROLE, passwords.service),
+    url: urlOf(DATABASE, passwords.owner, port),
+    serviceUrl: urlOf(SERVICE_ROLE, passwords.service, port),
     get pid() {
       return supervisor.pid;
     },

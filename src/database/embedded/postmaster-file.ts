@@ -7,6 +7,7 @@ import { hasCode, readIfPresent } from './file-system.js';
 /** What a server writes about itself into its cluster. */
 export interface PostmasterFile {
   readonly pid: number;
+  readonly port: number;
   readonly ready: boolean;
 }
 
@@ -16,7 +17,7 @@ export async function readPostmasterFile(cluster: string): Promise<PostmasterFil
   const lines = (await readIfPresent(postmasterFile(cluster)))?.split('\n');
   const pid = Number(lines?.[0]);
   if (!lines || !Number.isInteger(pid) || pid <= 1) return undefined;
-  return { pid, ready: lines[7]?.trim() === 'ready' };
+  return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
 }
 
 export function isAlive(pid: number): boolean {

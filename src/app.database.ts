@@ -1,0 +1,29 @@
+import { schema } from './app.schema.js';
+import type { Settings } from './config/settings.js';
+import { type OpenDatabase, openDatabase, type OpenOptions } from './database/open-database.js';
+import { acceptKeys } from './secrets/known-keys.js';
+import { givenSecretKeys } from './secrets/load-secret-keys.js';
+import type { SecretKeys } from './secrets/secret-keys.js';
+
+export interface OpenWithKeys {
+  readonly database: OpenDatabase;
+  readonly keys: SecretKeys;
+}
+
+/** How the service and every command come to the database: with the keys that it was used with, or not at all. */
+export async function openWithKeys(
+  settings: Settings,
+  log: (line: string) => void,
+  giveUp?: AbortSignal,
+  options?: OpenOptions,
+): Promise<OpenWithKeys> {
+  // Before anything else: with keys that are no keys nothing must be touched.
+  givenSecretKeys(settings);
+  const database = await openDatabase(settings, schema, log, giveUp, options);
+  try {
+    return { database, keys: await acceptKeys(settings, database.dataSource) };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import type { ClientBase } from 'pg';
+import type { Settings } from '../config/settings.js';
+import type { BackupPlan } from '../database/backup/backup-plan.js';
+import { KNOWN, type KnownKey, refuseOthers } from '../secrets/known-keys.js';
+import { givenSecretKeys } from '../secrets/load-secret-keys.js';
+
+/** Counts follow from the incidents; a session that has ended must not come to life again. */
+export const LEFT_OUT = [
+  'incident_count_deltas',
+  'incident_counts',
+  'incident_segments',
+  'incident_count_state',
+  'sessions',
+] as const;
+
+export function planOfBackup(settings: Settings, withoutKey: boolean): BackupPlan {
+  return {
+    leftOut: LEFT_OUT,
+    keyIds: async (client) => {
+      const known = await knownKeys(client);
+      if (!withoutKey) refuseOthers(settings, known, givenSecretKeys(settings));
+      return known.filter(({ retired }) => !retired).map(({ id }) => id);
+    },
+    rebuild: async () => undefined,
+  };
+}
+
+/** None where the database is of an earlier release, which did not keep them. */
+async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
+  const { rows } = await client.query<{ there: boolean }>(
+    `select to_regclass('secret_keys') is not null as there`,
+  );
+  return rows[0]?.there ? (await client.query<KnownKey>(KNOWN)).rows : [];
+}

@@ -1,0 +1,73 @@
+import { statSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { loadSettings } from '../config/load-settings.js';
+import type { Settings } from '../config/settings.js';
+import { writeBackup } from '../database/backup/write-backup.js';
+import { reachServer } from '../database/open-database.js';
+import { givenSecretKeys } from '../secrets/load-secret-keys.js';
+import { planOfBackup } from './backup-plan.js';
+import { runCommand, say } from './command.js';
+
+const USAGE = `Usage: npm run backup -- FILE [--with-key] [--without-key] [--force]
+
+Writes the database, as it is at this moment, to one file. The service may run meanwhile, with the embedded database too.
+The file is for its owner alone. The key is not in it: keep SECRETS_KEY (DATA_DIR/secrets.key) apart from it.
+
+  --with-key     put the key into the file all the same; whoever has the file then has everything
+  --without-key  make the backup although the key is not at hand or lost
+  --force        replace a file of that name`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      'with-key': { type: 'boolean', default: false },
+      'without-key': { type: 'boolean', default: false },
+      force: { type: 'boolean', default: false },
+    },
+  });
+  const [file] = positionals;
+  const { 'with-key': withKey, 'without-key': withoutKey, force } = values;
+  if (file === undefined || positionals.length > 1 || (withKey && withoutKey))
+    throw new Error(USAGE);
+
+  const settings = loadSettings();
+  await refuseNoDatabase(settings);
+  const server = await reachServer(settings, () => undefined, { join: true });
+  try {
+    const keys = withKey ? givenSecretKeys(settings)?.written() : undefined;
+    const plan = planOfBackup(settings, withoutKey);
+    const { manifest, tables } = await writeBackup({
+      url: server.ownerUrl,
+      file,
+      plan,
+      force,
+      ...(keys !== undefined && { keys }),
+    });
+    const counts = Object.values(tables);
+    const rows = counts.reduce((sum, table) => sum + table.rows, 0);
+    say(
+      `${file}: ${rows} rows of ${counts.length} tables, ${statSync(file).size} bytes, mode 0600.`,
+    );
+    const named = manifest.key_ids.join(' and ');
+    say(
+      keys !== undefined
+        ? `THE KEY IS IN THE FILE (${named}): whoever can read it can read every stored secret.`
+        : `The key (${named}) is not in it. Keep it apart: without it stored secrets cannot be read.`,
+    );
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The embedded database is made when it is not there; a backup of nothing helps nobody. */
+async function refuseNoDatabase({ databaseUrl, dataDir }: Settings): Promise<void> {
+  if (databaseUrl !== undefined) return;
+  const { hasCluster } = await import('../database/embedded/embedded-postgres.js');
+  if (await hasCluster(dataDir)) return;
+  throw new Error(
+    `There is no database in ${dataDir}: set DATA_DIR or DATABASE_URL as the service has it.`,
+  );
+}
+
+runCommand(main);

@@ -1,0 +1,27 @@
+import { type OpenWithKeys, openWithKeys } from '../app.database.js';
+import type { Settings } from '../config/settings.js';
+
+/** Runs a command; what goes wrong is one line for the operator. */
+export function runCommand(main: () => Promise<void>): void {
+  main().catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });
+}
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** With the embedded database the service may run meanwhile: the command uses its server. */
+export async function withDatabase<T>(
+  settings: Settings,
+  work: (open: OpenWithKeys) => Promise<T>,
+): Promise<T> {
+  const open = await openWithKeys(settings, () => undefined, undefined, { join: true });
+  try {
+    return await work(open);
+  } finally {
+    await open.database.close();
+  }
+}

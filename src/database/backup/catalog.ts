@@ -1,0 +1,63 @@
+import type { ClientBase } from 'pg';
+import { MIGRATIONS_TABLE } from '../data-source.js';
+import type { SequenceValue, Table } from './backup-format.js';
+
+/** Everything of ours lives in one schema, and belongs to whoever migrates it. */
+const OURS = `
+  c.relnamespace = current_schema()::regnamespace
+    and c.relowner = (select relowner from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}'))`;
+
+/** The tables with the columns that hold something of their own, those that others refer to first. */
+export async function listTables(client: ClientBase): Promise<Table[]> {
+  const { rows } = await client.query<Table & { references: string[] }>(`
+    select c.relname as name,
+      array(select attname::text from pg_attribute
+             where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''
+             order by attnum) as columns,
+      array(select distinct r.relname::text from pg_constraint f join pg_class r on r.oid = f.confrelid
+             where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid) as references
+    from pg_class c where ${OURS} and c.relkind = 'r' and c.relname <> '${MIGRATIONS_TABLE}'
+    order by c.relname`);
+  const placed: Table[] = [];
+  const waiting = new Map(rows.map((row) => [row.name, row]));
+  const place = (name: string): void => {
+    const row = waiting.get(name);
+    if (!row) return;
+    waiting.delete(name);
+    row.references.forEach(place);
+    placed.push({ name, columns: row.columns });
+  };
+  rows.forEach(({ name }) => place(name));
+  return placed;
+}
+
+export async function appliedMigrations(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ there: boolean }>(
+    `select to_regclass('${MIGRATIONS_TABLE}') is not null as there`,
+  );
+  if (!rows[0]?.there) return [];
+  const applied = await client.query<{ name: string }>(
+    `select name from ${MIGRATIONS_TABLE} order by id`,
+  );
+  return applied.rows.map(({ name }) => name);
+}
+
+export async function readSequences(client: ClientBase): Promise<SequenceValue[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c where ${OURS} and c.relkind = 'S' order by 1`,
+  );
+  const values: SequenceValue[] = [];
+  for (const { name } of rows) {
+    const found = await client.query<SequenceValue>(
+      `select $1 as name, last_value::text, is_called from ${client.escapeIdentifier(name)}`,
+      [name],
+    );
+    // That of the table of migrations goes on by itself.
+    if (!name.startsWith(MIGRATIONS_TABLE)) values.push(found.rows[0]!);
+  }
+  return values;
+}
+
+export function copyTarget(client: ClientBase, { name, columns }: Table): string {
+  return `${client.escapeIdentifier(name)} (${columns.map((column) => client.escapeIdentifier(column)).join(', ')})`;
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import {
+  BackupError,
+  encodeFrame,
+  type End,
+  type Frame,
+  FORMAT,
+  type Manifest,
+  readFrames,
+  type SequenceValue,
+  type Table,
+  type TableCount,
+  TableCounter,
+} from './backup-format.js';
+
+export interface VerifiedBackup {
+  readonly manifest: Manifest;
+  readonly tables: Readonly<Record<string, TableCount>>;
+  readonly sequences: readonly SequenceValue[];
+  /** As SECRETS_KEY has them, when the backup was asked to hold them. */
+  readonly keys: string | undefined;
+}
+
+/** Reads the whole file and answers what it is; throws when a byte of it is not as it was written. */
+export async function verifyBackup(file: string): Promise<VerifiedBackup> {
+  try {
+    return await verify(framesOf(file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new BackupError(`There is no file ${file}.`, { cause: error });
+    }
+    throw new BackupError(
+      `${file} cannot be restored, and nothing was changed: ${(error as Error).message}.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The tables of a verified file one after the other, each with its rows as COPY takes them. */
+export async function* tablesOf(file: string): AsyncGenerator<{ table: Table; rows: Readable }> {
+  const frames = framesOf(file);
+  let next = await frames.next();
+  while (!next.done) {
+    if (next.value.kind !== 'table') {
+      next = await frames.next();
+      continue;
+    }
+    const table = json<Table>(next.value);
+    async function* rows(): AsyncGenerator<Buffer> {
+      for (next = await frames.next(); !next.done && next.value.kind === 'data';) {
+        yield next.value.content;
+        next = await frames.next();
+      }
+    }
+    yield { table, rows: Readable.from(rows(), { objectMode: false }) };
+  }
+}
+
+function framesOf(file: string): AsyncGenerator<Frame> {
+  const gunzip = createGunzip();
+  // The reader of the frames gets the error.
+  pipeline(createReadStream(file), gunzip, () => undefined);
+  return readFrames(gunzip);
+}
+
+async function verify(frames: AsyncGenerator<Frame>): Promise<VerifiedBackup> {
+  const hash = createHash('sha256');
+  const tables: Record<string, TableCount> = {};
+  let manifest: Manifest | undefined;
+  let sequences: readonly SequenceValue[] = [];
+  let keys: string | undefined;
+  let open: { name: string; counter: TableCounter } | undefined;
+  let end: End | undefined;
+  for await (const frame of frames) {
+    if (frame.kind !== 'data' && open) {
+      tables[open.name] = open.counter.count();
+      open = undefined;
+    }
+    if (frame.kind === 'manifest') manifest = supported(json<Manifest>(frame));
+    if (frame.kind === 'table')
+      open = { name: json<Table>(frame).name, counter: new TableCounter() };
+    if (frame.kind === 'data') open?.counter.add(frame.content);
+    if (frame.kind === 'sequences') sequences = json<{ values: SequenceValue[] }>(frame).values;
+    if (frame.kind === 'keys') ({ keys } = json<{ keys: string }>(frame));
+    if (frame.kind === 'end') end = json<End>(frame);
+    else hash.update(encodeFrame(frame.kind, frame.content));
+  }
+  if (!manifest || !end) throw new BackupError('its end is missing');
+  const same = JSON.stringify(tables) === JSON.stringify(end.tables);
+  if (!same || hash.digest('hex') !== end.sha256) throw new BackupError('its checksum is wrong');
+  return { manifest, tables, sequences, keys };
+}
+
+function supported(manifest: Manifest): Manifest {
+  if (manifest.format === FORMAT) return manifest;
+  throw new BackupError(`it has the format ${manifest.format}, and this release reads ${FORMAT}`);
+}
+
+function json<T>({ content }: Frame): T {
+  return JSON.parse(content.toString('utf8')) as T;
+}

@@ -1,0 +1,51 @@
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { type Statement, Statements } from '../database/statements.js';
+import { SecretKeys } from './secret-keys.js';
+
+const EVERY_MS = 10_000;
+
+const SIGN: Statement = {
+  name: 'secret_keys_sign_of_use',
+  text: `update secret_keys set last_used_at = now() where id = $1 returning retired_at is not null as retired`,
+};
+
+/** Tells the database which key this process writes with, so that no key is given up while somebody still uses it. */
+@Injectable()
+export class KeyUse implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(KeyUse.name);
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly statements: Statements,
+    private readonly keys: SecretKeys,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.timer = setInterval(() => void this.sign(), EVERY_MS);
+    this.timer.unref();
+    await this.sign();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  private async sign(): Promise<void> {
+    const [id] = this.keys.ids;
+    try {
+      const [row] = await this.statements.rows<{ retired: boolean }>(SIGN, [id]);
+      if (row?.retired) {
+        this.logger.error(
+          `This process still writes with the key ${id}, which was given up: start it with the newer one first.`,
+        );
+      }
+    } catch {
+      // What keeps the database away says so elsewhere; the next sign comes soon.
+    }
+  }
+}

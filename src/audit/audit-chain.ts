@@ -15,7 +15,7 @@ export interface SealedPoint {
 /** Vouches for one row on its own: whoever writes a row without the key cannot make it. */
 export function rowMac(key: KeyObject, row: AuditContent): Buffer {
   const { writer, written } = row;
-  return hmac(key, [
+  return macOf(key, [
     'row',
     row.id,
     row.at.toISOString(),
@@ -42,7 +42,7 @@ export function nextSeal(
   row: { readonly id: string; readonly mac: Buffer },
 ): SealedPoint {
   const seq = previous.seq + 1n;
-  return { seq, hash: hmac(key, ['seal', hex(previous.hash), String(seq), row.id, hex(row.mac)]) };
+  return { seq, hash: macOf(key, ['seal', hex(previous.hash), String(seq), row.id, hex(row.mac)]) };
 }
 
 /** Vouches for the end of the chain, so that a shortened one does not pass for a whole one. */
@@ -51,12 +51,12 @@ export function headMac(
   head: SealedPoint,
   progress: readonly (string | null)[],
 ): Buffer {
-  return hmac(key, ['head', String(head.seq), hex(head.hash), ...progress]);
+  return macOf(key, ['head', String(head.seq), hex(head.hash), ...progress]);
 }
 
 /** Vouches for what the service says outside its database: a head in the log or a file, the frame of an export. */
 export function statementMac(key: KeyObject, purpose: string, fields: readonly string[]): Buffer {
-  return hmac(key, [purpose, ...fields]);
+  return macOf(key, [purpose, ...fields]);
 }
 
 export function sameBytes(one: Buffer, other: Buffer): boolean {
@@ -64,10 +64,10 @@ export function sameBytes(one: Buffer, other: Buffer): boolean {
 }
 
 /** JSON of an array of strings: no two different lists read the same. */
-function hmac(key: KeyObject, fields: readonly (string | null)[]): Buffer {
+export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }
 
-function hex(bytes: Buffer): string {
+export function hex(bytes: Buffer): string {
   return bytes.toString('hex');
 }

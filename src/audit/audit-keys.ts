@@ -7,9 +7,12 @@ import { SecretKeys } from '../secrets/secret-keys.js';
 export class AuditKeys {
   readonly rows: KeyRing;
   readonly chain: KeyRing;
+  /** For what a later key says about what earlier ones sealed. */
+  readonly attestations: KeyRing;
 
   constructor(keys: SecretKeys) {
     this.rows = keys.derive('audit-row');
     this.chain = keys.derive('audit-chain');
+    this.attestations = keys.derive('audit-attestation');
   }
 }

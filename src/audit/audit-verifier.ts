@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../common/clock.js';
 import { Transactions } from '../database/transactions.js';
-import { GENESIS, isGenuine, nextSeal, sameBytes, type SealedPoint } from './audit-chain.js';
+import { isGenuine } from './audit-chain.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
 import { AuditKeys } from './audit-keys.js';
 import { AuditTally } from './audit-tally.js';
-import { AuditVerifyRepository, type SealedRow } from './audit-verify.repository.js';
+import { AuditVerifyRepository } from './audit-verify.repository.js';
 import { AuditWitness, type Testimony } from './audit-witness.js';
 import { faultOf } from './chain-head.js';
+import { SealWalk } from './seal-walk.js';
 import { BEFORE_ALL } from './sealing-round.js';
 
 export interface Verification {
@@ -17,6 +18,8 @@ export interface Verification {
   readonly checked: number;
   /** Rows that wait for the sealer; more than a few seconds' worth means that it does not run. */
   readonly unsealed: number;
+  /** Those among them whose key was lost: as they were when it was given up, whatever happened to them before. */
+  readonly taken_over?: number;
   readonly first_invalid_id?: string;
   /** The chain does not lead through a head that was seen before. */
   readonly head_rewound?: true;
@@ -29,9 +32,14 @@ interface Walk {
   readonly invalidId?: string;
 }
 
+interface SealedWalk extends Walk {
+  readonly takenOver: number;
+}
+
 /** Goes through everything in pages: the memory it takes is that of one page. */
 @Injectable()
 export class AuditVerifier {
+  private readonly seals: SealWalk;
   private foundInvalidAt = 0;
 
   constructor(
@@ -41,7 +49,9 @@ export class AuditVerifier {
     private readonly keys: AuditKeys,
     private readonly witness: AuditWitness,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.seals = new SealWalk(records, keys);
+  }
 
   /** The last verification of this process found something wrong, and nobody has accepted the trail since. */
   get foundInvalid(): boolean {
@@ -73,6 +83,7 @@ export class AuditVerifier {
       valid: fault === undefined && invalidId === undefined && !rewound && missing === 0,
       checked: seals.count,
       unsealed: rest.count,
+      ...(seals.takenOver > 0 && { taken_over: seals.takenOver }),
       ...(invalidId !== undefined && { first_invalid_id: invalidId }),
       ...(rewound && { head_rewound: true }),
       ...(missing > 0 && { missing }),
@@ -84,31 +95,20 @@ export class AuditVerifier {
     return row && isGenuine(row, this.keys.rows) ? row.at.getTime() : 0;
   }
 
-  private async walkSeals(manager: EntityManager, tally: AuditTally): Promise<Walk> {
-    let point = GENESIS;
+  private async walkSeals(manager: EntityManager, tally: AuditTally): Promise<SealedWalk> {
     let count = 0;
-    for (;;) {
-      const page = await this.records.sealsAfter(manager, point.seq);
-      if (page.length === 0) return { count };
-      for (const seal of page) {
-        const next = this.follow(point, seal);
-        if (!next) return { count, invalidId: seal.auditId };
+    let takenOver = 0;
+    for await (const page of this.seals.pages(manager)) {
+      for (const { seal, verdict } of page) {
+        if (verdict !== 'genuine' && verdict !== 'taken_over') {
+          return { count, takenOver, invalidId: seal.auditId };
+        }
         tally.add(seal.row!);
-        point = next;
         count += 1;
+        if (verdict === 'taken_over') takenOver += 1;
       }
     }
-  }
-
-  /** The point that the seal makes, when it and its row are as they were written. */
-  private follow(
-    previous: SealedPoint,
-    { seq, hash, keyId, row }: SealedRow,
-  ): SealedPoint | undefined {
-    const named = this.keys.chain.find(keyId);
-    if (!named || !row || !isGenuine(row, this.keys.rows)) return undefined;
-    const expected = nextSeal(named.key, previous, row);
-    return seq === expected.seq && sameBytes(hash, expected.hash) ? expected : undefined;
+    return { count, takenOver };
   }
 
   private async walkUnsealed(

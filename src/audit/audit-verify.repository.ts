@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { Attestation } from './audit-attestation.js';
 import { AUDIT_ROW } from './audit-chain.repository.js';
 import type { AuditRow } from './audit-entry.js';
 
@@ -43,6 +44,23 @@ export class AuditVerifyRepository {
     }));
   }
 
+  async attestationsBetween(
+    manager: EntityManager,
+    first: bigint,
+    last: bigint,
+  ): Promise<Attestation[]> {
+    const rows = await manager.query<FlatAttestation[]>(
+      `select first_seq::text as first_seq, macs, key_id from audit_attestations
+       where first_seq <= $2 and last_seq >= $1`,
+      [first, last],
+    );
+    return rows.map(({ first_seq, macs, key_id }) => ({
+      firstSeq: BigInt(first_seq),
+      macs,
+      keyId: key_id,
+    }));
+  }
+
   async unsealedAmong(
     manager: EntityManager,
     ids: readonly string[],
@@ -57,6 +75,12 @@ export class AuditVerifyRepository {
       [ids, sealedTo],
     );
   }
+}
+
+interface FlatAttestation {
+  readonly first_seq: string;
+  readonly macs: Buffer;
+  readonly key_id: string;
 }
 
 interface FlatSeal extends Omit<AuditRow, 'id'> {

@@ -137,6 +137,16 @@ export class AuditVerificationDto {
   readonly unsealed: number;
 
   @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    required: false,
+    description:
+      'Entries among the sealed ones whose key was lost: they are as they were when it was given up, and nobody can tell what happened to them before. Absent when there are none.',
+    example: 312,
+  })
+  readonly taken_over?: number;
+
+  @ApiProperty({
     type: 'string',
     format: 'uuid',
     required: false,
@@ -165,11 +175,13 @@ export class AuditVerificationDto {
   readonly missing?: number;
 
   static from(this: void, found: Verification): AuditVerificationDto {
-    const { valid, checked, unsealed, first_invalid_id, head_rewound, missing } = found;
+    const { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound, missing } =
+      found;
     return {
       valid,
       checked,
       unsealed,
+      ...(taken_over !== undefined && { taken_over }),
       ...(first_invalid_id !== undefined && { first_invalid_id }),
       ...(head_rewound !== undefined && { head_rewound }),
       ...(missing !== undefined && { missing }),

@@ -13,6 +13,11 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/** For what goes through everything: no statement is given up for the time that it takes. */
+export function patient(settings: Settings): Settings {
+  return { ...settings, databaseStatementTimeoutMs: 3_600_000 };
+}
+
 /** With the embedded database the service may run meanwhile: the command uses its server. */
 export async function withDatabase<T>(
   settings: Settings,

@@ -8,7 +8,7 @@ const LESS_THAN_ALL: Readonly<Record<string, string>> = {
   audit_log: 'select, insert',
   audit_seals: 'select, insert',
   audit_chain: 'select, insert, update',
-  audit_attestations: 'select, insert',
+  audit_attestations: 'select, insert, update',
   schema_migrations: 'select',
 };
 const ALL = 'select, insert, update, delete';

@@ -27,6 +27,6 @@ export function lockOf({ principal, key }: Identity): string {
 }
 
 /** Binds an encrypted answer to its key: copied to another row it does not open. */
-export function secretContextOf({ principal, key }: Identity): string {
+export function secretContextOf({ principal, key }: Pick<Identity, 'principal' | 'key'>): string {
   return `idempotency:${principal}\n${key}`;
 }

@@ -7,7 +7,7 @@ import {
 import { type Statement, Statements } from '../database/statements.js';
 import { SecretKeys } from './secret-keys.js';
 
-const EVERY_MS = 10_000;
+const EVERY_MS = 5_000;
 
 const SIGN: Statement = {
   name: 'secret_keys_sign_of_use',

@@ -31,10 +31,16 @@ export async function acceptKeys(
   return await new Transactions(dataSource).run((tx) => acceptKeysIn(tx, settings));
 }
 
-export async function acceptKeysIn(tx: Tx, settings: KeySettings): Promise<SecretKeys> {
+/** `lost`: a key that is about to be given up. */
+export async function acceptKeysIn(
+  tx: Tx,
+  settings: KeySettings,
+  lost?: string,
+): Promise<SecretKeys> {
   // Replicas that start together take turns: the first key of a new database is the key of all.
   await tx.query('lock table secret_keys in exclusive mode');
-  const known: KnownKey[] = await tx.query(KNOWN);
+  const all: KnownKey[] = await tx.query(KNOWN);
+  const known = all.filter(({ id }) => id !== lost);
   const given = givenSecretKeys(settings);
   refuseOthers(settings, known, given);
   const keys = given ?? loadSecretKeys(settings);

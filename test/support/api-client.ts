@@ -49,7 +49,10 @@ export class ApiClient {
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const answer = await this.send(method, path, options);
-    this.judge({ method, url: path, ...answer, body: answer.text });
+    const cookies = answer.headers['set-cookie'];
+    // Node makes a list of what is one header on the wire.
+    const headers = { ...answer.headers, ...(cookies && { 'set-cookie': cookies.join() }) };
+    this.judge({ method, url: path, ...answer, headers, body: answer.text });
     return answer;
   }
 

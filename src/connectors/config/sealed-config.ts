@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type FieldError, ValidationError } from '../../common/errors/app-error.js';
 import { Targets } from '../../common/net/targets.js';
 import { SecretBox } from '../../secrets/secret-box.js';
+import { contextOf } from '../connector-secrets.js';
 import { configProblems } from './config-check.js';
 import { changeConfig, secretNames, splitConfig } from './config-parts.js';
 import type { Config } from './config-schema.js';
@@ -80,8 +81,4 @@ export class SealedConfig {
       sealed === undefined ? {} : (JSON.parse(this.box.open(sealed, contextOf(id))) as Config);
     return { ...config, ...secrets };
   }
-}
-
-function contextOf(id: string): string {
-  return `connector:${id}`;
 }

@@ -91,7 +91,7 @@ async function isUsed(client: ClientBase, applied: readonly string[]): Promise<b
     `select to_regclass('audit_log')::text as there`,
   );
   return (
-    rows[0]?.there != null && (await client.query('select from audit_log limit 1')).rowCount !== 0
+    rows[0]?.there !== null && (await client.query('select from audit_log limit 1')).rowCount !== 0
   );
 }
 

@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util';
+import { schema } from '../app.schema.js';
+import { sealedColumns } from '../app.sealed.js';
+import { AuditKeys } from '../audit/audit-keys.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { AuditResealing } from '../audit/audit-resealing.js';
+import { Clock } from '../common/clock.js';
+import { loadSettings } from '../config/load-settings.js';
+import { openDatabase } from '../database/open-database.js';
+import { Statements } from '../database/statements.js';
+import { Transactions } from '../database/transactions.js';
+import { acceptKeysIn, KNOWN, type KnownKey } from '../secrets/known-keys.js';
+import { retire, untilUnused } from '../secrets/key-retirement.js';
+import { givenSecretKeys } from '../secrets/load-secret-keys.js';
+import { SealedValues } from '../secrets/sealed-values.js';
+import { patient, runCommand, say } from './command.js';
+
+const USAGE = `Usage: npm run lost-key -- KEY_ID --discard
+
+Goes on without a key that nobody has any more; KEY_ID is what the refused start names. It cannot be taken back:
+
+  - stored secrets that it encrypted are gone: their connectors are disabled until they are set anew
+  - entries of the audit trail that it vouched for are taken as they are now: GET /api/audit/verify counts them as
+    taken_over, because nobody can tell what happened to them before, and finds what happens to them from now on
+
+SECRETS_KEY holds the other keys, or a new one; with the embedded database a new one is made. Make a backup first
+(npm run backup -- FILE --without-key), and look for the key once more.`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { discard: { type: 'boolean', default: false } },
+  });
+  const [lost] = positionals;
+  if (lost === undefined || positionals.length > 1 || !values.discard) throw new Error(USAGE);
+
+  const settings = patient(loadSettings());
+  const database = await openDatabase(settings, schema, () => undefined, undefined, { join: true });
+  try {
+    const { dataSource } = database;
+    const transactions = new Transactions(dataSource);
+    const known = await dataSource.query<KnownKey[]>(KNOWN);
+    if (!known.some(({ id, retired }) => id === lost && !retired)) {
+      throw new Error(`This database needs no key ${lost}.`);
+    }
+    if (givenSecretKeys(settings)?.ids.includes(lost)) {
+      throw new Error(
+        `The key ${lost} is not lost: it is at hand. To replace it, run npm run reseal.`,
+      );
+    }
+    await untilUnused(dataSource, [lost], say);
+    const keys = await transactions.run((tx) => acceptKeysIn(tx, settings, lost));
+    const auditKeys = new AuditKeys(keys);
+    const { takenOver } = await new AuditResealing(dataSource, auditKeys, [lost]).run();
+    const discarded = await transactions.run(async (tx) => {
+      const counts = await new SealedValues(dataSource, sealedColumns).discard(tx, lost);
+      await retire(tx, [lost]);
+      await new AuditLog(new Statements(dataSource), auditKeys, new Clock()).record(tx, {
+        actor: 'system',
+        action: 'secrets.key_lost',
+        subject: { type: 'secret_key', id: lost },
+        details: { key_in_use: keys.ids[0], discarded: counts, entries_taken_over: takenOver },
+      });
+      return counts;
+    });
+    const gone = Object.entries(discarded).map(([table, count]) => `${count} of ${table}`);
+    say(`The key ${lost} is given up. Secrets that are gone: ${gone.join(', ')}.`);
+    say(
+      `${takenOver} entries of the audit trail are taken as they are. The key in use is ${keys.ids[0]}.`,
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+runCommand(main);

@@ -1,0 +1,50 @@
+import { sealedColumns } from '../app.sealed.js';
+import { AuditKeys } from '../audit/audit-keys.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { AuditResealing } from '../audit/audit-resealing.js';
+import { Clock } from '../common/clock.js';
+import { loadSettings } from '../config/load-settings.js';
+import { Statements } from '../database/statements.js';
+import { Transactions } from '../database/transactions.js';
+import { olderKeys, retire, untilUnused } from '../secrets/key-retirement.js';
+import { SealedValues } from '../secrets/sealed-values.js';
+import { SecretBox } from '../secrets/secret-box.js';
+import { patient, runCommand, say, withDatabase } from './command.js';
+
+const USAGE = `Usage: npm run reseal
+
+After a new key was put in front: encrypts every stored secret with it, and makes it vouch for the audit trail, which is
+verified first. Then the older keys may go. The service may run meanwhile; run it again when it was interrupted.`;
+
+async function main(): Promise<void> {
+  if (process.argv.length > 2) throw new Error(USAGE);
+  await withDatabase(patient(loadSettings()), async ({ database: { dataSource }, keys }) => {
+    const [first] = keys.ids;
+    const older = await olderKeys(dataSource, first!);
+    await untilUnused(dataSource, older, say);
+    const values = new SealedValues(dataSource, sealedColumns);
+    const secrets = await values.reseal(new SecretBox(keys), first!);
+    say(`${secrets} secrets are under the key ${first} now.`);
+    const auditKeys = new AuditKeys(keys);
+    const { attested } = await new AuditResealing(dataSource, auditKeys).run();
+    say(
+      `${attested} entries of the audit trail of older keys are vouched for by the key ${first}.`,
+    );
+    if (older.length === 0) return say('No older key is needed.');
+
+    await new Transactions(dataSource).run(async (tx) => {
+      await retire(tx, older);
+      await new AuditLog(new Statements(dataSource), auditKeys, new Clock()).record(tx, {
+        actor: 'system',
+        action: 'secrets.resealed',
+        subject: { type: 'secret_key', id: first! },
+        details: { retired: older, secrets, entries: attested },
+      });
+    });
+    say(
+      `Nothing needs ${older.join(' and ')} any more: take ${older.length > 1 ? 'them' : 'it'} out of SECRETS_KEY.`,
+    );
+  });
+}
+
+runCommand(main);

@@ -1,0 +1,170 @@
+import { AuditResealing } from '../../src/audit/audit-resealing.js';
+import { AuditHarness, newKey, type Replica } from './audit-harness.js';
+
+/** Two pages and a part of a third. */
+const ROWS = 1_203;
+
+describe('resealing the audit trail', () => {
+  let harness: AuditHarness;
+  let old: string;
+  let next: string;
+
+  beforeEach(async () => {
+    harness = await AuditHarness.open();
+    [old, next] = [newKey(), newKey()];
+    const replica = harness.replica([old]);
+    await record(replica, ROWS);
+    await replica.sealAll();
+  });
+  afterEach(() => harness.database.close());
+
+  const record = async (replica: Replica, count: number): Promise<void> => {
+    const entry = { actor: 'alice', action: 'incident.created' } as const;
+    const entries = Array.from({ length: count }, (_, n) => ({
+      ...entry,
+      subject: { type: 'incident', id: `i-${n}` },
+    }));
+    await harness.transactions.run((tx) => replica.log.recordAll(tx, entries));
+  };
+  const reseal = (replica: Replica, lost?: string[]) =>
+    new AuditResealing(harness.database.dataSource, replica.keys, lost).run();
+  const idAt = async (seq: number): Promise<string> => {
+    const [row] = await harness.rows<{ audit_id: string }>(
+      `select audit_id from audit_seals where seq = ${seq}`,
+    );
+    return row!.audit_id;
+  };
+
+  it('lets the newest key alone verify everything, after each rotation', async () => {
+    const rotated = harness.replica([next, old]);
+    // Written under the old key, and not sealed yet.
+    await record(harness.replica([old]), 2);
+    await record(rotated, 5);
+    expect(await reseal(rotated)).toEqual({ attested: ROWS + 2, takenOver: 0 });
+    const alone = harness.replica([next]);
+    expect(await alone.verify()).toEqual({ valid: true, checked: ROWS + 7, unsealed: 0 });
+    expect(await rotated.verify()).toMatchObject({ valid: true });
+    expect(await harness.replica([old]).verify()).toMatchObject({ valid: false });
+
+    await record(alone, 400);
+    await alone.sealAll();
+    expect(await alone.verify()).toEqual({ valid: true, checked: ROWS + 407, unsealed: 0 });
+    const third = newKey();
+    expect(await reseal(harness.replica([third, next]))).toMatchObject({ attested: ROWS + 407 });
+    expect(await harness.replica([third]).verify()).toEqual({
+      valid: true,
+      checked: ROWS + 407,
+      unsealed: 0,
+    });
+  });
+
+  it('says the same when it is run again, and goes on where it was interrupted', async () => {
+    const rotated = harness.replica([next, old]);
+    const first = await reseal(rotated);
+    await harness.rows('delete from audit_attestations where first_seq > 500');
+    expect(await harness.replica([next]).verify()).toMatchObject({ valid: false, checked: 500 });
+    const before = await harness.rows('select xmin::text from audit_attestations');
+    expect(await reseal(rotated)).toEqual(first);
+    expect(await harness.replica([next]).verify()).toMatchObject({ valid: true });
+    // What was done already is not written again.
+    expect(
+      await harness.rows('select xmin::text from audit_attestations where first_seq = 1'),
+    ).toEqual(before);
+  });
+
+  it.each([
+    ['an edited row', (id: string) => `update audit_log set actor = 'mallory' where id = '${id}'`],
+    ['a removed row', (id: string) => `delete from audit_log where id = '${id}'`],
+    [
+      'an edited MAC',
+      (id: string) =>
+        `update audit_log set mac = decode(repeat('00', 32), 'hex') where id = '${id}'`,
+    ],
+    [
+      'an edited seal',
+      (id: string) =>
+        `update audit_seals set hash = decode(repeat('00', 32), 'hex') where audit_id = '${id}'`,
+    ],
+    [
+      'another key id',
+      (id: string) => `update audit_seals set key_id = 'deadbeef' where audit_id = '${id}'`,
+    ],
+  ])('finds %s by the newest key, and vouches for none', async (_, change) => {
+    const id = await idAt(700);
+    const rotated = harness.replica([next, old]);
+    await reseal(rotated);
+    await harness.tamper(change(id));
+    const found = { valid: false, checked: 699, first_invalid_id: id };
+    expect(await harness.replica([next]).verify()).toMatchObject(found);
+    await harness.rows('delete from audit_attestations');
+    await expect(reseal(rotated)).rejects.toThrow(
+      /^The audit trail (was altered at|needs the key deadbeef)/,
+    );
+    expect(await rotated.verify()).toMatchObject(found);
+  });
+
+  it('finds attestations that changed places, and does without those that are gone only while the old key is there', async () => {
+    const rotated = harness.replica([next, old]);
+    await reseal(rotated);
+    await harness.rows(`update audit_attestations a set macs = b.macs from audit_attestations b
+      where a.first_seq in (1, 501) and b.first_seq in (1, 501) and a.first_seq <> b.first_seq`);
+    expect(await harness.replica([next]).verify()).toMatchObject({ valid: false, checked: 0 });
+    await harness.rows('delete from audit_attestations');
+    expect(await rotated.verify()).toMatchObject({ valid: true, checked: ROWS });
+    expect(await harness.replica([next]).verify()).toMatchObject({ valid: false, checked: 0 });
+  });
+
+  it('finds an end that was cut off, under the head of the newest key', async () => {
+    await reseal(harness.replica([next, old]));
+    await harness.tamper(
+      `delete from audit_log where id = '${await idAt(ROWS)}'`,
+      `delete from audit_seals where seq = ${ROWS}`,
+      `update audit_chain set seq = seq - 1, hash = (select hash from audit_seals where seq = ${ROWS - 1})`,
+    );
+    expect(await harness.replica([next]).verify()).toMatchObject({ valid: false });
+  });
+
+  it('takes over what a lost key sealed, says so for ever, and finds what happens to it later', async () => {
+    const [{ id: lost }] = [harness.replica([old]).keys.rows.first];
+    await record(harness.replica([old]), 3);
+    const alone = harness.replica([next]);
+    await expect(reseal(alone)).rejects.toThrow(lost);
+    expect(await reseal(alone, [lost])).toEqual({ attested: ROWS + 3, takenOver: ROWS + 3 });
+    await record(alone, 2);
+    await alone.sealAll();
+    const found = { valid: true, checked: ROWS + 5, unsealed: 0, taken_over: ROWS + 3 };
+    expect(await alone.verify()).toEqual(found);
+
+    const third = newKey();
+    await reseal(harness.replica([third, next]));
+    expect(await harness.replica([third]).verify()).toEqual(found);
+    const id = await idAt(42);
+    await harness.tamper(`update audit_log set actor = 'mallory' where id = '${id}'`);
+    expect(await harness.replica([third]).verify()).toMatchObject({
+      valid: false,
+      checked: 41,
+      first_invalid_id: id,
+    });
+  });
+
+  it('takes over only what the lost key sealed: what was altered under a known one stays altered', async () => {
+    const stray = newKey();
+    const { id: lost } = harness.replica([stray]).keys.rows.first;
+    await record(harness.replica([stray]), 2);
+    await harness.replica([stray, old]).sealAll();
+    const known = harness.replica([old]);
+    expect(await known.verify()).toMatchObject({ valid: false });
+    expect(await reseal(known, [lost])).toMatchObject({ takenOver: 2 });
+    expect(await known.verify()).toEqual({
+      valid: true,
+      checked: ROWS + 2,
+      unsealed: 0,
+      taken_over: 2,
+    });
+
+    const id = await idAt(5);
+    await harness.tamper(`update audit_log set actor = 'mallory' where id = '${id}'`);
+    await reseal(known, [lost]);
+    expect(await known.verify()).toMatchObject({ valid: false, first_invalid_id: id });
+  });
+});

@@ -1,0 +1,298 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { query } from '../support/embedded/query.js';
+import { type Outcome, runCommand } from '../support/command.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { contentsOf, Site } from '../support/site.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+jest.setTimeout(120_000);
+
+/** Made anew from the incidents, ended, or written by the restore itself. */
+const OF_ITS_OWN = [
+  'audit_log',
+  'incident_count_deltas',
+  'incident_count_state',
+  'incident_counts',
+  'incident_segments',
+  'schema_migrations',
+  'sessions',
+];
+
+describe('backup and restore, with an external database', () => {
+  let folder: string;
+  let file: string;
+  let site: Site;
+  const databases: TestDatabase[] = [];
+
+  const database = async (options?: { empty: boolean }): Promise<TestDatabase> => {
+    const made = await createTestDatabase(options);
+    databases.push(made);
+    return made;
+  };
+  const on = ({ url }: TestDatabase) => ({ settings: { DATABASE_URL: url } });
+  const backup = (from: TestDatabase, ...args: string[]) => runCommand('backup', args, on(from));
+  const restore = (to: TestDatabase, ...args: string[]) => runCommand('restore', args, on(to));
+  const serve = (from: TestDatabase) =>
+    ServiceProcess.start({ settings: { ...site.settings, DATABASE_URL: from.url } });
+  const filled = async (by = site): Promise<TestDatabase> => {
+    const made = await database({ empty: true });
+    const service = await ServiceProcess.start({
+      settings: { ...by.settings, DATABASE_URL: made.url },
+    });
+    await by.fill(service);
+    await service.stop();
+    return made;
+  };
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'its-backup-'));
+    file = join(folder, 'site.backup');
+    site = await Site.open();
+  });
+
+  afterEach(async () => {
+    await ServiceProcess.endAll();
+    await site.close();
+    for (const one of databases.splice(0)) await one.drop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('brings everything back, into an empty database and over a used one', async () => {
+    const source = await filled();
+    expect(await backup(source, file)).toMatchObject({ code: 0, stderr: '' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['site.backup']);
+
+    const other = await Site.open();
+    const [empty, used] = [await database({ empty: true }), await filled(other)];
+    await other.close();
+    expect(await restore(empty, file)).toMatchObject({ code: 0, stderr: '' });
+    const refused = await restore(used, file);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^The database is not empty: [^\n]*--force[^\n]*\n$/);
+    expect(await restore(used, file, '--force')).toMatchObject({ code: 0, stderr: '' });
+
+    const before = await contentsOf(source.url);
+    expect(before['incidents']!.rows).toBe(7);
+    expect(before['actions']!.rows).toBe(1);
+    for (const target of [empty, used]) {
+      const after = await contentsOf(target.url);
+      expect(after['audit_log']!.rows).toBe(before['audit_log']!.rows + 1);
+      expect(after['schema_migrations']!.rows).toBe(before['schema_migrations']!.rows);
+      for (const table of OF_ITS_OWN) {
+        delete before[table];
+        delete after[table];
+      }
+      expect(after).toEqual(before);
+      expect(await site.faults(await serve(target))).toEqual([]);
+    }
+  });
+
+  it('is of one moment while the service goes on writing', async () => {
+    const source = await database({ empty: true });
+    const service = await serve(source);
+    await site.fill(service);
+    let outcome: Outcome | undefined;
+    const done = backup(source, file).then((one) => (outcome = one));
+    while (!outcome) await site.addIncident(service);
+    await done;
+    expect(outcome).toMatchObject({ code: 0 });
+
+    const target = await database({ empty: true });
+    expect(await restore(target, file)).toMatchObject({ code: 0 });
+    // Each creation writes an incident and its audit record in one transaction.
+    const [counts] = await query<{ incidents: number; records: number }>(
+      target.url,
+      `select (select count(*)::int from incidents) as incidents,
+              (select count(*)::int from audit_log where action = 'incident.created') as records`,
+    );
+    expect(counts!.incidents).toBe(counts!.records);
+    const restored = await serve(target);
+    const admin = site.admin(restored);
+    const { body } = await admin.request('GET', '/api/audit/verify');
+    expect(body.data.valid).toBe(true);
+    const shown = await admin.request('GET', '/api/incidents?per_page=1');
+    // One of them was deleted.
+    expect(shown.body.meta.total).toBe(counts!.incidents - 1);
+  });
+
+  it('is refused while the service is connected', async () => {
+    const source = await filled();
+    await backup(source, file);
+    const target = await database({ empty: true });
+    await serve(target);
+    const before = await contentsOf(target.url);
+    const { code, stderr } = await restore(target, file, '--force');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^The service is connected to this database: stop every replica[^\n]*\n$/,
+    );
+    expect((await contentsOf(target.url))['incidents']).toEqual(before['incidents']);
+  });
+
+  it('leaves the database as it was when the file is damaged, cut off or no backup', async () => {
+    const source = await filled();
+    await backup(source, file);
+    const before = await contentsOf(source.url);
+    const whole = readFileSync(file);
+    const content = gunzipSync(whole);
+    const at = content.indexOf('203.0.113.9');
+    expect(at).toBeGreaterThan(0);
+    const altered = Buffer.from(content);
+    altered.write('8', at);
+    const damages: Record<string, Buffer> = {
+      'a byte of the gzip': Buffer.concat([
+        whole.subarray(0, 900),
+        Buffer.from([whole[900]! ^ 1]),
+        whole.subarray(901),
+      ]),
+      'cut off': whole.subarray(0, whole.length - 20),
+      'cut off between frames': gzipSync(content.subarray(0, content.lastIndexOf('Z\0\0'))),
+      'changed and packed again': gzipSync(altered),
+      'no backup': Buffer.from('nothing of the kind'),
+      'another gzip': gzipSync('nothing of the kind'),
+      empty: Buffer.alloc(0),
+    };
+    for (const [how, bytes] of Object.entries(damages)) {
+      writeFileSync(file, bytes);
+      const { code, stderr } = await restore(source, file, '--force');
+      expect({ how, code }).toEqual({ how, code: 1 });
+      expect(stderr).toMatch(/^[^\n]*cannot be restored, and nothing was changed: [^\n]+\n$/);
+    }
+    expect(await contentsOf(source.url)).toEqual(before);
+  });
+
+  it('takes a backup of an earlier release on, and refuses one of a later', async () => {
+    const source = await filled();
+    await query(
+      source.url,
+      `delete from schema_migrations where name like '%AuditAttestations%'; drop table audit_attestations;
+       delete from schema_migrations where name like '%SecretKeys%'; drop table secret_keys`,
+    );
+    expect(await backup(source, file)).toMatchObject({ code: 0, stderr: '' });
+    const target = await database({ empty: true });
+    expect(await restore(target, file)).toMatchObject({ code: 0, stderr: '' });
+    expect(await site.faults(await serve(target))).toEqual([]);
+
+    await query(
+      source.url,
+      `insert into schema_migrations (timestamp, name) values (9999999999999, 'Later9999999999999')`,
+    );
+    await backup(source, file, '--force');
+    const { code, stderr } = await restore(await database({ empty: true }), file);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^The backup is of another release [^\n]*Later9999999999999[^\n]*\n$/);
+  });
+
+  it('never leaves half a file, and replaces none unasked', async () => {
+    const source = await filled();
+    writeFileSync(file, 'precious');
+    expect(await backup(source, file)).toMatchObject({ code: 1, stdout: '' });
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+    // A file system that takes no more than a kilobyte.
+    const full = await runCommand('backup', [file, '--force'], {
+      ...on(source),
+      limit: 'ulimit -f 1',
+    });
+    expect(full.code).not.toBe(0);
+    expect(full.stderr).toMatch(/^[^\n]*(EFBIG|File too large|file too large)[^\n]*\n$/);
+    expect(readdirSync(folder)).toEqual(['site.backup']);
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+    expect(await backup(source, file, '--force')).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(['site.backup']);
+  });
+
+  it('asks for the key of the backup before anything is changed', async () => {
+    const source = await filled();
+    await backup(source, file);
+    expect(gunzipSync(readFileSync(file)).toString('latin1')).not.toContain('BwcHBwcHBwc');
+    const target = await database({ empty: true });
+    const other = {
+      settings: { DATABASE_URL: target.url, SECRETS_KEY: Buffer.alloc(32, 9).toString('base64') },
+    };
+    const refused = await runCommand('restore', [file], other);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^This database was used with the key [0-9a-f]{8}, [^\n]+\n$/);
+    expect(await contentsOf(target.url)).toEqual({});
+    const kept = await runCommand('backup', [join(folder, 'b')], {
+      settings: { ...other.settings, DATABASE_URL: source.url },
+    });
+    expect(kept.stderr).toMatch(/^This database was used with the key [0-9a-f]{8}, [^\n]+\n$/);
+    expect(existsSync(join(folder, 'b'))).toBe(false);
+  });
+});
+
+describe('backup and restore, with the embedded database', () => {
+  const isRoot = process.getuid?.() === 0;
+  let folder: string;
+  let site: Site;
+  const outside: string[] = [];
+
+  beforeEach(async () => {
+    // Closed to everybody else: as root the data are then not in DATA_DIR.
+    folder = mkdtempSync(join(tmpdir(), 'its-backup-'));
+    site = await Site.open();
+  });
+  afterEach(async () => {
+    await ServiceProcess.endAll();
+    await site.close();
+    for (const home of outside.splice(0)) rmSync(home, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+  });
+
+  it('brings a whole site to another DATA_DIR, taken while the service runs', async () => {
+    const file = join(folder, 'site.backup');
+    const [from, to] = [join(folder, 'from'), join(folder, 'to')];
+    const settings = { ...site.settings, SECRETS_KEY: '' };
+    const on = (dataDir: string) => ({ settings: { SECRETS_KEY: '', DATA_DIR: dataDir } });
+    expect((await runCommand('backup', [file], on(from))).stderr).toMatch(/^There is no database /);
+    expect(existsSync(from)).toBe(false);
+
+    const service = await startIn(from, settings);
+    await site.fill(service);
+    const said = await service.logged(/PostgreSQL keeps its data in /);
+    const place = /keeps its data in ([^"\s]+)/.exec(said)![1]!;
+    expect(existsSync(join(place, 'PG_VERSION'))).toBe(true);
+    if (isRoot) {
+      expect(place.startsWith(folder)).toBe(false);
+      outside.push(join(place, '..'));
+    }
+    expect(await runCommand('backup', [file], on(from))).toMatchObject({ code: 0, stderr: '' });
+    const withKey = await runCommand('backup', [`${file}.key`, '--with-key'], on(from));
+    expect(withKey.stdout).toMatch(/THE KEY IS IN THE FILE/);
+    expect(statSync(`${file}.key`).mode & 0o777).toBe(0o600);
+    const busy = await runCommand('restore', [file, '--force'], on(from));
+    expect(busy.stderr).toMatch(/^[^\n]* is in use by another running instance: stop it[^\n]*\n$/);
+    await service.stop();
+
+    const keyless = await runCommand('restore', [file], on(to));
+    expect(keyless.stderr).toMatch(/secrets\.key is not there: put [0-9a-f]{8} back[^\n]*\n$/);
+    expect(await runCommand('restore', [`${file}.key`], on(to))).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect(readFileSync(join(to, 'secrets.key'), 'utf8')).toBe(
+      readFileSync(join(from, 'secrets.key'), 'utf8'),
+    );
+    const restored = await startIn(to, settings);
+    if (isRoot) outside.push(readFileSync(join(to, 'postgres.location'), 'utf8').trim());
+    expect(await site.faults(restored)).toEqual([]);
+  });
+
+  async function startIn(dataDir: string, settings: Record<string, string>) {
+    mkdirSync(dataDir, { recursive: true });
+    return ServiceProcess.start({ dataDir, settings });
+  }
+});

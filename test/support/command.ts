@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { compiledService } from './compiled-service.js';
+import { TEST_SETTINGS } from './test-app.js';
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandOptions {
+  readonly settings: Readonly<Record<string, string>>;
+  /** A limit of the operating system, such as `ulimit -f 8`. */
+  readonly limit?: string;
+}
+
+/** One of the commands of an operator, as a process of its own. */
+export async function runCommand(
+  name: string,
+  args: readonly string[],
+  { settings, limit = 'true' }: CommandOptions,
+): Promise<Outcome> {
+  const program = join(dirname(compiledService()), 'cli', `${name}.js`);
+  const child = spawn(
+    '/bin/sh',
+    ['-c', `${limit}; exec "$@"`, 'sh', process.execPath, program, ...args],
+    {
+      env: { PATH: process.env['PATH'], ...TEST_SETTINGS, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,250 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from '../support/command.js';
+import { compiledService } from '../support/compiled-service.js';
+import { query } from '../support/embedded/query.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { Site } from '../support/site.js';
+import { TEST_SETTINGS } from '../support/test-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+jest.setTimeout(180_000);
+
+const newKey = (): string => randomBytes(32).toString('base64');
+const WRONG = /This database was used with the key ([0-9a-f]{8}), and \S+ (holds|is not there)/;
+const RECORDS = 'select count(*)::int as records from audit_log';
+
+describe('the keys that the database knows', () => {
+  let site: Site;
+  let database: TestDatabase;
+  let old: string;
+
+  beforeEach(async () => {
+    site = await Site.open();
+    database = await createTestDatabase({ empty: true });
+    old = newKey();
+  });
+  afterEach(async () => {
+    await ServiceProcess.endAll();
+    await site.close();
+    await database.drop();
+  });
+
+  const withKeys = (...keys: string[]) => ({
+    settings: { ...site.settings, DATABASE_URL: database.url, SECRETS_KEY: keys.join() },
+  });
+  const start = (...keys: string[]) => ServiceProcess.start(withKeys(...keys));
+  /** What it said before it ended. */
+  const refused = async (...keys: string[]): Promise<string> => {
+    const service = new ServiceProcess(withKeys(...keys));
+    expect((await service.exited).code).toBe(1);
+    return service.lines.find((line) => line.startsWith('Not started: ')) ?? '';
+  };
+  const fill = async (): Promise<void> => {
+    const service = await start(old);
+    await site.fill(service);
+    await service.stop();
+  };
+
+  it('stop a start, and every command, under another key before it writes anything', async () => {
+    await fill();
+    const [{ id }] = (await query<{ id: string }>(database.url, 'select id from secret_keys')) as [
+      { id: string },
+    ];
+    const before = await query(database.url, RECORDS);
+    const other = newKey();
+    const line = await refused(other);
+    expect(WRONG.exec(line)?.[1]).toBe(id);
+    for (const [command, args] of [
+      ['create-admin', ['eve']],
+      ['reseal', []],
+      ['incidents-recount', []],
+      ['backup', [join(tmpdir(), `its-${randomBytes(4).toString('hex')}`)]],
+    ] as const) {
+      const { code, stderr } = await runCommand(command, args, withKeys(other));
+      expect({ command, code }).toEqual({ command, code: 1 });
+      expect(stderr).toMatch(/^[^\n]+\n$/);
+      expect(WRONG.exec(stderr)?.[1]).toBe(id);
+    }
+    expect(await query(database.url, RECORDS)).toEqual(before);
+    expect(await query(database.url, 'select 1 from users where username = $$eve$$')).toEqual([]);
+
+    // A database of the release before knows its key by what it sealed.
+    await query(
+      database.url,
+      `drop table secret_keys; delete from schema_migrations where name like 'SecretKeys%'`,
+    );
+    expect(WRONG.exec(await refused(other))?.[1]).toBe(id);
+    expect(await site.faults(await start(old))).toEqual([]);
+  });
+
+  it('tell a key of the same id apart', async () => {
+    await fill();
+    await query(database.url, `update secret_keys set verifier = decode(repeat('00', 32), 'hex')`);
+    expect(await refused(old)).toMatch(WRONG);
+  });
+
+  it('are those of the first start, when several begin together with different ones', async () => {
+    const services = [newKey(), newKey(), newKey()].map((key) => new ServiceProcess(withKeys(key)));
+    const outcomes = await Promise.all(
+      services.map((service) =>
+        service.logged(/Listening on/).then(
+          () => 'listening',
+          () => 'refused',
+        ),
+      ),
+    );
+    expect(outcomes.filter((one) => one === 'listening')).toHaveLength(1);
+    expect(await query(database.url, 'select id from secret_keys')).toHaveLength(1);
+  });
+
+  it('rotate: after reseal the old one may go, and may not come back to the front', async () => {
+    await fill();
+    const next = newKey();
+    const running = await start(next, old);
+    // From here on whoever has not got the new one cannot read everything.
+    expect(await refused(old)).toMatch(WRONG);
+    expect(await refused(next)).toMatch(WRONG);
+    const { stdout, stderr, code } = await runCommand('reseal', [], withKeys(next, old));
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+    expect(stdout).toMatch(/Nothing needs [0-9a-f]{8} any more: take it out of SECRETS_KEY\./);
+    expect(await site.faults(running)).toEqual([]);
+    await running.stop();
+
+    expect(await sealedUnder(database.url)).toHaveLength(1);
+    expect(await site.faults(await start(next))).toEqual([]);
+    expect(await refused(old)).toMatch(WRONG);
+    expect(await refused(old, next)).toMatch(/begins with the key [0-9a-f]{8}, which was given up/);
+    const again = await runCommand('reseal', [], withKeys(next));
+    expect(again.stdout).toMatch(/No older key is needed\./);
+  });
+
+  it('are not given up while a replica still writes with them', async () => {
+    await fill();
+    const next = newKey();
+    const service = await start(old);
+    const { code, stderr } = await runCommand('reseal', [], withKeys(next, old));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^A process that runs now writes with the key [0-9a-f]{8}: [^\n]+\n$/);
+    const { body } = await site.admin(service).request('GET', '/api/audit/verify');
+    expect(body.data.valid).toBe(true);
+    await service.stop();
+    expect(await site.faults(await start(next, old))).toEqual([]);
+  });
+
+  it('rotate also when the run is killed at any moment and started again', async () => {
+    await fill();
+    const next = newKey();
+    const service = await start(next, old);
+    const program = join(dirname(compiledService()), 'cli', 'reseal.js');
+    let kills = 0;
+    for (const [index, after] of ['secrets', 'attestations', 'none'].entries()) {
+      const child = spawn(process.execPath, [program], {
+        env: { PATH: process.env['PATH'], ...TEST_SETTINGS, ...withKeys(next, old).settings },
+        stdio: 'ignore',
+      });
+      const ended = once(child, 'exit');
+      const done = { secrets: 'sealed', attestations: 'attested', none: undefined }[after];
+      while (done !== undefined && child.exitCode === null && !(await reached(database.url, done)))
+        await sleep(5);
+      if (after !== 'none') child.kill('SIGKILL');
+      const [code, signal] = (await ended) as [number | null, string | null];
+      if (signal === 'SIGKILL') kills += 1;
+      if (index === 2) expect(code).toBe(0);
+      expect(await site.faults(service)).toEqual([]);
+    }
+    expect(kills).toBeGreaterThan(0);
+    await service.stop();
+    expect(await site.faults(await start(next))).toEqual([]);
+  });
+
+  it('can be given up when they are lost, in the open', async () => {
+    await fill();
+    const next = newKey();
+    const [, id] = WRONG.exec(await refused(next))!;
+    const unasked = await runCommand('lost-key', [id!], withKeys(next));
+    expect(unasked).toMatchObject({ code: 1, stdout: '' });
+    expect(unasked.stderr).toMatch(/^Usage: /);
+    const held = await runCommand('lost-key', [id!, '--discard'], withKeys(old));
+    expect(held.stderr).toMatch(/is not lost: it is at hand/);
+    const { code, stderr } = await runCommand('lost-key', [id!, '--discard'], withKeys(next));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+
+    const service = await start(next);
+    const admin = site.admin(service);
+    const verified = (await admin.request('GET', '/api/audit/verify')).body.data;
+    expect(verified).toMatchObject({ valid: true });
+    expect(verified.taken_over).toBeGreaterThan(5);
+    const [connector] = (await admin.request('GET', '/api/connectors')).body.data;
+    expect(connector).toMatchObject({ name: 'firewall', enabled: false, secrets_set: [] });
+    const told = await admin.request('GET', '/api/audit?action=secrets.key_lost');
+    expect(told.body.data[0]).toMatchObject({
+      subject: { type: 'secret_key', id },
+      details: { discarded: { connectors: 1, idempotency_keys: 1 } },
+    });
+    expect(await refused(old)).toMatch(WRONG);
+  });
+
+  it('are not made up beside a cluster that was used with another', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'its-lost-'));
+    const dataDir = join(folder, 'data');
+    const embedded = { dataDir: folder, settings: { SECRETS_KEY: '', DATA_DIR: dataDir } };
+    const file = join(dataDir, 'secrets.key');
+    let home: string | undefined;
+    try {
+      const first = await ServiceProcess.start(embedded);
+      await first.stop();
+      const place = join(dataDir, 'postgres.location');
+      home = existsSync(place) ? readFileSync(place, 'utf8').trim() : undefined;
+      renameSync(file, `${file}.away`);
+
+      const service = new ServiceProcess(embedded);
+      expect((await service.exited).code).toBe(1);
+      expect(service.lines.at(-1)).toMatch(/^Not started: [^\n]*secrets\.key is not there: put/);
+      const admin = await runCommand('create-admin', ['eve'], embedded);
+      expect(admin.code).toBe(1);
+      expect(admin.stderr).toMatch(WRONG);
+      expect(existsSync(file)).toBe(false);
+
+      renameSync(`${file}.away`, file);
+      const again = await ServiceProcess.start(embedded);
+      // A command works beside the service that runs.
+      const made = await runCommand('create-admin', ['eve'], embedded);
+      expect(made).toMatchObject({ code: 0, stderr: '' });
+      await again.stop();
+    } finally {
+      await ServiceProcess.endAll();
+      if (home) rmSync(home, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+    }
+  });
+});
+
+/** The ids of the keys of every sealed value, wherever in the database it is. */
+async function sealedUnder(url: string): Promise<string[]> {
+  const columns = await query<{ source: string }>(
+    url,
+    `select format('select %I::text as value from %I', column_name, table_name) as source
+     from information_schema.columns where table_schema = 'public' and data_type in ('text', 'json', 'jsonb')`,
+  );
+  const all = columns.map(({ source }) => source).join(' union all ');
+  const found = await query<{ id: string }>(
+    url,
+    `select distinct substring(value from '^v1\\.([0-9a-f]{8})\\.') as id
+     from (${all}) as every_text where value ~ '^v1\\.[0-9a-f]{8}\\.'`,
+  );
+  return found.map(({ id }) => id);
+}
+
+async function reached(url: string, what: string): Promise<boolean> {
+  const condition =
+    what === 'sealed'
+      ? `select from connectors where split_part(secrets, '.', 2) <> (select id from secret_keys order by known_since limit 1)`
+      : 'select from audit_attestations';
+  return (await query(url, condition)).length > 0;
+}

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Tx } from '../database/transactions.js';
 
-const QUIET_SECONDS = 12;
-const PATIENCE_MS = 20_000;
+const QUIET_SECONDS = 20;
+const PATIENCE_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
 
 /** Whoever writes with a key says so every five seconds: it must have been quiet for a while before it is given up. */

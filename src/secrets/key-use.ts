@@ -25,10 +25,10 @@ export class KeyUse implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly keys: SecretKeys,
   ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
+  onApplicationBootstrap(): void {
     this.timer = setInterval(() => void this.sign(), EVERY_MS);
     this.timer.unref();
-    await this.sign();
+    void this.sign();
   }
 
   onApplicationShutdown(): void {

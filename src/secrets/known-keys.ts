@@ -83,7 +83,8 @@ function missingFrom(
 async function keep(tx: Tx, keys: SecretKeys, known: readonly KnownKey[]): Promise<void> {
   const [first] = keys.ids;
   await tx.query(
-    `insert into secret_keys (id, verifier) values ($1, $2) on conflict on constraint pk_secret_keys do nothing`,
+    `insert into secret_keys (id, verifier, last_used_at) values ($1, $2, now())
+     on conflict on constraint pk_secret_keys do update set last_used_at = excluded.last_used_at`,
     [first, keys.verifierOf(first!)],
   );
   for (const { id, verifier, retired } of known) {

@@ -17,7 +17,7 @@ import { ServiceProcess } from '../support/service-process.js';
 import { contentsOf, Site } from '../support/site.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 /** Made anew from the incidents, ended, or written by the restore itself. */
 const OF_ITS_OWN = [
@@ -231,6 +231,17 @@ describe('backup and restore, with an external database', () => {
     });
     expect(kept.stderr).toMatch(/^This database was used with the key [0-9a-f]{8}, [^\n]+\n$/);
     expect(existsSync(join(folder, 'b'))).toBe(false);
+
+    // Lost for good: restored all the same, and then given up.
+    expect(await runCommand('restore', [file, '--without-key'], other)).toMatchObject({ code: 0 });
+    const lost = /the key ([0-9a-f]{8})/.exec(refused.stderr)![1]!;
+    const given = await runCommand('lost-key', [lost, '--discard'], other);
+    expect(given).toMatchObject({ code: 0, stderr: '' });
+    const service = await ServiceProcess.start({
+      settings: { ...site.settings, ...other.settings },
+    });
+    const { body } = await site.admin(service).request('GET', '/api/audit/verify');
+    expect(body.data).toMatchObject({ valid: true, taken_over: expect.any(Number) });
   });
 });
 

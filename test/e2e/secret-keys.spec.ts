@@ -13,7 +13,7 @@ import { Site } from '../support/site.js';
 import { TEST_SETTINGS } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 const newKey = (): string => randomBytes(32).toString('base64');
 const WRONG = /This database was used with the key ([0-9a-f]{8}), and \S+ (holds|is not there)/;

@@ -34,9 +34,9 @@ import { KeyOwners1795001100000 } from './database/migrations/1795001100000-key-
 import { SessionOrigins1795001110000 } from './database/migrations/1795001110000-session-origins.js';
 import { ActionLevels1795001300000 } from './database/migrations/1795001300000-action-levels.js';
 import { AuditWriters1795001400000 } from './database/migrations/1795001400000-audit-writers.js';
-import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 import { SecretKeys1795001500000 } from './database/migrations/1795001500000-secret-keys.js';
 import { AuditAttestations1795001510000 } from './database/migrations/1795001510000-audit-attestations.js';
+import { WriteProbe1795001600000 } from './database/migrations/1795001600000-write-probe.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -79,9 +79,9 @@ export const schema: Schema = {
     SessionOrigins1795001110000,
     ActionLevels1795001300000,
     AuditWriters1795001400000,
-    WriteProbe1795001600000,
     SecretKeys1795001500000,
     AuditAttestations1795001510000,
+    WriteProbe1795001600000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

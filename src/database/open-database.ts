@@ -97,7 +97,6 @@ export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Prom
   await schema.installLibraries?.(patientConnectionOptions(ownerUrl));
   await grantRuntime(ownerUrl, url, schema.librarySchemas ?? []);
 }
-}
 
 async function untilAvailable(
   patienceMs: number,

@@ -10,6 +10,15 @@ interface Row {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+interface Counted extends Row {
+  readonly details: {
+    readonly refusals: string;
+    readonly left_out: number;
+    readonly from: string;
+    readonly to: string;
+  };
+}
+
 describe('What was refused', () => {
   /** Another replica, which looks on. */
   let observer: TestApp;
@@ -25,10 +34,10 @@ describe('What was refused', () => {
     await observer.close();
   });
 
-  const rows = (action: string) =>
+  const rows = <R extends Row>(action: string) =>
     observer.nest
       .get(DataSource)
-      .query<Row[]>(
+      .query<R[]>(
         'select actor, subject_id, details::jsonb as details from audit_log where action = $1 order by id',
         [action],
       );
@@ -38,11 +47,10 @@ describe('What was refused', () => {
     });
 
   it('is in the trail for who is known, whatever strangers send from however many addresses', async () => {
-    const addresses = Array.from(
-      { length: 1_400 },
-      (_, index) => `10.0.${index >> 8}.${index & 255}`,
-    );
-    await Promise.all(addresses.map((address) => badKey(address)));
+    const addresses = Array.from({ length: 1_400 }, (_, n) => `10.0.${n >> 8}.${n & 255}`);
+    for (let sent = 0; sent < addresses.length; sent += 50) {
+      await Promise.all(addresses.slice(sent, sent + 50).map(badKey));
+    }
     const viewer = await makeKey(app, 'viewer');
     expect((await viewer.client.request('GET', '/api/users')).status).toBe(403);
     const user = await makeUser(app, 'analyst');
@@ -55,21 +63,18 @@ describe('What was refused', () => {
       { actor: 'address:127.0.0.1', subject_id: user.name },
     ]);
     // The service that stops says what it has not written.
-    const began = new Date();
+    const stopped = new Date();
     await app.nest.close();
     const written = (await rows('auth.key_refused')).length;
-    const left = await rows('auth.refusals_counted');
     expect(written).toBeLessThan(1_400);
-    expect(left).toMatchObject([
-      {
-        actor: 'system',
-        subject_id: 'several',
-        details: { refusals: 'auth.key_refused', left_out: 1_400 - written },
-      },
-    ]);
-    const { from, to } = left[0]!.details as { from: string; to: string };
-    expect(Date.parse(from)).toBeLessThanOrEqual(Date.parse(to));
-    expect(Date.parse(from)).toBeLessThanOrEqual(began.getTime());
+    // Several on a slow machine: the minute ends before, or the database is too busy for a row, which is counted then.
+    const left = await rows<Counted>('auth.refusals_counted');
+    for (const { actor, details } of left) {
+      expect([actor, details.refusals]).toEqual(['system', 'auth.key_refused']);
+      expect(Date.parse(details.from)).toBeLessThanOrEqual(Date.parse(details.to));
+      expect(Date.parse(details.to)).toBeLessThanOrEqual(stopped.getTime());
+    }
+    expect(left.reduce((sum, { details }) => sum + details.left_out, written)).toBe(1_400);
   });
 
   it('counts the addresses of one network of IPv6 as one', async () => {

@@ -3,6 +3,8 @@
  * longest turn of the event loop cost since the last one, in milliseconds of the main thread's processor time, which other
  * processes do not lengthen, and the most memory that was in use.
  */
+const { setInterval } = require('node:timers');
+
 const cpuMs = () => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -111,6 +111,6 @@ describe('ArrivingBody', () => {
     third.end();
     expect((await taken).length).toBe(25_000);
     third.body.release();
-    expect(room.take(40_000, true)).toBe(true);
+    expect(room.take(40_000, false)).toBe(true);
   });
 });

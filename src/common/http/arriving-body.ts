@@ -39,9 +39,9 @@ export class ArrivingBody {
   private problem: AppError | undefined;
   private whenOver: Then | undefined;
 
-  /** What it has of the room, and as whose. */
+  /** What it has of the room. Until the caller is judged, it counts as nobody's in particular. */
   private share = 0;
-  private isKnown = false;
+  private isStranger = false;
 
   private readonly discarded = { bytes: 0, chunks: 0 };
   private whenTooMuch: Then | undefined;
@@ -73,7 +73,7 @@ export class ArrivingBody {
   async read(limit: number, isKnown: boolean): Promise<Buffer> {
     this.limit = limit;
     if (this.announced > limit || this.size > limit) this.refuse(tooLarge(limit));
-    else if (!this.claimAs(isKnown)) this.refuse(noRoom());
+    else if (!this.claimAs(!isKnown)) this.refuse(noRoom());
     if (!this.isOver && !this.problem) await this.arrival();
     if (this.problem) throw this.problem;
     return this.bytes.subarray(0, this.size);
@@ -110,7 +110,7 @@ export class ArrivingBody {
   private arrival(): Promise<void> {
     this.state = 'wanted';
     const late = new AppError('bad_request', 'The body took too long to arrive.');
-    const patience = this.isKnown ? PATIENCE_MS : PATIENCE_WITH_STRANGERS_MS;
+    const patience = this.isStranger ? PATIENCE_WITH_STRANGERS_MS : PATIENCE_MS;
     const timer = setTimeout(() => this.refuse(late), patience);
     this.invite?.();
     this.invite = undefined;
@@ -172,20 +172,20 @@ export class ArrivingBody {
   private drop(): void {
     this.state = 'unwanted';
     this.bytes = NOTHING;
-    this.room.giveBack(this.share, this.isKnown);
+    this.room.giveBack(this.share, this.isStranger);
     this.share = 0;
   }
 
-  private claimAs(isKnown: boolean): boolean {
+  private claimAs(isStranger: boolean): boolean {
     const { share } = this;
-    this.room.giveBack(share, this.isKnown);
+    this.room.giveBack(share, this.isStranger);
     this.share = 0;
-    this.isKnown = isKnown;
+    this.isStranger = isStranger;
     return this.claim(share);
   }
 
   private claim(share: number): boolean {
-    if (!this.room.take(share - this.share, this.isKnown)) return false;
+    if (!this.room.take(share - this.share, this.isStranger)) return false;
     this.share = share;
     return true;
   }

@@ -10,8 +10,8 @@ const DEADLINE_MS = 2_500;
 const LATE_MS = LEASE_MS * 1.6;
 const PATIENCE_MS = 8_000;
 const QUIET_MS = 60_000;
-/** Beyond the lease: the other place may be just being started. */
-const LONGEST_STOP_MS = LEASE_MS * 3;
+/** Beyond the lease: what it has locked nobody can take, and the other place may be just being started. */
+const LONGEST_STOP_MS = LEASE_MS * 2;
 
 const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => ({
   type,

@@ -128,6 +128,22 @@ describe('an action and what its attempts left behind', () => {
     },
   );
 
+  it('should be watched by the run that has it, also when the vendor cannot be asked for a while', async () => {
+    let looks = 0;
+    vendor.script = async (call, gate) => {
+      await vendor.send(call, gate);
+      return { kind: 'accepted', message: 'Begun.', handle: { ticket: 1 } };
+    };
+    vendor.look = async () => {
+      looks += 1;
+      if (looks === 1) throw new Error('No answer.');
+      return { kind: 'done', message: 'Ended.' };
+    };
+    const after = await run(await nobodys());
+    expect(after).toMatchObject({ status: 'completed', fence: 1, result: { message: 'Ended.' } });
+    expect(looks).toBe(2);
+  });
+
   describe('whose incident was deleted while a run had it', () => {
     /** Left by a run that died, after the incident was gone. */
     const orphan = async (sent: boolean) => {

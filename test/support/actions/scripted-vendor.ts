@@ -20,6 +20,9 @@ export class ScriptedVendor extends Connector {
   script: (call: ActionCall, gate: Gate) => Promise<Outcome> = (call, gate) =>
     this.send(call, gate);
 
+  /** What it answers when it is asked how far it is. */
+  look: () => Promise<Outcome> = async () => ({ kind: 'done', message: 'Ended.' });
+
   constructor() {
     super({ id: SCRIPTED, name: SCRIPTED, type: 'test' });
   }
@@ -52,6 +55,10 @@ export class ScriptedVendor extends Connector {
       await steps.after?.(departure);
       return { kind: 'done', message: 'Done.' };
     });
+  }
+
+  override poll(): Promise<Outcome> {
+    return this.look();
   }
 
   async test(): Promise<TestResult> {

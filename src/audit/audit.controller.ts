@@ -13,7 +13,7 @@ import { AuditService, subjectFilter } from './audit.service.js';
 
 @ApiTags('Audit')
 @Controller('api/audit')
-@Requires('admin')
+@Requires('manager')
 export class AuditController {
   constructor(
     private readonly audit: AuditService,
@@ -45,6 +45,7 @@ export class AuditController {
    * somebody exported becomes an entry itself.
    */
   @Get('export')
+  @Requires('admin')
   @RawAnswer()
   @Header('content-type', 'application/x-ndjson')
   @Header('content-disposition', 'attachment; filename="audit.ndjson"')

@@ -175,8 +175,7 @@ export class AuditVerificationDto {
   readonly missing?: number;
 
   static from(this: void, found: Verification): AuditVerificationDto {
-    const { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound, missing } =
-      found;
+    const { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound, missing } = found;
     return {
       valid,
       checked,

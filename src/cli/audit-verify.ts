@@ -6,6 +6,7 @@ import { ExportCheck, type ExportFindings } from '../audit/export-check.js';
 import { loadSettings } from '../config/load-settings.js';
 import { readOrCreateKeyFile } from '../secrets/key-file.js';
 import { SecretKeys } from '../secrets/secret-keys.js';
+import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run audit:verify -- <file>
 
@@ -18,7 +19,7 @@ async function main(): Promise<void> {
   const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
   for await (const line of lines) check.add(line);
   const findings = check.finish();
-  process.stdout.write(`${reportOf(findings).join('\n')}\n`);
+  say(reportOf(findings).join('\n'));
   process.exitCode = findings.valid ? 0 : 1;
 }
 
@@ -42,7 +43,4 @@ function reportOf({ valid, sealed, unsealed, faults, header }: ExportFindings): 
   ];
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
+runCommand(main);

@@ -1,6 +1,7 @@
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../config/load-settings.js';
 import { migrateFor } from '../database/open-database.js';
+import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run migrate
 
@@ -12,10 +13,7 @@ async function main(): Promise<void> {
   const { databaseUrl, migrationDatabaseUrl } = loadSettings();
   if (process.argv.length > 2 || databaseUrl === undefined) throw new Error(USAGE);
   await migrateFor({ url: databaseUrl, ownerUrl: migrationDatabaseUrl ?? databaseUrl }, schema);
-  process.stdout.write('The schema is up to date.\n');
+  say('The schema is up to date.');
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
+runCommand(main);

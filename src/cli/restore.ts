@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
+import { recordAcceptance } from '../audit/accept-head.js';
 import { AuditKeys } from '../audit/audit-keys.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../common/clock.js';
@@ -82,12 +83,15 @@ async function finish(
   await new CountsRepository(statements).recount(tx);
   if (withoutKey) return;
   const keys = new AuditKeys(await acceptKeysIn(tx, settings));
-  await new AuditLog(statements, keys, new Clock()).record(tx, {
+  const log = new AuditLog(statements, keys, new Clock());
+  await log.record(tx, {
     actor: 'system',
     action: 'database.restored',
     subject: { type: 'database', id: manifest.created_at },
     details: { backup_of: manifest.created_at, backup_by: manifest.version },
   });
+  // The trail ends earlier now than the service has seen it end.
+  await recordAcceptance(tx, log, `restored the backup of ${manifest.created_at}`);
 }
 
 runCommand(main);

@@ -25,7 +25,11 @@ export class SessionDto {
   })
   readonly id: string;
 
-  @ApiProperty({ type: 'boolean', description: 'Whether it is the one of this request.' })
+  @ApiProperty({
+    type: 'boolean',
+    description: 'Whether it is the one of this request.',
+    example: true,
+  })
   readonly current: boolean;
 
   @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:30:00.000Z' })

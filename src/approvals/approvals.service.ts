@@ -77,7 +77,10 @@ export class ApprovalsService {
     requireLevel(caller, levelOf(waiting));
     return await this.transactions.run<Action>(
       async (tx) => {
-        requireWaiting((await this.lock(tx, waiting)).action);
+        const { action } = await this.lock(tx, waiting);
+        // Again: the role that let the caller in may be another by now.
+        requireLevel(caller, levelOf(action));
+        requireWaiting(action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
         if (!after) throw new Error('What is locked and waits was not rejected.');
         return this.decided(tx, after);

@@ -93,7 +93,8 @@ describe('backup and restore, with an external database', () => {
     expect(before['actions']!.rows).toBe(1);
     for (const target of [empty, used]) {
       const after = await contentsOf(target.url);
-      expect(after['audit_log']!.rows).toBe(before['audit_log']!.rows + 1);
+      // That it was restored, and that the trail is accepted as it is.
+      expect(after['audit_log']!.rows).toBe(before['audit_log']!.rows + 2);
       expect(after['schema_migrations']!.rows).toBe(before['schema_migrations']!.rows);
       expect(compared(after)).toEqual(compared(before));
       expect(await site.faults(await serve(target))).toEqual([]);

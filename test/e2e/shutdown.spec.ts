@@ -16,14 +16,18 @@ describe('shutdown', () => {
   afterEach(() => ServiceProcess.endAll());
   afterAll(() => database.drop());
 
+  const KEY = `its_shutdown_${'k'.repeat(43)}`;
   const start = (settings: Record<string, string> = {}) =>
-    ServiceProcess.start({ settings: { DATABASE_URL: database.url, ...settings } });
+    ServiceProcess.start({
+      settings: { DATABASE_URL: database.url, BOOTSTRAP_ADMIN_API_KEY: KEY, ...settings },
+    });
 
   /** A request that is being served: its body has begun and not ended. */
   async function halfSent(service: ServiceProcess): Promise<RawConnection> {
     const connection = await RawConnection.open(service.port);
     connection.send(
-      'POST /api/api-keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
+      `POST /api/api-keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
     );
     await sleep(100);
     return connection;
@@ -77,7 +81,7 @@ describe('shutdown', () => {
     expect(await refused(service.port)).toBe(true);
     slow.send('}');
     const answer = await slow.answer();
-    expect(answer.body.error.code).toBe('unauthorized');
+    expect(answer.body.error.code).toBe('validation_error');
     expect(answer.headers.connection).toBe('close');
     const { code, ms } = await service.exited;
     expect(code).toBe(0);
@@ -120,7 +124,7 @@ describe('shutdown', () => {
     service.signal('SIGINT');
     await sleep(300);
     slow.send('}');
-    expect((await slow.answer()).status).toBe(401);
+    expect((await slow.answer()).status).toBe(422);
     expect((await service.exited).code).toBe(0);
     expect(service.lines.filter((line) => line.includes(': stopping.'))).toHaveLength(1);
   });
@@ -168,7 +172,7 @@ describe('shutdown', () => {
       await sleep(300);
       expect(isAlive(postmaster)).toBe(true);
       slow.send('}');
-      expect((await slow.answer()).status).toBe(401);
+      expect((await slow.answer()).status).toBe(422);
       expect((await service.exited).code).toBe(0);
       expect(isAlive(postmaster)).toBe(false);
       expect(postmasterOf(service)).toBeUndefined();

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { hex, HASH_BYTES, macOf, rowMac, type SealedPoint } from './audit-chain.js';
+import type { KeyRing } from '../secrets/key-ring.js';
+import { hex, HASH_BYTES, macOf, rowMac, sameBytes, type SealedPoint } from './audit-chain.js';
 import type { AuditRow } from './audit-entry.js';
 
 /** What a later key says about a range of seals: one MAC for each, in their order. */
@@ -14,6 +15,18 @@ export type Attested = 'genuine' | 'taken_over';
 
 export const NOT_ATTESTED = Buffer.alloc(HASH_BYTES);
 
+export interface AttestedSeal {
+  readonly seq: bigint;
+  readonly hash: Buffer;
+  readonly keyId: string;
+}
+
+/** What was said about one seal, and under which key. */
+export interface SealAttestation {
+  readonly keyId: string;
+  readonly mac: Buffer;
+}
+
 /**
  * Vouches for a seal, its row and the seal before, all as they stand there, so that neither the key of the row nor that of
  * the seal is needed any more.
@@ -22,7 +35,7 @@ export function attestationMac(
   key: KeyObject,
   how: Attested,
   previous: SealedPoint,
-  seal: { readonly seq: bigint; readonly hash: Buffer; readonly keyId: string },
+  seal: AttestedSeal,
   row: AuditRow,
 ): Buffer {
   return macOf(key, [
@@ -38,8 +51,36 @@ export function attestationMac(
   ]);
 }
 
-export function macFor({ firstSeq, macs }: Attestation, seq: bigint): Buffer | undefined {
+function macFor({ firstSeq, macs }: Attestation, seq: bigint): Buffer | undefined {
   const at = Number(seq - firstSeq) * HASH_BYTES;
   const mac = at < 0 ? NOT_ATTESTED : macs.subarray(at, at + HASH_BYTES);
   return mac.length < HASH_BYTES || mac.equals(NOT_ATTESTED) ? undefined : mac;
+}
+
+/** What is said about the seal by a key that is there. */
+export function attestationOf(
+  attestations: readonly Attestation[],
+  seq: bigint,
+  keys: KeyRing,
+): SealAttestation | undefined {
+  for (const attestation of attestations) {
+    const mac = keys.find(attestation.keyId) && macFor(attestation, seq);
+    if (mac) return { keyId: attestation.keyId, mac };
+  }
+  return undefined;
+}
+
+/** How the seal and its row were attested; undefined when they are not as they were then. */
+export function attestedAs(
+  { keyId, mac }: SealAttestation,
+  keys: KeyRing,
+  previous: SealedPoint,
+  seal: AttestedSeal,
+  row: AuditRow,
+): Attested | undefined {
+  const named = keys.find(keyId);
+  if (!named) return undefined;
+  return (['genuine', 'taken_over'] as const).find((how) =>
+    sameBytes(mac, attestationMac(named.key, how, previous, seal, row)),
+  );
 }

@@ -1,4 +1,5 @@
 import type { KeyRing, NamedKey } from '../secrets/key-ring.js';
+import type { SealAttestation } from './audit-attestation.js';
 import { type SealedPoint, sameBytes, statementMac } from './audit-chain.js';
 import type { AuditRow } from './audit-entry.js';
 
@@ -10,8 +11,8 @@ import type { AuditRow } from './audit-entry.js';
 export interface HeaderLine {
   readonly type: 'export';
   readonly at: string;
-  readonly from: string | null;
-  readonly to: string | null;
+  readonly from?: string;
+  readonly to?: string;
   /** What the first seal follows. */
   readonly previous: PointOnPaper;
   /** Where the whole chain ended then. */
@@ -31,11 +32,19 @@ export interface EntryLine {
   readonly subject_id: string;
   /** JSON as text: the MAC covers its bytes. */
   readonly details: string;
-  readonly writer: string | null;
-  readonly written: string | null;
+  readonly writer?: string;
+  readonly written?: string;
   readonly key_id: string;
   readonly mac: string;
-  readonly seal: SealOnPaper | null;
+  /** Absent: it was not sealed yet. */
+  readonly seal?: SealOnPaper;
+  /** What a later key says about entry and seal, so that their own keys are not needed any more. */
+  readonly attestation?: AttestationOnPaper;
+}
+
+export interface AttestationOnPaper {
+  readonly key_id: string;
+  readonly mac: string;
 }
 
 /** The seal of an entry that is gone. */
@@ -68,7 +77,11 @@ export function onPaper({ seq, hash }: SealedPoint): PointOnPaper {
   return { seq: String(seq), hash: hash.toString('hex') };
 }
 
-export function entryLine(row: AuditRow, seal: SealOnPaper | null): EntryLine {
+export function entryLine(
+  row: AuditRow,
+  seal?: SealOnPaper,
+  attestation?: SealAttestation,
+): EntryLine {
   return {
     type: 'entry',
     id: row.id,
@@ -78,16 +91,20 @@ export function entryLine(row: AuditRow, seal: SealOnPaper | null): EntryLine {
     subject_type: row.subject_type,
     subject_id: row.subject_id,
     details: row.details,
-    writer: row.writer,
-    written: row.written,
+    ...(row.writer !== null && { writer: row.writer }),
+    ...(row.written !== null && { written: row.written }),
     key_id: row.key_id,
     mac: row.mac.toString('hex'),
-    seal,
+    ...(seal && { seal }),
+    ...(attestation && {
+      attestation: { key_id: attestation.keyId, mac: attestation.mac.toString('hex') },
+    }),
   };
 }
 
 export function rowOfLine(line: EntryLine): AuditRow {
-  return { ...line, at: new Date(line.at), mac: Buffer.from(line.mac, 'hex') };
+  const { writer = null, written = null } = line;
+  return { ...line, writer, written, at: new Date(line.at), mac: Buffer.from(line.mac, 'hex') };
 }
 
 type Unsigned<Line> = Omit<Line, 'key_id' | 'mac'>;

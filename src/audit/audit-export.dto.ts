@@ -17,41 +17,43 @@ const count: SchemaObject = { type: 'integer', minimum: 0 };
 const point = objectOf({ seq: number, hash });
 const seal = objectOf({ seq: number, hash, key_id: text });
 
-const optional = (schema: SchemaObject): SchemaObject => ({ ...schema, nullable: true });
+const attestation = objectOf({ key_id: text, mac: hash });
 
-function objectOf(properties: Record<string, SchemaObject>): SchemaObject {
-  return { type: 'object', properties, required: Object.keys(properties) };
+type Properties = Record<string, SchemaObject>;
+
+function objectOf(always: Properties, sometimes: Properties = {}): SchemaObject {
+  return {
+    type: 'object',
+    properties: { ...always, ...sometimes },
+    required: Object.keys(always),
+  };
 }
 
-function lineOf(type: string, properties: Record<string, SchemaObject>): SchemaObject {
-  return objectOf({ type: { type: 'string', enum: [type] }, ...properties });
+function lineOf(type: string, always: Properties, sometimes?: Properties): SchemaObject {
+  return objectOf({ type: { type: 'string', enum: [type] }, ...always }, sometimes);
 }
 
 const LINES: readonly SchemaObject[] = [
-  lineOf('export', {
-    at: time,
-    from: optional(time),
-    to: optional(time),
-    previous: point,
-    head: point,
-    last_seq: number,
-    key_id: text,
-    mac: hash,
-  }),
-  lineOf('entry', {
-    id: { type: 'string', format: 'uuid' },
-    at: time,
-    actor: text,
-    action: text,
-    subject_type: text,
-    subject_id: text,
-    details: { type: 'string', description: 'JSON as text: the MAC covers its bytes.' },
-    writer: optional(text),
-    written: optional(number),
-    key_id: text,
-    mac: hash,
-    seal: optional(seal),
-  }),
+  lineOf(
+    'export',
+    { at: time, previous: point, head: point, last_seq: number, key_id: text, mac: hash },
+    { from: time, to: time },
+  ),
+  lineOf(
+    'entry',
+    {
+      id: { type: 'string', format: 'uuid' },
+      at: time,
+      actor: text,
+      action: text,
+      subject_type: text,
+      subject_id: text,
+      details: { type: 'string', description: 'JSON as text: the MAC covers its bytes.' },
+      key_id: text,
+      mac: hash,
+    },
+    { writer: text, written: number, seal, attestation },
+  ),
   lineOf('removed', { id: { type: 'string', format: 'uuid' }, seal }),
   lineOf('end', { sealed: count, unsealed: count, key_id: text, mac: hash }),
 ];
@@ -71,8 +73,6 @@ export const EXPORT_EXAMPLE = [
   {
     type: 'export',
     at: '2026-11-03T10:00:00.000Z',
-    from: null,
-    to: null,
     previous: { seq: '0', hash: ZEROES },
     head: { seq: '1', hash: MAC },
     last_seq: '1',

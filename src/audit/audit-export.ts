@@ -5,6 +5,7 @@ import type { Caller } from '../common/caller.js';
 import { Clock } from '../common/clock.js';
 import { firstIdAt } from '../common/ids.js';
 import { Transactions } from '../database/transactions.js';
+import { attestationOf } from './audit-attestation.js';
 import { GENESIS } from './audit-chain.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
 import {
@@ -18,6 +19,7 @@ import {
 import { AuditExportRepository, type IdRange } from './audit-export.repository.js';
 import { AuditKeys } from './audit-keys.js';
 import { AuditLog } from './audit-log.js';
+import { AuditVerifyRepository } from './audit-verify.repository.js';
 
 export interface ExportRange {
   readonly from?: Date;
@@ -41,6 +43,7 @@ export class AuditExport {
     private readonly dataSource: DataSource,
     private readonly chain: AuditChainRepository,
     private readonly records: AuditExportRepository,
+    private readonly verified: AuditVerifyRepository,
     private readonly keys: AuditKeys,
     private readonly log: AuditLog,
     private readonly clock: Clock,
@@ -76,8 +79,8 @@ export class AuditExport {
     const header = signedHeader(this.keys.chain.first, {
       type: 'export',
       at: this.clock.now().toISOString(),
-      from: from?.toISOString() ?? null,
-      to: to?.toISOString() ?? null,
+      ...(from && { from: from.toISOString() }),
+      ...(to && { to: to.toISOString() }),
       // A seal that was removed is nothing that the next one could follow: the verification finds it there.
       previous: onPaper({ seq: before, hash: hash ?? Buffer.alloc(0) }),
       head: onPaper(lastSeal),
@@ -93,11 +96,15 @@ export class AuditExport {
     for (let seq = BigInt(header.previous.seq); ;) {
       const page = await this.records.sealedPage(seq, last);
       if (page.length === 0) break;
+      const first = seq + 1n;
       seq = BigInt(page.at(-1)!.seal.seq);
       sealed += page.length;
+      const said = await this.verified.attestationsBetween(this.dataSource.manager, first, seq);
       yield textOf(
         page.map(({ auditId, row, seal }) =>
-          row ? entryLine(row, seal) : { type: 'removed', id: auditId, seal },
+          row
+            ? entryLine(row, seal, attestationOf(said, BigInt(seal.seq), this.keys.attestations))
+            : { type: 'removed', id: auditId, seal },
         ),
       );
     }
@@ -109,7 +116,7 @@ export class AuditExport {
       if (page.length === 0) break;
       afterId = page.at(-1)!.id;
       unsealed += page.length;
-      yield textOf(page.map((row) => entryLine(row, null)));
+      yield textOf(page.map((row) => entryLine(row)));
     }
     yield textOf([signedEnd(this.keys.chain.first, header, { type: 'end', sealed, unsealed })]);
   }

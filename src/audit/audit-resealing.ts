@@ -3,10 +3,12 @@ import type { DataSource } from 'typeorm';
 import { Clock } from '../common/clock.js';
 import { type Tx, Transactions } from '../database/transactions.js';
 import type { KeyRing } from '../secrets/key-ring.js';
+import { acceptHead } from './accept-head.js';
 import { attestationMac, NOT_ATTESTED } from './audit-attestation.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
 import type { AuditKeys } from './audit-keys.js';
 import { AuditSealer } from './audit-sealer.js';
+import { AuditVerifier } from './audit-verifier.js';
 import { AuditVerifyRepository } from './audit-verify.repository.js';
 import { AuditWitness } from './audit-witness.js';
 import { AuditWriter } from './audit-writer.js';
@@ -35,6 +37,7 @@ export class AuditResealing {
   private readonly chain = new AuditChainRepository();
   private readonly sealer: AuditSealer;
   private readonly walk: SealWalk;
+  private readonly verifier: AuditVerifier;
 
   /** `lost`: the ids of keys that nobody has any more; what they sealed is taken as it is found. */
   constructor(
@@ -43,9 +46,12 @@ export class AuditResealing {
     private readonly lost: readonly string[] = [],
   ) {
     this.transactions = new Transactions(dataSource);
-    const witness = new AuditWitness(this.chain, keys, new AuditWriter(), new Clock());
+    const clock = new Clock();
+    const witness = new AuditWitness(this.chain, keys, new AuditWriter(), clock);
+    const records = new AuditVerifyRepository();
     this.sealer = new AuditSealer(this.transactions, this.chain, keys, witness);
-    this.walk = new SealWalk(new AuditVerifyRepository(), keys);
+    this.walk = new SealWalk(records, keys);
+    this.verifier = new AuditVerifier(this.transactions, this.chain, records, keys, witness, clock);
   }
 
   async run(): Promise<Resealed> {
@@ -67,7 +73,25 @@ export class AuditResealing {
         'Entries of an older key still wait to be sealed: run this again.',
       );
     }
+    await this.renewAcceptance();
     return { attested, takenOver };
+  }
+
+  /** That somebody accepted the trail as it was is known by a record, whose key may go: it is said again with the first. */
+  private async renewAcceptance(): Promise<void> {
+    if (this.lost.length > 0) {
+      await acceptHead(this.dataSource, this.keys, `the key ${this.lost.join(', ')} was lost`);
+      return;
+    }
+    const accepted = await this.chain.lastAcceptance(this.dataSource.manager);
+    if (!accepted || accepted.key_id === this.keys.rows.first.id) return;
+    const { valid } = await this.verifier.verify();
+    if (!valid) {
+      throw new AlteredTrailError(
+        'The audit trail was altered after it was accepted: GET /api/audit/verify says more, and the older keys have to stay.',
+      );
+    }
+    await acceptHead(this.dataSource, this.keys, 'accepted before, under an older key');
   }
 
   private async attest(page: readonly JudgedSeal[]): Promise<number> {

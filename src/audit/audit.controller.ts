@@ -40,7 +40,7 @@ export class AuditController {
 
   /**
    * Lines of JSON, in the order of the chain: a header (`type` `export`), the entries with their seals, those that are not
-   * sealed yet (`seal` null), and an end. Entries of other times that were sealed in between are there too, because the
+   * sealed yet (without `seal`), and an end. Entries of other times that were sealed in between are there too, because the
    * chain would not hold without them. `npm run audit:verify -- FILE` verifies the file with SECRETS_KEY alone. That
    * somebody exported becomes an entry itself.
    */

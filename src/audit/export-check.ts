@@ -1,3 +1,4 @@
+import { attestedAs } from './audit-attestation.js';
 import { HASH_BYTES, isGenuine, nextSeal, type SealedPoint } from './audit-chain.js';
 import {
   type EndLine,
@@ -80,9 +81,17 @@ export class ExportCheck {
     this.point = { seq: BigInt(seal.seq), hash: Buffer.from(seal.hash, 'hex') };
     if (line.type === 'removed') return this.fault('was removed, its seal is left', line.id);
     const row = rowOfLine(line);
-    if (!isGenuine(row, this.keys.rows)) return this.fault('was changed', line.id);
+    const { attestation } = line;
+    const attestedBy = attestation && this.keys.attestations.find(attestation.key_id);
+    if (!attestedBy && !isGenuine(row, this.keys.rows)) return this.fault('was changed', line.id);
     if (this.point.seq !== previous.seq + 1n) {
       return this.fault(`entries are missing or moved: seal ${previous.seq} comes before`, line.id);
+    }
+    if (attestedBy) {
+      const said = { keyId: attestedBy.id, mac: Buffer.from(attestation!.mac, 'hex') };
+      const sealed = { ...this.point, keyId: seal.key_id };
+      if (attestedAs(said, this.keys.attestations, previous, sealed, row)) return;
+      return this.fault('is not what a later key vouched for', line.id);
     }
     const named = this.keys.chain.find(seal.key_id);
     const expected = named && nextSeal(named.key, previous, row);

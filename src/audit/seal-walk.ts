@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type Attestation, attestationMac, macFor } from './audit-attestation.js';
+import { type Attestation, attestationOf, attestedAs } from './audit-attestation.js';
 import { GENESIS, isGenuine, nextSeal, sameBytes, type SealedPoint } from './audit-chain.js';
 import type { AuditRow } from './audit-entry.js';
 import type { AuditKeys } from './audit-keys.js';
@@ -29,8 +29,7 @@ export class SealWalk {
       const page = await this.records.sealsAfter(manager, previous.seq);
       const last = page.at(-1);
       if (!last) return;
-      const found = await this.records.attestationsBetween(manager, page[0]!.seq, last.seq);
-      const attestations = found.filter(({ keyId }) => this.keys.attestations.find(keyId));
+      const attestations = await this.records.attestationsBetween(manager, page[0]!.seq, last.seq);
       yield page.map((seal) => {
         const judged = this.judge(previous, seal, attestations);
         previous = { seq: seal.seq, hash: seal.hash };
@@ -46,14 +45,10 @@ export class SealWalk {
   ): JudgedSeal {
     const { row, seq } = seal;
     if (!row || seq !== previous.seq + 1n) return { seal, previous, verdict: 'altered' };
-    for (const attestation of attestations) {
-      const mac = macFor(attestation, seq);
-      if (!mac) continue;
-      const { key, id } = this.keys.attestations.find(attestation.keyId)!;
-      const says = (['genuine', 'taken_over'] as const).find((how) =>
-        sameBytes(mac, attestationMac(key, how, previous, seal, row)),
-      );
-      return { seal, previous, verdict: says ?? 'altered', attestedBy: id };
+    const attestation = attestationOf(attestations, seq, this.keys.attestations);
+    if (attestation) {
+      const how = attestedAs(attestation, this.keys.attestations, previous, seal, row);
+      return { seal, previous, verdict: how ?? 'altered', attestedBy: attestation.keyId };
     }
     return { seal, previous, verdict: this.judgeByKeys(previous, seal, row) };
   }

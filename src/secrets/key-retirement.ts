@@ -11,6 +11,7 @@ export async function untilUnused(
   dataSource: DataSource,
   keyIds: readonly string[],
   tell: (line: string) => void,
+  patienceMs = PATIENCE_MS,
 ): Promise<void> {
   for (const begin = Date.now(); ; await sleep(LOOK_EVERY_MS)) {
     const [used] = await dataSource.query<{ id: string }[]>(
@@ -19,7 +20,7 @@ export async function untilUnused(
       [keyIds],
     );
     if (!used) return;
-    if (begin + PATIENCE_MS < Date.now()) {
+    if (begin + patienceMs < Date.now()) {
       throw new Error(
         `A process that runs now writes with the key ${used.id}: start every replica with the new key first, and run this again.`,
       );

@@ -1,3 +1,4 @@
+import { acceptHead } from '../../src/audit/accept-head.js';
 import { AuditResealing } from '../../src/audit/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 
@@ -34,6 +35,37 @@ describe('resealing the audit trail', () => {
     );
     return row!.audit_id;
   };
+
+  it('keeps a trail accepted that somebody accepted under an older key', async () => {
+    const writer = harness.replica([old]);
+    for (let row = 0; row < 3; row += 1) await harness.record(writer);
+    const [gone] = await harness.rows<{ id: string }>(
+      'select id from audit_log where written = 1 order by id desc limit 1',
+    );
+    await harness.tamper(`delete from audit_log where id = '${gone!.id}'`);
+    await writer.sealAll();
+    expect(await writer.verify()).toMatchObject({ valid: false, missing: 1 });
+    const rotated = harness.replica([next, old]);
+    await acceptHead(harness.database.dataSource, writer.keys, 'removed by mistake');
+    expect(await rotated.verify()).toMatchObject({ valid: true });
+
+    await reseal(rotated);
+    await rotated.sealAll();
+    expect(await harness.replica([next]).verify()).toMatchObject({ valid: true });
+  });
+
+  it('does not accept what was removed after somebody accepted the trail', async () => {
+    const first = harness.replica([old]);
+    await acceptHead(harness.database.dataSource, first.keys, 'a backup');
+    await first.sealAll();
+    const later = harness.replica([old]);
+    for (let row = 0; row < 3; row += 1) await harness.record(later);
+    const [gone] = await harness.rows<{ id: string }>(
+      'select id from audit_log where written = 1 order by id desc limit 1',
+    );
+    await harness.tamper(`delete from audit_log where id = '${gone!.id}'`);
+    await expect(reseal(harness.replica([next, old]))).rejects.toThrow(/altered after it was/);
+  });
 
   it('lets the newest key alone verify everything, after each rotation', async () => {
     const rotated = harness.replica([next, old]);

@@ -83,7 +83,8 @@ describe('an export of the audit trail', () => {
     expect(
       entries.filter(({ action }) => action === 'api_key.created').length,
     ).toBeGreaterThanOrEqual(KEYS);
-    expect(entries.at(-1)).toMatchObject({ action: 'audit.exported', seal: null });
+    expect(entries.at(-1)!.action).toBe('audit.exported');
+    expect(entries.at(-1)).not.toHaveProperty('seal');
     const listed = await admin.request('GET', '/api/audit?action=audit.exported');
     expect(listed.body.meta.total).toBeGreaterThanOrEqual(1);
   });

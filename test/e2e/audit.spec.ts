@@ -29,12 +29,14 @@ describe('the audit trail over HTTP', () => {
     return answer.body;
   };
 
-  it('is for admins', async () => {
-    const manager = await as(app, 'manager');
+  it('is for managers, and its export for admins', async () => {
+    const [senior, manager] = [await as(app, 'senior'), await as(app, 'manager')];
     for (const path of ['/api/audit', '/api/audit/verify']) {
       expect((await app.request('GET', path)).status).toBe(401);
-      expect((await manager.request('GET', path)).status).toBe(403);
+      expect((await senior.request('GET', path)).status).toBe(403);
+      expect((await manager.request('GET', path)).status).toBe(200);
     }
+    expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
   });
 
   it('shows what was done, sealed within seconds of it', async () => {

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '../support/command.js';
+import { schema } from '../../src/app.schema.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { untilUnused } from '../../src/secrets/key-retirement.js';
 import { compiledService } from '../support/compiled-service.js';
 import { query } from '../support/embedded/query.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -49,7 +52,11 @@ describe('the keys that the database knows', () => {
     const service = await start(old);
     await site.fill(service);
     await service.stop();
+    await longAfter();
   };
+  /** Commands wait until nobody has said for a while that it writes with a key; this stands for that while. */
+  const longAfter = () =>
+    query(database.url, `update secret_keys set last_used_at = last_used_at - interval '1 minute'`);
 
   it('stop a start, and every command, under another key before it writes anything', async () => {
     await fill();
@@ -117,7 +124,16 @@ describe('the keys that the database knows', () => {
     await running.stop();
 
     expect(await sealedUnder(database.url)).toHaveLength(1);
-    expect(await site.faults(await start(next))).toEqual([]);
+    const after = await start(next);
+    expect(await site.faults(after)).toEqual([]);
+    const exported = await site.admin(after).request('GET', '/api/audit/export');
+    const file = join(after.dataDir, 'audit.ndjson');
+    writeFileSync(file, exported.text);
+    expect(await runCommand('audit-verify', [file], withKeys(next))).toMatchObject({ code: 0 });
+    writeFileSync(file, exported.text.replace('"actor":"', '"actor":"x'));
+    const edited = await runCommand('audit-verify', [file], withKeys(next));
+    expect(edited).toMatchObject({ code: 1 });
+    expect(edited.stdout).toMatch(/is not what a later key vouched for/);
     expect(await refused(old)).toMatch(WRONG);
     expect(await refused(old, next)).toMatch(/begins with the key [0-9a-f]{8}, which was given up/);
     const again = await runCommand('reseal', [], withKeys(next));
@@ -126,11 +142,23 @@ describe('the keys that the database knows', () => {
 
   it('are not given up while a replica still writes with them', async () => {
     await fill();
-    const next = newKey();
+    const [next, data] = [newKey(), createDataSource(schema, { connectionString: database.url })];
     const service = await start(old);
-    const { code, stderr } = await runCommand('reseal', [], withKeys(next, old));
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^A process that runs now writes with the key [0-9a-f]{8}: [^\n]+\n$/);
+    const id = (await query<{ id: string }>(database.url, 'select id from secret_keys'))[0]!.id;
+    await data.initialize();
+    try {
+      const told: string[] = [];
+      await expect(untilUnused(data, [id], (line) => told.push(line), 1_500)).rejects.toThrow(
+        `A process that runs now writes with the key ${id}: `,
+      );
+      expect(told).toContain(`Waiting until nobody writes with the key ${id} any more.`);
+    } finally {
+      await data.destroy();
+    }
+    // The command waits there, too, and has changed nothing by then.
+    const { settings } = withKeys(next, old);
+    const waiting = await runCommand('reseal', [], { settings, until: /Waiting/ });
+    expect(waiting.code).toBeNull();
     const { body } = await site.admin(service).request('GET', '/api/audit/verify');
     expect(body.data.valid).toBe(true);
     await service.stop();

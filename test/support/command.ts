@@ -15,13 +15,15 @@ export interface CommandOptions {
   readonly settings: Readonly<Record<string, string>>;
   /** A limit of the operating system, such as `ulimit -f 8`. */
   readonly limit?: string;
+  /** Killed when it has said this. */
+  readonly until?: RegExp;
 }
 
 /** One of the commands of an operator, as a process of its own. */
 export async function runCommand(
   name: string,
   args: readonly string[],
-  { settings, limit = 'true' }: CommandOptions,
+  { settings, limit = 'true', until }: CommandOptions,
 ): Promise<Outcome> {
   const program = join(dirname(compiledService()), 'cli', `${name}.js`);
   const child = spawn(
@@ -32,6 +34,9 @@ export async function runCommand(
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
+  child.stdout.on('data', (said: Buffer) => {
+    if (until?.test(said.toString())) child.kill('SIGKILL');
+  });
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

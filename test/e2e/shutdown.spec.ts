@@ -161,7 +161,11 @@ describe('shutdown', () => {
         return false;
       }
     };
-    const embedded = { DATABASE_URL: '', EMBEDDED_DATABASE: 'true' };
+    const embedded = {
+      DATABASE_URL: '',
+      EMBEDDED_DATABASE: 'true',
+      BOOTSTRAP_ADMIN_API_KEY: KEY,
+    };
 
     it('takes PostgreSQL down with it, requests first', async () => {
       const service = await ServiceProcess.start({ settings: embedded });

@@ -6,6 +6,7 @@ export default {
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/chaos/',
+    '<rootDir>/test/commands/',
     '<rootDir>/test/bench/',
     '<rootDir>/test/browser/',
   ],

@@ -88,7 +88,7 @@ export class ExportCheck {
       return this.fault(`entries are missing or moved: seal ${previous.seq} comes before`, line.id);
     }
     if (attestedBy) {
-      const said = { keyId: attestedBy.id, mac: Buffer.from(attestation!.mac, 'hex') };
+      const said = { keyId: attestedBy.id, mac: Buffer.from(attestation.mac, 'hex') };
       const sealed = { ...this.point, keyId: seal.key_id };
       if (attestedAs(said, this.keys.attestations, previous, sealed, row)) return;
       return this.fault('is not what a later key vouched for', line.id);

@@ -12,7 +12,7 @@ const bodyRoom = {
   provide: BodyRoom,
   inject: [Settings],
   useFactory: ({ bodiesLimitBytes, bodyLimitBytes }: Settings) =>
-    new BodyRoom(Math.max(bodiesLimitBytes, bodyLimitBytes)),
+    new BodyRoom(Math.max(bodiesLimitBytes, bodyLimitBytes), bodyLimitBytes),
 };
 
 @Global()

@@ -353,41 +353,58 @@ describe('request bodies', () => {
     });
   });
 
-  it('have a bound together, of which half is out of reach for strangers', async () => {
+  it('have a bound together, and nobody can take the room of the others', async () => {
     const bounded = await startTestApp({
       modules: [EchoModule],
       undocumented: ECHO_PATHS,
-      settings: { BODY_LIMIT_BYTES: String(LIMIT), BODIES_LIMIT_BYTES: String(2 * LIMIT) },
+      settings: { BODY_LIMIT_BYTES: String(LIMIT), BODIES_LIMIT_BYTES: String(8 * LIMIT) },
     });
-    const hold = (authorization: string) =>
-      RawConnection.open(bounded.port).then((connection) =>
-        connection.send(
-          `POST /test-only/${authorization ? 'forbidden' : 'echo'} HTTP/1.1\r\nHost: x\r\n${authorization}`,
-          `Content-Type: application/json\r\nContent-Length: ${LIMIT}\r\n\r\n{"text":"${'x'.repeat(LIMIT - 100)}`,
-        ),
+    const held: RawConnection[] = [];
+    /** A large body that never ends. */
+    const hold = async (key?: string): Promise<void> => {
+      const connection = await RawConnection.open(bounded.port);
+      const authorization = key === undefined ? '' : `Authorization: Bearer ${key}\r\n`;
+      connection.send(
+        `POST /test-only/${key === undefined ? 'echo' : 'forbidden'} HTTP/1.1\r\nHost: x\r\n${authorization}`,
+        `Content-Type: application/json\r\nContent-Length: ${LIMIT}\r\n\r\n{"text":"${'x'.repeat(LIMIT - 100)}`,
       );
+      held.push(connection);
+    };
+    const statusOf = async (client: ApiClient, path: string, text = 'a') => {
+      const { status, headers } = await client.request('POST', path, { body: { text } });
+      if (status === 503) expect(headers['retry-after']).toBe('1');
+      return status;
+    };
+    const until = async (status: number, ask: () => Promise<number>) => {
+      while ((await ask()) !== status) await new Promise((resolve) => setTimeout(resolve, 10));
+    };
     try {
-      const { client: admin, key } = await makeKey(bounded, 'admin');
-      const statusOf = async (client: ApiClient, path: string) => {
-        const { status, headers } = await client.request('POST', path, { body: { text: 'a' } });
-        if (status === 503) expect(headers['retry-after']).toBe('1');
-        return status;
-      };
-      const until = async (status: number, ask: () => Promise<number>) => {
-        while ((await ask()) !== status) await new Promise((resolve) => setTimeout(resolve, 10));
-      };
+      const keys = await Promise.all([1, 2, 3, 4].map(() => makeKey(bounded, 'admin')));
+      const small = (at: number) => () => statusOf(keys[at]!.client, '/test-only/forbidden');
+      const large = (at: number) => () =>
+        statusOf(keys[at]!.client, '/test-only/forbidden', 'x'.repeat(LIMIT - 100));
       const byStranger = () => statusOf(bounded.client, '/test-only/echo');
-      const byAdmin = () => statusOf(admin, '/test-only/forbidden');
-      const stranger = await hold('');
-      await until(503, byStranger);
-      expect(await byAdmin()).toBe(201);
-      const known = await hold(`Authorization: Bearer ${key}\r\n`);
-      await until(503, byAdmin);
-      stranger.close();
-      known.reset();
-      await until(201, byAdmin);
+
+      // A quarter each.
+      for (const at of [0, 0]) await hold(keys[at]!.key);
+      await until(503, small(0));
+      expect([await small(1)(), await large(1)(), await byStranger()]).toEqual([201, 201, 200]);
+
+      // What is large leaves a quarter to what is small and of somebody known.
+      for (const at of [1, 1, 2, 2]) await hold(keys[at]!.key);
+      await until(503, large(3));
+      expect([await small(3)(), await byStranger()]).toEqual([201, 503]);
+
+      for (const connection of held.splice(0)) connection.reset();
+      await until(201, large(3));
       await until(200, byStranger);
+
+      // Half for all strangers together.
+      for (const _ of [1, 2, 3, 4]) await hold();
+      await until(503, byStranger);
+      expect([await small(3)(), await large(3)()]).toEqual([201, 201]);
     } finally {
+      for (const connection of held) connection.reset();
       await bounded.close();
     }
   });

@@ -32,7 +32,7 @@ describe('ArrivingBody', () => {
   it('puts chunks together, whatever their size', async () => {
     const { body, send, end } = arriving();
     const parts = ['a', '', 'bc', 'd'.repeat(3_000), 'e', 'f'.repeat(70_000)];
-    const bytes = body.read(100_000, true);
+    const bytes = body.read(100_000, 'ada');
     await send(...parts);
     end();
     expect((await bytes).toString()).toBe(parts.join(''));
@@ -44,7 +44,7 @@ describe('ArrivingBody', () => {
     expect(connection.isHeldBack).toBe(false);
     await send('x');
     expect(connection.isHeldBack).toBe(true);
-    const bytes = body.read(20_000, true);
+    const bytes = body.read(20_000, 'ada');
     expect(connection.isHeldBack).toBe(false);
     await send('yz');
     end();
@@ -53,7 +53,7 @@ describe('ArrivingBody', () => {
 
   it('lets others have their turn after so many chunks', async () => {
     const { body, send, connection, end } = arriving();
-    const bytes = body.read(20_000, true);
+    const bytes = body.read(20_000, 'ada');
     await later();
     const held: boolean[] = [];
     connection.pause = () => {
@@ -77,7 +77,9 @@ describe('ArrivingBody', () => {
     jest.useFakeTimers();
     try {
       let problem: Error | undefined;
-      const read = body.read(100, isKnown).catch((error: Error) => (problem = error));
+      const read = body
+        .read(100, isKnown ? 'ada' : undefined)
+        .catch((error: Error) => (problem = error));
       await jest.advanceTimersByTimeAsync(patienceMs - 1);
       expect(problem).toBeUndefined();
       await jest.advanceTimersByTimeAsync(1);
@@ -94,23 +96,23 @@ describe('ArrivingBody', () => {
   it('takes room as it arrives, and gives it back', async () => {
     const room = new BodyRoom(40_000);
     const first = arriving(room);
-    const bytes = first.body.read(30_000, true);
+    const bytes = first.body.read(30_000, 'ada');
     await first.send('x'.repeat(25_000));
     first.end();
     await bytes;
     const second = arriving(room);
-    const refused = expect(second.body.read(30_000, true)).rejects.toMatchObject({
+    const refused = expect(second.body.read(30_000, 'ada')).rejects.toMatchObject({
       code: 'service_unavailable',
     });
     await second.send('x'.repeat(25_000));
     await refused;
     first.body.release();
     const third = arriving(room);
-    const taken = third.body.read(30_000, true);
+    const taken = third.body.read(30_000, 'ada');
     await third.send('x'.repeat(25_000));
     third.end();
     expect((await taken).length).toBe(25_000);
     third.body.release();
-    expect(room.take(40_000, false)).toBe(true);
+    expect(room.take(40_000, 'ada', true)).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, UnavailableError } from '../errors/app-error.js';
-import type { BodyRoom } from './body-room.js';
+import { type BodyRoom, type Holder, NOT_ASKED, STRANGERS } from './body-room.js';
 
 /** So much of a body is taken before it is known whether anybody wants it; then the sender has to wait. */
 const UNDECIDED_BYTES = 16 * 1024;
@@ -39,9 +39,9 @@ export class ArrivingBody {
   private problem: AppError | undefined;
   private whenOver: Then | undefined;
 
-  /** What it has of the room. Until the caller is judged, it counts as nobody's in particular. */
+  /** What it has of the room. */
   private share = 0;
-  private isStranger = false;
+  private holder: Holder = NOT_ASKED;
 
   private readonly discarded = { bytes: 0, chunks: 0 };
   private whenTooMuch: Then | undefined;
@@ -69,11 +69,11 @@ export class ArrivingBody {
     raw.on('error', () => this.end(new AppError('bad_request', 'The body was cut short.')));
   }
 
-  /** The whole body, when it has at most `limit` bytes; `isKnown` says whether its sender has a credential. */
-  async read(limit: number, isKnown: boolean): Promise<Buffer> {
+  /** The whole body, when it has at most `limit` bytes; `sender` is the principal's name, if there is one. */
+  async read(limit: number, sender: string | undefined): Promise<Buffer> {
     this.limit = limit;
     if (this.announced > limit || this.size > limit) this.refuse(tooLarge(limit));
-    else if (!this.claimAs(!isKnown)) this.refuse(noRoom());
+    else if (!this.claimAs(sender ?? STRANGERS)) this.refuse(noRoom());
     if (!this.isOver && !this.problem) await this.arrival();
     if (this.problem) throw this.problem;
     return this.bytes.subarray(0, this.size);
@@ -81,7 +81,7 @@ export class ArrivingBody {
 
   /** Whether there is nothing in it, which a body without an announced length shows only as it arrives. */
   isEmpty(): Promise<boolean> {
-    return this.read(0, false).then(
+    return this.read(0, undefined).then(
       () => true,
       () => false,
     );
@@ -110,7 +110,7 @@ export class ArrivingBody {
   private arrival(): Promise<void> {
     this.state = 'wanted';
     const late = new AppError('bad_request', 'The body took too long to arrive.');
-    const patience = this.isStranger ? PATIENCE_WITH_STRANGERS_MS : PATIENCE_MS;
+    const patience = this.holder === STRANGERS ? PATIENCE_WITH_STRANGERS_MS : PATIENCE_MS;
     const timer = setTimeout(() => this.refuse(late), patience);
     this.invite?.();
     this.invite = undefined;
@@ -172,20 +172,21 @@ export class ArrivingBody {
   private drop(): void {
     this.state = 'unwanted';
     this.bytes = NOTHING;
-    this.room.giveBack(this.share, this.isStranger);
+    this.room.giveBack(this.share, this.holder);
     this.share = 0;
   }
 
-  private claimAs(isStranger: boolean): boolean {
+  private claimAs(holder: Holder): boolean {
     const { share } = this;
-    this.room.giveBack(share, this.isStranger);
+    this.room.giveBack(share, this.holder);
     this.share = 0;
-    this.isStranger = isStranger;
+    this.holder = holder;
     return this.claim(share);
   }
 
   private claim(share: number): boolean {
-    if (!this.room.take(share - this.share, this.isStranger)) return false;
+    const isSmall = share <= UNDECIDED_BYTES;
+    if (!this.room.take(share - this.share, this.holder, isSmall)) return false;
     this.share = share;
     return true;
   }

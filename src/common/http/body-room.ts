@@ -1,23 +1,45 @@
+/** Whose body it is: a principal, by name; everybody without a credential together; or nobody has asked yet. */
+export type Holder = string | typeof STRANGERS | typeof NOT_ASKED;
+export const STRANGERS = Symbol('strangers');
+export const NOT_ASKED = Symbol('not asked yet');
+
 /**
- * How much memory all bodies under way may take together. Strangers, who have no credential, get half of it at most: they
- * must not be able to keep out everybody else.
+ * How much memory all bodies under way may take together. Nobody gets all of it: strangers half at most, one principal a
+ * quarter, and large bodies three quarters, so that a login, an approval or the kill switch always finds room.
  */
 export class BodyRoom {
+  private readonly takenBy = new Map<Holder, number>();
   private taken = 0;
-  private takenByStrangers = 0;
+  private readonly mostOfOne: number;
+  private readonly mostOfLarge: number;
 
-  constructor(private readonly bytes: number) {}
+  /** `largest`: what one body may have; two of them fit into the share of one principal. */
+  constructor(
+    private readonly bytes: number,
+    largest = bytes,
+  ) {
+    this.mostOfOne = Math.max(bytes / 4, 2 * largest);
+    this.mostOfLarge = Math.max((3 * bytes) / 4, largest);
+  }
 
-  /** False when there is not so much left. */
-  take(bytes: number, isStranger: boolean): boolean {
-    if (this.taken + bytes > this.bytes) return false;
-    if (isStranger && this.takenByStrangers + bytes > this.bytes / 2) return false;
-    this.giveBack(-bytes, isStranger);
+  /** False when there is not so much left for them. */
+  take(bytes: number, holder: Holder, isSmall: boolean): boolean {
+    const most = isSmall && holder !== STRANGERS ? this.bytes : this.mostOfLarge;
+    if (this.taken + bytes > most) return false;
+    if ((this.takenBy.get(holder) ?? 0) + bytes > this.shareOf(holder)) return false;
+    this.giveBack(-bytes, holder);
     return true;
   }
 
-  giveBack(bytes: number, isStranger: boolean): void {
+  giveBack(bytes: number, holder: Holder): void {
     this.taken -= bytes;
-    if (isStranger) this.takenByStrangers -= bytes;
+    const left = (this.takenBy.get(holder) ?? 0) - bytes;
+    if (left === 0) this.takenBy.delete(holder);
+    else this.takenBy.set(holder, left);
+  }
+
+  private shareOf(holder: Holder): number {
+    if (holder === NOT_ASKED) return this.bytes;
+    return holder === STRANGERS ? this.bytes / 2 : this.mostOfOne;
   }
 }

@@ -55,7 +55,7 @@ export class BodyGuard implements CanActivate {
       if (await arriving.isEmpty()) return true;
       throw wrongType;
     }
-    const bytes = await arriving.read(this.mostBytes(handler), request.caller !== undefined);
+    const bytes = await arriving.read(this.mostBytes(handler), request.caller?.name);
     request.received = bytes;
     if (kind === 'raw' || bytes.length === 0) return true;
     const anyKeysIn = this.option<string>(ANY_KEYS, handler);

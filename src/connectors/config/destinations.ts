@@ -35,9 +35,14 @@ export function originsOf({ schema, destinations }: ConfigKind, config: Config):
 export function keptSecrets(schema: ConfigSchema, before: Config, change: Config): string[] {
   return secretNames(schema, splitConfig(schema, before).secrets).filter((path) => {
     const [, name = '', key] = /^([^.]*)\.?(.*)$/s.exec(path) ?? [];
-    const given = change[name];
-    return (isObject(given) && key ? given[key] : given) === undefined;
+    const given = ownOf(change, name);
+    return (isObject(given) && key ? ownOf(given, key) : given) === undefined;
   });
+}
+
+/** Not what every object inherits: a secret may be called `constructor`. */
+function ownOf(object: Config, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 export function secretRequired(path: string, name: string): FieldError {

@@ -1,9 +1,11 @@
+import type { AuditAction } from './audit-actions.js';
+
 /** What a change says about itself. */
 export interface AuditEntry {
   /** The principal's name as records show it: a user name, `key:<name>`, `system`, … */
   readonly actor: string;
   /** Such as `incident.created` or `auth.login_failed`. */
-  readonly action: `${string}.${string}`;
+  readonly action: AuditAction;
   readonly subject: AuditSubject;
   /**
    * What a reader needs beyond that. Never a secret, nor anything from which one follows: the record is kept for ever

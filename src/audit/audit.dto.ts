@@ -5,6 +5,7 @@ import { PageQueryDto } from '../common/paging/page-query.dto.js';
 import { IsIsoTime, Optional } from '../common/validation/decorators.js';
 import type { Verification } from './audit-verifier.js';
 import type { AuditRecord } from './audit.service.js';
+import { AUDIT_ACTIONS, type AuditAction } from './audit-actions.js';
 
 const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
 
@@ -38,11 +39,15 @@ export class AuditQueryDto extends PageQueryDto {
   @Length(1, LONGEST)
   readonly actor?: string;
 
-  @ApiProperty({ type: 'string', required: false, maxLength: LONGEST, example: 'incident.created' })
+  @ApiProperty({
+    enum: AUDIT_ACTIONS,
+    enumName: 'AuditAction',
+    required: false,
+    example: 'incident.created',
+  })
   @Optional()
-  @IsString()
-  @Length(1, LONGEST)
-  readonly action?: string;
+  @IsIn(AUDIT_ACTIONS)
+  readonly action?: AuditAction;
 
   @ApiProperty({
     type: 'string',

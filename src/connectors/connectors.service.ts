@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditAction } from '../audit/audit-actions.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Caller } from '../common/caller.js';
 import { ValidationError } from '../common/errors/app-error.js';
@@ -137,7 +138,7 @@ export class ConnectorsService {
   private async record(
     tx: Tx,
     caller: Caller,
-    action: `connector.${string}`,
+    action: Extract<AuditAction, `connector.${string}`>,
     { id, name, type }: ConnectorRecord,
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {

@@ -122,6 +122,30 @@ describe('Keys of users', () => {
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
   });
 
+  it('may do no more than the user may by now', async () => {
+    const { user, keys } = await userWithKeys();
+    const become = async (role: string) => {
+      const answer = await admin.request('PUT', `/api/users/${user.id}`, { body: { role } });
+      expect(answer.status).toBe(200);
+      await sleep(PROMISED_MS);
+    };
+    await become('analyst');
+    expect(await statuses(keys)).toEqual([403, 403, 403, 403]);
+    const me = await withKey(keys[1]!).request('GET', '/api/me');
+    expect(me.body.data).toMatchObject({ role: 'analyst', approval_level: 'analyst' });
+    const back = await withKey(keys[0]!).request('PUT', `/api/users/${user.id}`, {
+      body: { role: 'admin' },
+    });
+    expect(back.status).toBe(403);
+    await become('admin');
+    expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
+    // What is kept after the user is gone does not get it back.
+    await become('viewer');
+    expect((await remove(user, '?keys=keep')).status).toBe(200);
+    await sleep(PROMISED_MS);
+    expect(await statuses(keys)).toEqual([403, 403, 403, 403]);
+  });
+
   it('are not made by who is being deleted: the request waits for it, and comes too late', async () => {
     const { user, keys } = await userWithKeys();
     const database = app.nest.get(DataSource);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inSession, makeUser } from '../support/principals.js';
+import { inSession, logIn, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -54,7 +54,7 @@ describe('The password that the first start made up', () => {
       body: new URLSearchParams(fields).toString(),
       headers: { ...FORM, ...headers },
     });
-  const logIn = (app: TestApp, password: string) =>
+  const logInByForm = (app: TestApp, password: string) =>
     post(app, '/login', { username: 'admin', password, next: '/docs?a=b' });
   const cookieOf = (answer: Awaited<ReturnType<typeof post>>) =>
     answer.headers['set-cookie']![0]!.split(';')[0]!;
@@ -68,7 +68,7 @@ describe('The password that the first start made up', () => {
     const app = await start();
     const { password } = credentials();
     for (let login = 0; login < 2; login += 1) {
-      const answer = await logIn(app, password);
+      const answer = await logInByForm(app, password);
       expect(answer.status).toBe(303);
       expect(answer.headers.location).toBe('/login/password?next=%2Fdocs%3Fa%3Db');
       const headers = { cookie: cookieOf(answer) };
@@ -102,7 +102,7 @@ describe('The password that the first start made up', () => {
     const again = await start();
     expect(warnings.filter((line) => line.includes(REMINDER))).toHaveLength(2);
     const { password } = credentials();
-    const cookie = cookieOf(await logIn(again, password));
+    const cookie = cookieOf(await logInByForm(again, password));
     const change = (new_password: string, current_password = password) =>
       post(
         again,
@@ -127,7 +127,7 @@ describe('The password that the first start made up', () => {
     const changed = await change(STRONG);
     expect([changed.status, changed.headers.location]).toEqual([303, '/docs?a=b']);
     expect((await again.request('GET', '/api/me', { headers: { cookie } })).status).toBe(200);
-    const after = await logIn(again, STRONG);
+    const after = await logInByForm(again, STRONG);
     expect(after.headers.location).toBe('/docs?a=b');
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(await access(again)).not.toHaveProperty('message');
@@ -141,14 +141,16 @@ describe('The password that the first start made up', () => {
     const key = app.client.with({ authorization: `Bearer ${credentials().api_key}` });
     const [{ id }] = (await key.request('GET', '/api/users')).body.data as [{ id: string }];
     await key.request('PUT', `/api/users/${id}`, { body: { role: 'admin' } });
-    expect((await logIn(app, credentials().password)).headers.location).toMatch('/login/password');
+    expect((await logInByForm(app, credentials().password)).headers.location).toMatch(
+      '/login/password',
+    );
     await key.request('PUT', `/api/users/${id}`, { body: { password: STRONG } });
-    expect((await logIn(app, STRONG)).headers.location).toBe('/docs?a=b');
+    expect((await logInByForm(app, STRONG)).headers.location).toBe('/docs?a=b');
   });
 
   it('is not what an operator gave', async () => {
     const app = await start({ BOOTSTRAP_ADMIN_PASSWORD: STRONG });
-    expect((await logIn(app, STRONG)).headers.location).toBe('/docs?a=b');
+    expect((await logInByForm(app, STRONG)).headers.location).toBe('/docs?a=b');
     expect(warnings.filter((line) => line.includes(REMINDER))).toEqual([]);
   });
 });
@@ -185,9 +187,12 @@ describe('The page that changes the own password', () => {
     expect(page.text).not.toContain('first start');
     const login = await session.request('GET', '/login');
     expect(login.text).toContain('<a href="/login/password">');
-    const answer = await session.request('POST', '/login/password', {
-      body: { current_password: user.password, new_password: STRONG },
-    });
+    const body = { current_password: user.password, new_password: STRONG };
+    // A cookie alone does not tell which site asks.
+    const cookie = await logIn(app, user);
+    const silent = await app.request('POST', '/login/password', { body, headers: { cookie } });
+    expect([silent.status, silent.body.error.code]).toEqual([403, 'forbidden']);
+    const answer = await session.request('POST', '/login/password', { body });
     expect([answer.status, answer.body.data.name]).toEqual([200, user.name]);
   });
 

@@ -6,18 +6,28 @@ import { originOf } from './same-origin.js';
 
 const SAME_ORIGIN = Symbol('same origin');
 
-/** For what logs in and out: no other site may do it in a visitor's name. */
-export const FromSameOrigin = (): MethodDecorator => SetMetadata(SAME_ORIGIN, true);
+/** How sure it has to be that no other site asks in a visitor's name. */
+type Demand = 'no-other-site' | 'this-site';
 
-/** A program, which has no browser's cookies to be misused, says nothing of where it comes from and is let through. */
+/** For what logs in and out: no other site may do it in a visitor's name. */
+export const FromSameOrigin = (): MethodDecorator => SetMetadata(SAME_ORIGIN, 'no-other-site');
+
+/** For what acts with the session's authority outside /api: as everything with a cookie, it has to say where it is from. */
+export const FromThisSite = (): MethodDecorator => SetMetadata(SAME_ORIGIN, 'this-site');
+
+/** A program, which has no browser's cookies to be misused, says nothing of where it comes from. */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
-    if (!this.reflector.get<boolean | undefined>(SAME_ORIGIN, context.getHandler())) return true;
+    const demand = this.reflector.get<Demand | undefined>(SAME_ORIGIN, context.getHandler());
+    if (demand === undefined) return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (originOf(request) === 'other') throw new CrossOriginError();
-    return true;
+    const origin = originOf(request);
+    // Without a session there is nothing to misuse.
+    const mustSay = demand === 'this-site' && request.caller !== undefined;
+    if (origin === 'same' || (origin === 'unknown' && !mustSay)) return true;
+    throw new CrossOriginError();
   }
 }

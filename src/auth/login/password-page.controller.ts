@@ -7,7 +7,7 @@ import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../common/ope
 import { Limited } from '../../limits/limited.js';
 import { UnauthorizedError } from '../auth.errors.js';
 import { MadeUpPassword } from '../bootstrap/made-up-password.js';
-import { FromSameOrigin } from '../guards/same-origin.guard.js';
+import { FromThisSite } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import { OwnPasswordService } from '../me/own-password.service.js';
 import type { Principal } from '../principal.js';
@@ -60,7 +60,7 @@ export class PasswordPageController {
   @HttpCode(200)
   @Consumes('json-or-form')
   @Limited('write')
-  @FromSameOrigin()
+  @FromThisSite()
   @UseFilters(PasswordPageFilter)
   @Operation('changePasswordByForm', 'Change the own password by a form')
   @ApiNextQuery()

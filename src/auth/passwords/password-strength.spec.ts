@@ -25,6 +25,13 @@ describe('a password that may be set', () => {
     expect(await weaknessOf(password, 'somebody')).toContain('too easy to guess');
   });
 
+  it.each(['incident-triage-service', 'IncidentTriage1!', 'incidenttriage2026', 'SecurityTriage'])(
+    'is not made of words of this service: %j',
+    async (password) => {
+      expect(await weaknessOf(password, 'somebody')).toContain('words of this service');
+    },
+  );
+
   it('is none of the common ones that are long enough', async () => {
     const common = dictionary['passwords-common'].filter(
       (password) => password.length >= SHORTEST_PASSWORD,

@@ -7,22 +7,24 @@ const GOOD_SCORE = 3;
 const JUDGED_CHARACTERS = 48;
 const MOST_SUBSTITUTIONS = 16;
 const SHORTEST_NAME_PART = 3;
-/** Of what a password has beside the user's name. */
-const LEAST_BESIDE_NAME = 8;
+/** What people think of first who set a password for this service. */
+const SITE_WORDS = ['incident', 'triage', 'service', 'security', 'soc', 'response', 'alert'];
+/** Characters that a password has beside such words. */
+const LEAST_BESIDE_WORDS = 8;
 
 let loading: Promise<ZxcvbnFactory> | undefined;
 
 /**
  * Why a password is too easy to guess, or undefined: it is one of those that are used most, or put together from a few
- * of them, from the user's own name, rows of keys, dates, repetitions and the usual replacements (`p4ssw0rd`).
+ * of them, from the user's own name, words of this service, rows of keys, dates, repetitions and the usual replacements (`p4ssw0rd`).
  */
 export async function weaknessOf(password: string, username: string): Promise<string | undefined> {
   const text = normalisePassword(password);
   const nameWords = [username, ...username.split(/[._@-]+/)].filter(
     (word) => word.length >= SHORTEST_NAME_PART,
   );
-  if (besideWords(text, nameWords).length < LEAST_BESIDE_NAME) {
-    return 'is made of the user name: take one that has nothing to do with it';
+  if (besideWords(text, [...nameWords, ...SITE_WORDS]).length < LEAST_BESIDE_WORDS) {
+    return 'is made of the user name or of words of this service: take one that has nothing to do with them';
   }
   loading ??= load();
   if ((await loading).check(text, nameWords).score >= GOOD_SCORE) return undefined;

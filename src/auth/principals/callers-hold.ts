@@ -8,6 +8,12 @@ export const KEY_HOLDS = `k.revoked_at is null and (k.expires_at is null or k.ex
 export const SESSION_HOLDS = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
   and u.enabled and u.deleted_at is null`;
 
+const RANKED = `array[${ROLES.map((role) => `'${role}'`).join()}]`;
+
+/** A key may do what it was made for, and no more than its owner may by now, or could at the end. */
+export const KEY_ROLE_NOW = `(${RANKED})[least(array_position(${RANKED}, k.role),
+  (select array_position(${RANKED}, o.role) from users o where o.id = k.owner_id))]`;
+
 /**
  * For a statement that writes for many callers at once: whether the credential of each still holds, and still has the
  * role. It says what Principal.begin says, for all of them or none; who it is tells `begin`, caller by caller.
@@ -16,7 +22,7 @@ export function callersHold(firstParameter = 1): string {
   const [keys, sessions, roles] = [0, 1, 2].map((at) => `$${firstParameter + at}`);
   return `(
     (select count(*) from api_keys k
-      where k.id = any (${keys}::uuid[]) and k.role = any (${roles}::text[]) and ${KEY_HOLDS}) = cardinality(${keys}::uuid[])
+      where k.id = any (${keys}::uuid[]) and ${KEY_ROLE_NOW} = any (${roles}::text[]) and ${KEY_HOLDS}) = cardinality(${keys}::uuid[])
     and
     (select count(*) from sessions s join users u on u.id = s.user_id
       where s.id = any (${sessions}::uuid[]) and u.role = any (${roles}::text[]) and ${SESSION_HOLDS}) = cardinality(${sessions}::uuid[]))`;

@@ -4,12 +4,12 @@ import { ReservedConnections } from '../../database/reserved-connections.js';
 import { type Statement, Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
 import { IDLE_HOURS } from '../sessions/session-lifetime.js';
-import { KEY_HOLDS, SESSION_HOLDS } from './callers-hold.js';
+import { KEY_HOLDS, KEY_ROLE_NOW, SESSION_HOLDS } from './callers-hold.js';
 import type { Verified, VerifiedKey, VerifiedSession } from './verified.js';
 
 const KEYS: Statement = {
   name: 'auth_keys',
-  text: `select k.id, k.name, k.role, k.prefix, k.secret_hash, k.limit_read, k.limit_write, k.limit_triage,
+  text: `select k.id, k.name, ${KEY_ROLE_NOW} as role, k.prefix, k.secret_hash, k.limit_read, k.limit_write, k.limit_triage,
       k.expires_at, k.last_used_at, k.owner_id, owner.username as owner
     from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_HOLDS}`,
 };
@@ -24,7 +24,7 @@ const SESSIONS: Statement = {
 
 const KEY_ROLE: Statement = {
   name: 'auth_key_role',
-  text: `select k.role from api_keys k where k.id = $1 and ${KEY_HOLDS}`,
+  text: `select ${KEY_ROLE_NOW} as role from api_keys k where k.id = $1 and ${KEY_HOLDS}`,
 };
 
 const SESSION_ROLE: Statement = {

@@ -19,7 +19,8 @@ export const PASSWORD_PROPERTY = {
   format: 'password',
   minLength: SHORTEST_PASSWORD,
   maxLength: LONGEST_PASSWORD,
-  description: 'No common password, and none that is made of the user name.',
+  description:
+    'No common password, and none that is made of the user name or of words of this service.',
   example: 'correct horse battery staple',
 } as const;
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditAction } from '../../audit/audit-actions.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Role } from '../../common/access.js';
 import { NotFoundError, ValidationError } from '../../common/errors/app-error.js';
@@ -134,7 +135,7 @@ export class UsersService {
   private async record(
     tx: Tx,
     caller: Principal,
-    action: `user.${string}`,
+    action: Extract<AuditAction, `user.${string}`>,
     user: UserRow,
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {

@@ -49,7 +49,8 @@ export const ERROR_CATALOGUE = {
   },
   weak_password: {
     status: 422,
-    meaning: 'The password is a common one, or made of the user name: see details.errors.',
+    meaning:
+      'The password is a common one, or made of the user name or of words of this service: see details.errors.',
   },
   idempotency_key_reused: {
     status: 422,

@@ -62,14 +62,17 @@ export class ActionNews {
     if (actions.length === 0) return;
     const now = this.clock.now();
     const events = actions.flatMap((action) => eventsOf(what, action));
+    const audit = this.audit.valuesOfAll(
+      actions.map((action) => auditEntryOf(what, actor, action)),
+    );
     await this.news.insert(tx, {
-      audit: this.audit.valuesOfAll(actions.map((action) => auditEntryOf(what, actor, action))),
+      audit,
       timeline: this.timeline.valuesOf(
         actions.flatMap((action) => timelineOf(what, actor, action)),
       ),
       events: events.map((event) => eventOf(event, now)),
     });
-    this.audit.countOnCommit(tx, actions);
+    this.audit.countOnCommit(tx, audit);
     this.transactions.onCommit(tx, () => {
       if (events.length > 0) this.events.wake();
       if (what === 'completed' || what === 'failed') this.count(actions);

@@ -19,8 +19,16 @@ const INSERT_ROW: Statement = { name: 'audit_insert_row', text: insertAuditRow()
 const INSERT_ROWS: Statement = { name: 'audit_insert_rows', text: insertAuditRows() };
 
 /** Where every module writes down what it did, in the transaction that does it. */
+interface Made {
+  readonly writer: string;
+  readonly rows: number;
+}
+
 @Injectable()
 export class AuditLog {
+  /** By the parameters that the rows became: the writer may begin anew before they commit. */
+  private readonly made = new WeakMap<readonly unknown[], Made>();
+
   constructor(
     private readonly statements: Statements,
     private readonly keys: AuditKeys,
@@ -29,34 +37,43 @@ export class AuditLog {
   ) {}
 
   async record(tx: Tx, entry: AuditEntry): Promise<void> {
-    await this.statements.rowsIn(tx, INSERT_ROW, this.valuesOf(entry));
-    afterCommit(tx, () => this.writer.committed(1));
+    const values = this.valuesOf(entry);
+    await this.statements.rowsIn(tx, INSERT_ROW, values);
+    this.countOnCommit(tx, values);
   }
 
   async recordAll(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    await this.statements.rowsIn(tx, INSERT_ROWS, this.valuesOfAll(entries));
-    this.countOnCommit(tx, entries);
+    const values = this.valuesOfAll(entries);
+    await this.statements.rowsIn(tx, INSERT_ROWS, values);
+    this.countOnCommit(tx, values);
   }
 
   /** The parameters of `insertAuditRow`, for a hot path that records in the statement of its change. */
   valuesOf(entry: AuditEntry): unknown[] {
-    return auditRowValues(this.rowOf(entry));
+    return this.noted(auditRowValues(this.rowOf(entry)), 1);
   }
 
   /** The parameters of `insertAuditRows`. */
   valuesOfAll(entries: readonly AuditEntry[]): unknown[] {
-    return auditRowsValues(entries.map((entry) => this.rowOf(entry)));
+    const values = auditRowsValues(entries.map((entry) => this.rowOf(entry)));
+    return this.noted(values, entries.length);
   }
 
-  /** For who inserts by `valuesOf` or `valuesOfAll`: counts the rows when their transaction commits. */
-  countOnCommit(tx: Tx, entries: readonly unknown[]): void {
-    afterCommit(tx, () => this.count(entries));
+  /** For who inserts the `values` of `valuesOf` or `valuesOfAll`: counts the rows when their transaction commits. */
+  countOnCommit(tx: Tx, values: readonly unknown[]): void {
+    afterCommit(tx, () => this.count(values));
   }
 
   /** The same after a statement that was a transaction of its own. */
-  count(entries: readonly unknown[]): void {
-    this.writer.committed(entries.length);
+  count(values: readonly unknown[]): void {
+    const made = this.made.get(values);
+    if (made) this.writer.committed(made.writer, made.rows);
+  }
+
+  private noted(values: unknown[], rows: number): unknown[] {
+    this.made.set(values, { writer: this.writer.id, rows });
+    return values;
   }
 
   private rowOf(entry: AuditEntry): AuditRow {

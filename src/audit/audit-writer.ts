@@ -28,8 +28,9 @@ export class AuditWriter implements WriterCount {
     return this.current.written;
   }
 
-  committed(rows: number): void {
-    this.current.written += rows;
+  /** What was made under a former id counts for nobody: see beginAnew. */
+  committed(writer: string, rows: number): void {
+    if (writer === this.current.id) this.current.written += rows;
   }
 
   /** For when rows were lost and somebody has accepted it: what comes now is counted anew. */

@@ -21,7 +21,6 @@ export function planOfBackup(settings: Settings, withoutKey: boolean): BackupPla
       if (!withoutKey) refuseOthers(settings, known, givenSecretKeys(settings));
       return known.filter(({ retired }) => !retired).map(({ id }) => id);
     },
-    rebuild: async () => undefined,
   };
 }
 

@@ -1,28 +1,21 @@
 import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
-import { recordAcceptance } from '../audit/accept-head.js';
-import { AuditKeys } from '../audit/audit-keys.js';
-import { AuditLog } from '../audit/audit-log.js';
-import { Clock } from '../common/clock.js';
 import { loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
 import { type VerifiedBackup, verifyBackup } from '../database/backup/read-backup.js';
 import { restoreBackup } from '../database/backup/restore-backup.js';
 import { reachServer } from '../database/open-database.js';
-import { Statements } from '../database/statements.js';
-import type { Tx } from '../database/transactions.js';
-import { CountsRepository } from '../incidents/counting/counts.repository.js';
 import { addToKeyFile } from '../secrets/key-file.js';
-import { acceptKeysIn } from '../secrets/known-keys.js';
 import { givenSecretKeys, keyFileOf } from '../secrets/load-secret-keys.js';
 import { WrongKeyError } from '../secrets/secrets.errors.js';
-import { LEFT_OUT } from './backup-plan.js';
 import { runCommand, say } from './command.js';
+import { RestoreOfService } from './restore-plan.js';
 
 const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key]
 
-Puts a backup into an empty database, all of it or nothing. The service is stopped meanwhile; the embedded database is
-started, or made, by this command. A backup of an earlier release is brought to this one.
+Puts a backup into an empty database, all of it or nothing. The service may run meanwhile, with the embedded database
+too; its requests wait. It has to be stopped for a backup of an earlier release, which is brought to this one, and for
+one that was made with other keys. Where no service runs, the embedded database is started, or made, by this command.
 
   --force        replace everything that the database holds
   --without-key  restore although the key of the backup is lost: see "A lost key" in docs/operations.md`;
@@ -42,11 +35,11 @@ async function main(): Promise<void> {
   const settings = loadSettings();
   const backup = await verifyBackup(file);
   if (!withoutKey) takeKeys(settings, backup);
-  const server = await reachServer(settings, () => undefined);
+  const server = await reachServer(settings, () => undefined, { join: true });
+  const plan = new RestoreOfService(settings, backup, withoutKey);
   try {
-    const rebuild = (tx: Tx) => finish(tx, settings, backup, withoutKey);
-    const plan = { leftOut: LEFT_OUT, keyIds: async () => [], rebuild };
-    await restoreBackup({ url: server.ownerUrl, file, backup, schema, plan, force: values.force });
+    const { ownerUrl: url } = server;
+    await restoreBackup({ url, file, backup, schema, plan, force: values.force });
   } finally {
     await server.stop();
   }
@@ -54,6 +47,7 @@ async function main(): Promise<void> {
   const rows = counts.reduce((sum, table) => sum + table.rows, 0);
   const { created_at } = backup.manifest;
   say(`Restored ${rows} rows of ${counts.length} tables, as they were at ${created_at}.`);
+  plan.told().forEach(say);
   say(
     'Whoever was logged in logs in again. What was revoked since then is valid again: revoke it anew.',
   );
@@ -70,28 +64,6 @@ function takeKeys(settings: Settings, { manifest, keys }: VerifiedBackup): void 
   const missing = manifest.key_ids.filter((id) => !given.includes(id));
   if (missing.length === 0) return;
   throw new WrongKeyError(inFile ? keyFileOf(settings) : 'SECRETS_KEY', missing, given);
-}
-
-/** In the transaction of the restore: what follows from the rows, and the record that they were restored. */
-async function finish(
-  tx: Tx,
-  settings: Settings,
-  { manifest }: VerifiedBackup,
-  withoutKey: boolean,
-): Promise<void> {
-  const statements = new Statements(tx.connection);
-  await new CountsRepository(statements).recount(tx);
-  if (withoutKey) return;
-  const keys = new AuditKeys(await acceptKeysIn(tx, settings));
-  const log = new AuditLog(statements, keys, new Clock());
-  await log.record(tx, {
-    actor: 'system',
-    action: 'database.restored',
-    subject: { type: 'database', id: manifest.created_at },
-    details: { backup_of: manifest.created_at, backup_by: manifest.version },
-  });
-  // The trail ends earlier now than the service has seen it end.
-  await recordAcceptance(tx, log, `restored the backup of ${manifest.created_at}`);
 }
 
 runCommand(main);

@@ -14,6 +14,8 @@ const UNREADABLE = 'The secrets of the connector cannot be read; see the log.';
 
 interface Made {
   readonly version: number;
+  /** A backup that is restored brings a version back, and the next change makes another one of the same number. */
+  readonly changedAt: number;
   readonly connector: Connector;
 }
 
@@ -57,9 +59,11 @@ export class ConfiguredConnectors extends ConnectorRegistry {
 
   connectorOf(row: SealedConnector): Connector {
     const known = this.made.get(row.id);
-    if (known?.version === row.version) return known.connector;
+    const { version } = row;
+    const changedAt = row.updatedAt.getTime();
+    if (known?.version === version && known.changedAt === changedAt) return known.connector;
     const connector = this.make(row);
-    this.made.set(row.id, { version: row.version, connector });
+    this.made.set(row.id, { version, changedAt, connector });
     return connector;
   }
 

@@ -64,7 +64,7 @@ export class IncidentCreation {
       incidents.map((incident) => this.rowOf(incident, createdBy)),
     );
     const numbers = await this.writes.insertAll(tx, insertion);
-    this.transactions.onCommit(tx, () => this.told(insertion.rows));
+    this.transactions.onCommit(tx, () => this.told(insertion));
     return createdOf(insertion.rows, numbers);
   }
 
@@ -77,7 +77,7 @@ export class IncidentCreation {
     const numbers = await this.writes.insertAllFor(callers, CREATOR, insertion);
     const [first, ...others] = rows;
     if (numbers.size > 0) {
-      this.told(insertion.rows);
+      this.told(insertion);
       return createdOf(insertion.rows, numbers);
     }
     if (!first || others.length > 0) throw new Error('Not every caller of the batch may write.');
@@ -112,8 +112,8 @@ export class IncidentCreation {
   }
 
   /** After the commit. */
-  private told(rows: readonly InsertedIncident[]): void {
-    this.audit.count(rows);
+  private told({ rows, audit }: Insertion): void {
+    this.audit.count(audit);
     this.events.wake();
     for (const row of rows) this.count(row);
   }

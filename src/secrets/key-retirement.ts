@@ -42,3 +42,27 @@ export async function olderKeys(dataSource: DataSource, firstId: string): Promis
 export async function retire(tx: Tx, keyIds: readonly string[]): Promise<void> {
   await tx.query('update secret_keys set retired_at = now() where id = any ($1)', [keyIds]);
 }
+
+/** A key that some process writes with. */
+export interface KeyInUse {
+  readonly id: string;
+  readonly verifier: Buffer | null;
+}
+
+export async function keysInUse(tx: Tx): Promise<KeyInUse[]> {
+  return await tx.query(
+    `select id, verifier from secret_keys
+      where retired_at is null and last_used_at > now() - interval '${QUIET_SECONDS} seconds'`,
+  );
+}
+
+/** They stay known when a backup from before their time is restored: what is sealed with them from now on needs them. */
+export async function keepKeys(tx: Tx, keys: readonly KeyInUse[]): Promise<void> {
+  for (const { id, verifier } of keys) {
+    await tx.query(
+      `insert into secret_keys (id, verifier, last_used_at) values ($1, $2, now())
+       on conflict on constraint pk_secret_keys do nothing`,
+      [id, verifier],
+    );
+  }
+}

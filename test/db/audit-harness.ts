@@ -78,11 +78,16 @@ export class AuditHarness {
   /** One row in a transaction of its own; answers its id. */
   async record(replica: Replica, entry: Partial<AuditEntry> = {}): Promise<string> {
     const values = replica.log.valuesOf(someEntry(entry));
+    await this.insert(replica, values);
+    return values[0] as string;
+  }
+
+  /** A row that was made before. */
+  async insert(replica: Replica, values: unknown[]): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.statements.rowsIn(tx, INSERT, values);
-      replica.log.countOnCommit(tx, [entry]);
+      replica.log.countOnCommit(tx, values);
     });
-    return values[0] as string;
   }
 
   /** As somebody who has the service's own rights in the database: the owner of a table can switch its triggers off. */

@@ -112,6 +112,15 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await (await restarted()).verify()).toEqual({ ...VALID, checked: 5 });
     });
 
+    it('is valid, too, when an entry was made before the acceptance was noticed and committed after', async () => {
+      const values = replica.log.valuesOf(someEntry());
+      await accept();
+      await replica.sealAll();
+      await harness.insert(replica, values);
+      await write(1);
+      expect(await replica.verify()).toEqual({ ...VALID, checked: 6 });
+    });
+
     it('is not accepted without the key, nor by a record of another time', async () => {
       await acceptHead(harness.database.dataSource, harness.replica([newKey()]).keys, 'forged');
       await replica.sealAll();

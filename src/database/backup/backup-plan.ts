@@ -7,6 +7,15 @@ export interface BackupPlan {
   readonly leftOut: readonly string[];
   /** The ids of the keys that the contents need. It may refuse to make a backup that nobody could use. */
   keyIds(client: ClientBase): Promise<readonly string[]>;
-  /** What follows from the contents is made anew, in the transaction that restores them. */
+}
+
+/** The same for a restore. */
+export interface RestorePlan {
+  readonly leftOut: readonly string[];
+  /** Whether every process that uses the present database has the keys of the backup. */
+  readableToAll(tx: Tx): Promise<boolean>;
+  /** What of the present database has to outlast the restore; `inUse`: the service runs, and goes on. */
+  remember(tx: Tx, inUse: boolean): Promise<void>;
+  /** What was remembered is put back, and what follows from the contents is made anew, in the same transaction. */
   rebuild(tx: Tx): Promise<void>;
 }

@@ -58,6 +58,18 @@ export async function readSequences(client: ClientBase): Promise<SequenceValue[]
   return values;
 }
 
+/** Each where the later one of the two is, so that no number is given a second time. */
+export function laterOf(
+  some: readonly SequenceValue[],
+  others: readonly SequenceValue[],
+): SequenceValue[] {
+  const nextOf = (one: SequenceValue) => BigInt(one.last_value) + (one.is_called ? 1n : 0n);
+  return some.map((one) => {
+    const other = others.find(({ name }) => name === one.name);
+    return other && nextOf(other) > nextOf(one) ? other : one;
+  });
+}
+
 export function copyTarget(client: ClientBase, { name, columns }: Table): string {
   return `${client.escapeIdentifier(name)} (${columns.map((column) => client.escapeIdentifier(column)).join(', ')})`;
 }

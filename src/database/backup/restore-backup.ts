@@ -6,9 +6,10 @@ import { commandConnection } from '../connection.js';
 import { createDataSource, type Schema } from '../data-source.js';
 import { MIGRATION_LOCK } from '../migrate.js';
 import { Transactions, type Tx } from '../transactions.js';
-import { BackupError } from './backup-format.js';
-import type { BackupPlan } from './backup-plan.js';
-import { appliedMigrations, copyTarget, listTables } from './catalog.js';
+import { BackupError, type SequenceValue } from './backup-format.js';
+import type { RestorePlan } from './backup-plan.js';
+import { appliedMigrations, copyTarget, laterOf, listTables, readSequences } from './catalog.js';
+import { lockTables } from './lock-tables.js';
 import { tablesOf, type VerifiedBackup } from './read-backup.js';
 
 /** The library that keeps the jobs makes its schema at the next start; a job only wakes what the rows know. */
@@ -19,15 +20,16 @@ export interface RestoreOptions {
   readonly file: string;
   readonly backup: VerifiedBackup;
   readonly schema: Schema;
-  readonly plan: BackupPlan;
+  readonly plan: RestorePlan;
   /** What the database holds already goes. */
   readonly force?: boolean;
 }
 
 /**
- * Puts the backup in the place of what is there, in one transaction: it is all there, or all is as it was. The schema is
- * first brought to where the backup was made, and from there to this release, so that an older backup is changed as
- * an older database would have been.
+ * Puts the backup in the place of what is there, in one transaction: it is all there, or all is as it was. Where the
+ * backup, the database and this release have the same schema, the rows alone are replaced, and the service may run
+ * meanwhile. Otherwise the schema is first brought to where the backup was made, and from there to this release, so that
+ * an older backup is changed as an older database would have been.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { url, schema, backup } = options;
@@ -41,14 +43,53 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
 }
 
 async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions): Promise<void> {
-  const { plan, backup, schema, url } = options;
-  const runner = tx.queryRunner!;
-  const client = (await runner.connect()) as ClientBase;
+  const { plan, backup, schema, force } = options;
+  const client = (await tx.queryRunner!.connect()) as ClientBase;
   // A service that starts meanwhile waits here for what this leaves.
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  await refuseService(client);
-  await clear(client, runner, dataSource, options);
+  const applied = await appliedMigrations(client);
+  refuseNewer(applied, schema, 'The database');
+  if (!force && (await isUsed(client, applied))) {
+    throw new BackupError(
+      'The database is not empty: restore into a new one, or say --force to replace everything in it.',
+    );
+  }
+  const inUse = await isServiceConnected(client);
+  const latest = schema.migrations.map(nameOf);
+  if (sameNames(applied, latest) && sameNames(backup.manifest.migrations, latest)) {
+    if (inUse && !(await plan.readableToAll(tx))) refuse('was made with other keys');
+    await replaceRows(tx, client, options, inUse);
+  } else {
+    if (inUse) refuse('has another schema than the database or this release');
+    await remake(tx, client, dataSource, options);
+  }
+  await plan.rebuild(tx);
+}
 
+/** Whoever reads or writes meanwhile waits, and then finds all of it. */
+async function replaceRows(
+  tx: Tx,
+  client: ClientBase,
+  options: RestoreOptions,
+  inUse: boolean,
+): Promise<void> {
+  const tables = (await listTables(client)).map(({ name }) => name);
+  await lockTables(client, tables);
+  await options.plan.remember(tx, inUse);
+  await load(client, options, { cleared: tables, sequences: await readSequences(client) });
+}
+
+async function remake(
+  tx: Tx,
+  client: ClientBase,
+  dataSource: DataSource,
+  options: RestoreOptions,
+): Promise<void> {
+  const { plan, backup, schema, url } = options;
+  const runner = tx.queryRunner!;
+  await plan.remember(tx, false);
+  const sequences = await readSequences(client);
+  await clear(client, runner, dataSource);
   const then = schema.migrations.filter((one) => backup.manifest.migrations.includes(nameOf(one)));
   const asItWas = await createDataSource(
     { entities: [], migrations: then },
@@ -59,9 +100,10 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
   } finally {
     await asItWas.destroy();
   }
-  await load(client, options);
+  const tables = (await listTables(client)).map(({ name }) => name);
+  const cleared = tables.filter((name) => !plan.leftOut.includes(name));
+  await load(client, options, { cleared, sequences });
   await migrations(dataSource, runner).executePendingMigrations();
-  await plan.rebuild(tx);
 }
 
 /** They go back by what they came by, so that nothing of anybody else in this database is touched. */
@@ -69,16 +111,8 @@ async function clear(
   client: ClientBase,
   runner: QueryRunner,
   dataSource: DataSource,
-  { schema, force }: RestoreOptions,
 ): Promise<void> {
-  const applied = await appliedMigrations(client);
-  refuseNewer(applied, schema, 'The database');
-  if (!force && (await isUsed(client, applied))) {
-    throw new BackupError(
-      'The database is not empty: restore into a new one, or say --force to replace everything in it.',
-    );
-  }
-  for (let left = applied.length; left > 0; left -= 1) {
+  for (let left = (await appliedMigrations(client)).length; left > 0; left -= 1) {
     await migrations(dataSource, runner).undoLastMigration();
   }
   await client.query(`drop schema if exists ${JOBS_SCHEMA} cascade`);
@@ -95,16 +129,22 @@ async function isUsed(client: ClientBase, applied: readonly string[]): Promise<b
   );
 }
 
-/** A process that goes on with what it remembers of another database would write into this one what never was. */
-async function refuseService(client: ClientBase): Promise<void> {
+async function isServiceConnected(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ sessions: number }>(
     `select count(*)::int as sessions from pg_stat_activity
       where datname = current_database() and application_name = 'incident-triage-service'`,
   );
-  if (rows[0]?.sessions === 0) return;
+  return rows[0]?.sessions !== 0;
+}
+
+function refuse(why: string): never {
   throw new BackupError(
-    'The service is connected to this database: stop every replica, restore, and start them again.',
+    `The service is connected to this database, and the backup ${why}: stop every replica, restore, and start them again.`,
   );
+}
+
+function sameNames(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((name) => others.includes(name));
 }
 
 function nameOf(migration: Schema['migrations'][number]): string {
@@ -126,27 +166,33 @@ function migrations(dataSource: DataSource, runner: QueryRunner): MigrationExecu
   return executor;
 }
 
+interface Place {
+  /** Those that others refer to are first. */
+  readonly cleared: readonly string[];
+  /** Of the database that was here before. */
+  readonly sequences: readonly SequenceValue[];
+}
+
 /** Rows come as they were: no trigger counts them again, stamps them or refuses them meanwhile. */
-async function load(client: ClientBase, { file, plan, backup }: RestoreOptions): Promise<void> {
-  const here = await listTables(client);
-  const kept = here.filter(({ name }) => !plan.leftOut.includes(name));
-  const triggers = await switchTriggersOff(
-    client,
-    kept.map(({ name }) => name),
-  );
-  // What migrations put there; those that refer to others are last.
-  for (const { name } of kept.toReversed()) {
+async function load(
+  client: ClientBase,
+  { file, plan, backup }: RestoreOptions,
+  { cleared, sequences }: Place,
+): Promise<void> {
+  const triggers = await switchTriggersOff(client, cleared);
+  // Not truncated: a transaction that began to read before this one committed goes on with what it has seen.
+  for (const name of cleared.toReversed()) {
     await client.query(`delete from ${client.escapeIdentifier(name)}`);
   }
   for await (const { table, rows } of tablesOf(file)) {
-    if (!kept.some(({ name }) => name === table.name)) {
+    if (!cleared.includes(table.name) || plan.leftOut.includes(table.name)) {
       throw new BackupError(
         `The backup holds a table ${table.name} that its migrations do not make.`,
       );
     }
     await pipeline(rows, client.query(copyFrom(`copy ${copyTarget(client, table)} from stdin`)));
   }
-  for (const { name, last_value, is_called } of backup.sequences) {
+  for (const { name, last_value, is_called } of laterOf(backup.sequences, sequences)) {
     await client.query('select setval($1::regclass, $2, $3)', [
       client.escapeIdentifier(name),
       last_value,

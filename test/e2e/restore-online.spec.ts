@@ -1,0 +1,191 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ApiClient } from '../support/api-client.js';
+import { type Outcome, runCommand } from '../support/command.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { Site } from '../support/site.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+jest.setTimeout(300_000);
+
+/** Answers of the service while it creates incidents without a pause, until it is stopped. */
+class Load {
+  readonly statuses: number[] = [];
+  private stopped = false;
+  private readonly done: Promise<unknown>;
+
+  constructor(client: ApiClient, workers = 3) {
+    this.done = Promise.all(Array.from({ length: workers }, () => this.run(client)));
+  }
+
+  get created(): number {
+    return this.statuses.filter((status) => status === 201).length;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.done;
+  }
+
+  private async run(client: ApiClient): Promise<void> {
+    const body = { incident_type: 'phishing', source: 'load', raw_data: {} };
+    while (!this.stopped) {
+      const made = await client.request('POST', '/api/incidents', { body });
+      const read = await client.request('GET', '/api/incidents?source=site&per_page=100');
+      this.statuses.push(made.status, read.status);
+    }
+  }
+}
+
+/** Machines may be busy. */
+const becomes = <T>(expected: T, look: () => T | Promise<T>): Promise<T> =>
+  eventually(look, (seen) => seen === expected, 60_000);
+
+describe.each(['external', 'embedded'])('a restore beside the running service, %s', (kind) => {
+  let folder: string;
+  let file: string;
+  let site: Site;
+  let service: ServiceProcess;
+  let admin: ApiClient;
+  let database: TestDatabase | undefined;
+
+  const where = (): Record<string, string> =>
+    database ? { DATABASE_URL: database.url } : { SECRETS_KEY: '' };
+  const start = () =>
+    ServiceProcess.start({
+      dataDir: folder,
+      settings: { ...site.settings, ...where(), ACTION_WAIT_MS: '100' },
+    });
+  const run = (command: string, ...args: string[]): Promise<Outcome> =>
+    runCommand(command, args, { settings: { ...where(), DATA_DIR: folder } });
+  const get = async (path: string) => (await admin.request('GET', path)).body;
+  const lookUp = async (): Promise<string> => {
+    const body = { action: 'lookup_ip', parameters: { ip: '203.0.113.9' } };
+    return (await admin.request('POST', '/api/actions/execute', { body })).body.data.id;
+  };
+  const statusOf = async (id: string) => (await get(`/api/actions/${id}`)).data.status as string;
+  const sentTo = (id: string) =>
+    site.vendor.requests.filter(({ headers }) => headers['idempotency-key'] === id).length;
+  const makeKey = async (name: string) => {
+    const { body } = await admin.request('POST', '/api/api-keys', {
+      body: { name, role: 'viewer' },
+    });
+    return body.data as { readonly id: string; readonly key: string };
+  };
+  const statusWith = async (headers: Record<string, string>) =>
+    (await service.client.with(headers).request('GET', '/api/incidents')).status;
+  const bearer = ({ key }: { readonly key: string }) => ({ authorization: `Bearer ${key}` });
+  const isWell = async (): Promise<boolean> => {
+    const ready = await service.client.request('GET', '/ready');
+    const detailed = await get('/api/health/detailed');
+    return ready.status === 200 && detailed.components?.audit.status === 'healthy';
+  };
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'its-restore-'));
+    file = join(folder, 'site.backup');
+    site = await Site.open();
+    database = kind === 'external' ? await createTestDatabase({ empty: true }) : undefined;
+    service = await start();
+    admin = site.admin(service);
+    await site.fill(service);
+  });
+
+  afterEach(async () => {
+    await ServiceProcess.endAll();
+    await site.close();
+    await database?.drop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+  });
+
+  it('is of one moment for everybody, and the service goes on', async () => {
+    const revoked = await makeKey('revoked later');
+    const login = {
+      body: { username: 'admin', password: site.settings['BOOTSTRAP_ADMIN_PASSWORD'] },
+    };
+    const { headers } = await service.client.request('POST', '/login', login);
+    const cookie = String(headers['set-cookie']).split(';')[0]!;
+    expect(await statusWith({ cookie })).toBe(200);
+    const atBackup = await get('/api/incidents?source=site&per_page=100');
+    expect(await run('backup', file)).toMatchObject({ code: 0, stderr: '' });
+
+    await admin.request('DELETE', `/api/api-keys/${revoked.id}`);
+    const later = await makeKey('made later');
+    for (let n = 0; n < 3; n += 1) await site.addIncident(service);
+    const [last] = (await get('/api/incidents?per_page=1')).data;
+    const load = new Load(admin);
+    await becomes(true, () => load.created > 5);
+    expect(await run('restore', file)).toMatchObject({ code: 1 });
+    expect(await run('restore', file, '--force')).toMatchObject({ code: 0, stderr: '' });
+
+    const restoredAt = load.created;
+    await becomes(401, () => statusWith(bearer(later)));
+    await becomes(401, () => statusWith({ cookie }));
+    expect(await statusWith(bearer(revoked))).toBe(200);
+    await becomes(true, () => load.created > restoredAt + 20);
+    await load.stop();
+    expect(load.statuses.filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
+    expect(await get('/api/incidents?source=site&per_page=100')).toEqual(atBackup);
+    const loaded = await get('/api/incidents?source=load&per_page=100');
+    expect(loaded.meta.total).toBeGreaterThan(20);
+    expect(loaded.meta.total).toBeLessThanOrEqual(load.created);
+    const numberOf = ({ id }: { id: string }) => Number(id.split('-').at(-1));
+    expect(numberOf(loaded.data.at(-1))).toBeGreaterThan(numberOf(last));
+
+    await becomes(true, isWell);
+    expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
+    await service.stop();
+    service = await start();
+    admin = site.admin(service);
+    await becomes(true, isWell);
+    expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
+  });
+
+  it('repeats nothing that a vendor was asked to do, and loses none of it in silence', async () => {
+    // Held by the vendor until all is restored.
+    site.vendor.forget();
+    site.vendor.plan = () => ({ behaviour: 'apply', afterMs: 15_000 });
+    const before = await lookUp();
+    await becomes(1, () => sentTo(before));
+    await admin.request('POST', '/api/kill-switch/activate', { body: { reason: 'held' } });
+    await run('backup', file);
+    await admin.request('POST', '/api/kill-switch/deactivate', { body: { reason: 'go on' } });
+    const after = await lookUp();
+    await becomes(1, () => sentTo(after));
+
+    const restored = await run('restore', file, '--force');
+    expect(restored).toMatchObject({ code: 0, stderr: '' });
+    expect(restored.stdout).toContain(`does not know them: ${after}.`);
+    expect(restored.stdout).toMatch(/The kill switch is on, as in the backup: [^\n]*\(held\)/);
+    expect((await get('/api/kill-switch')).data).toMatchObject({ active: true, reason: 'held' });
+    await becomes('completed', () => statusOf(before));
+    expect(sentTo(before)).toBe(1);
+    expect(sentTo(after)).toBe(1);
+    expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
+  });
+
+  it('leaves the kill switch on, and what has ended since ended', async () => {
+    site.vendor.forget();
+    site.vendor.plan = () => ({ behaviour: 'apply', afterMs: 6_000 });
+    const action = await lookUp();
+    expect(await run('backup', file)).toMatchObject({ code: 0 });
+    await becomes('completed', () => statusOf(action));
+    await admin.request('POST', '/api/kill-switch/activate', { body: { reason: 'contained' } });
+    const restored = await run('restore', file, '--force');
+    expect(restored).toMatchObject({ code: 0, stderr: '' });
+    expect(restored.stdout).toMatch(
+      /The kill switch is on, as before the restore: [^\n]*contained/,
+    );
+    expect(restored.stdout).toContain(`are where they were now: ${action}.`);
+    expect((await get('/api/kill-switch')).data).toMatchObject({
+      active: true,
+      reason: 'contained',
+    });
+    const completed = await get('/api/actions?status=completed');
+    expect(completed.meta.total).toBe(2);
+    expect((await get(`/api/actions/${action}`)).data.status).toBe('completed');
+    expect(sentTo(action)).toBe(1);
+  });
+});

@@ -32,6 +32,7 @@ export class AuditWitness {
   private last = NOTHING;
   private former: readonly WriterCount[] = [];
   private accepted = 0;
+  private lookedAt = NOTHING.at;
   private lost = false;
 
   constructor(
@@ -70,6 +71,7 @@ export class AuditWitness {
   /** Holds the end of the chain against what was seen. */
   async compare(manager: EntityManager, end: ChainEnd): Promise<void> {
     await this.lookForAcceptance(manager, end);
+    this.lookedAt = this.clock.now();
     const honoured = await this.isHonoured(manager, this.last);
     if (!honoured && !this.lost) {
       this.logger.error(
@@ -85,9 +87,12 @@ export class AuditWitness {
     return present !== undefined && sameBytes(present, hash);
   }
 
-  /** To be called when what leads there has committed. */
+  /**
+   * To be called when what leads there has committed. It counts as seen when the chain was held against it: a restore
+   * waits for the commit, and what it then accepts is later, however late this process is told.
+   */
   saw({ seq, hash }: SealedPoint): void {
-    if (!this.lost && seq > this.last.seq) this.last = { seq, hash, at: this.clock.now() };
+    if (!this.lost && seq > this.last.seq) this.last = { seq, hash, at: this.lookedAt };
   }
 
   private async lookForAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {

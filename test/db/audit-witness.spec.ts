@@ -112,6 +112,14 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await (await restarted()).verify()).toEqual({ ...VALID, checked: 5 });
     });
 
+    it('is valid, too, for a process that is told of its last seal after the acceptance', async () => {
+      await accept();
+      replica.witness.saw({ seq: 9n, hash: Buffer.alloc(32, 1) });
+      await replica.sealAll();
+      expect(replica.witness.rewound).toBe(false);
+      expect(await replica.verify()).toEqual({ ...VALID, checked: 4 });
+    });
+
     it('is valid, too, when an entry was made before the acceptance was noticed and committed after', async () => {
       const values = replica.log.valuesOf(someEntry());
       await accept();

@@ -39,6 +39,9 @@ class Load {
   }
 }
 
+/** Long enough for a backup and a restore meanwhile, and less than a call may take. */
+const VENDOR_MS = 7_000;
+
 /** Machines may be busy. */
 const becomes = <T>(expected: T, look: () => T | Promise<T>): Promise<T> =>
   eventually(look, (seen) => seen === expected, 60_000);
@@ -63,8 +66,10 @@ describe.each(['external', 'embedded'])('a restore beside the running service, %
   const get = async (path: string) => (await admin.request('GET', path)).body;
   const lookUp = async (): Promise<string> => {
     const body = { action: 'lookup_ip', parameters: { ip: '203.0.113.9' } };
-    return (await admin.request('POST', '/api/actions/execute', { body })).body.data.id;
+    return (await admin.request('POST', '/api/actions/execute', { body })).body.data.action_id;
   };
+  const turnSwitch = (to: 'activate' | 'deactivate', reason: string) =>
+    admin.request('POST', `/api/kill-switch/${to}`, { body: { reason } });
   const statusOf = async (id: string) => (await get(`/api/actions/${id}`)).data.status as string;
   const sentTo = (id: string) =>
     site.vendor.requests.filter(({ headers }) => headers['idempotency-key'] === id).length;
@@ -131,7 +136,8 @@ describe.each(['external', 'embedded'])('a restore beside the running service, %
     const loaded = await get('/api/incidents?source=load&per_page=100');
     expect(loaded.meta.total).toBeGreaterThan(20);
     expect(loaded.meta.total).toBeLessThanOrEqual(load.created);
-    const numberOf = ({ id }: { id: string }) => Number(id.split('-').at(-1));
+    const numberOf = (one: { incident_number: string }) =>
+      Number(one.incident_number.split('-').at(-1));
     expect(numberOf(loaded.data.at(-1))).toBeGreaterThan(numberOf(last));
 
     await becomes(true, isWell);
@@ -144,35 +150,41 @@ describe.each(['external', 'embedded'])('a restore beside the running service, %
   });
 
   it('repeats nothing that a vendor was asked to do, and loses none of it in silence', async () => {
-    // Held by the vendor until all is restored.
     site.vendor.forget();
-    site.vendor.plan = () => ({ behaviour: 'apply', afterMs: 15_000 });
+    site.vendor.plan = () => ({ behaviour: 'apply', afterMs: VENDOR_MS });
     const before = await lookUp();
     await becomes(1, () => sentTo(before));
-    await admin.request('POST', '/api/kill-switch/activate', { body: { reason: 'held' } });
-    await run('backup', file);
-    await admin.request('POST', '/api/kill-switch/deactivate', { body: { reason: 'go on' } });
-    const after = await lookUp();
-    await becomes(1, () => sentTo(after));
+    await turnSwitch('activate', 'held');
+    expect(await run('backup', file)).toMatchObject({ code: 0, stderr: '' });
 
-    const restored = await run('restore', file, '--force');
-    expect(restored).toMatchObject({ code: 0, stderr: '' });
-    expect(restored.stdout).toContain(`does not know them: ${after}.`);
-    expect(restored.stdout).toMatch(/The kill switch is on, as in the backup: [^\n]*\(held\)/);
+    // A busy machine may restore when the vendor has answered already: then that action is tried again.
+    await eventually(
+      async () => {
+        await turnSwitch('deactivate', 'go on');
+        const after = await lookUp();
+        await becomes(1, () => sentTo(after));
+        const restored = await run('restore', file, '--force');
+        expect(restored).toMatchObject({ code: 0, stderr: '' });
+        expect(restored.stdout).toMatch(/The kill switch is on, as in the backup: [^\n]*\(held\)/);
+        expect(sentTo(after)).toBe(1);
+        return restored.stdout.includes(`the backup does not know them: ${after}.`);
+      },
+      Boolean,
+      60_000,
+    );
     expect((await get('/api/kill-switch')).data).toMatchObject({ active: true, reason: 'held' });
     await becomes('completed', () => statusOf(before));
     expect(sentTo(before)).toBe(1);
-    expect(sentTo(after)).toBe(1);
     expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
   });
 
   it('leaves the kill switch on, and what has ended since ended', async () => {
     site.vendor.forget();
-    site.vendor.plan = () => ({ behaviour: 'apply', afterMs: 6_000 });
+    site.vendor.plan = () => ({ behaviour: 'apply', afterMs: VENDOR_MS });
     const action = await lookUp();
     expect(await run('backup', file)).toMatchObject({ code: 0 });
     await becomes('completed', () => statusOf(action));
-    await admin.request('POST', '/api/kill-switch/activate', { body: { reason: 'contained' } });
+    await turnSwitch('activate', 'contained');
     const restored = await run('restore', file, '--force');
     expect(restored).toMatchObject({ code: 0, stderr: '' });
     expect(restored.stdout).toMatch(

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { schema } from '../../src/app.schema.js';
+import { lockTables } from '../../src/database/backup/lock-tables.js';
+import { verifyBackup } from '../../src/database/backup/read-backup.js';
+import { restoreBackup } from '../../src/database/backup/restore-backup.js';
+import { writeBackup } from '../../src/database/backup/write-backup.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const PLAN = {
+  leftOut: [],
+  keyIds: () => Promise.resolve([]),
+  readableToAll: () => Promise.resolve(true),
+  remember: () => Promise.resolve(),
+  rebuild: () => Promise.resolve(),
+};
+
+const WAITING = `select from pg_locks l join pg_database d on d.oid = l.database
+  where d.datname = current_database() and not l.granted`;
+
+describe('rows that are replaced while others use them', () => {
+  let database: TestDatabase;
+  let folder: string;
+  const clients: Client[] = [];
+
+  const connect = async (): Promise<Client> => {
+    const client = new Client(database.url);
+    clients.push(client);
+    await client.connect();
+    return client;
+  };
+  const record = (by: Client, name: string) =>
+    by.query(
+      `insert into processed_events (handler, event_id) values ('${name}', gen_random_uuid())`,
+    );
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    folder = mkdtempSync(join(tmpdir(), 'its-rows-'));
+  });
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.end()));
+    await database.drop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('are seen as they were by a snapshot of before, and by prepared statements as they are', async () => {
+    const file = join(folder, 'a.backup');
+    const [before, prepared] = [await connect(), await connect()];
+    const COUNT = { name: 'count', text: 'select count(*)::int as n from processed_events' };
+    await record(prepared, 'kept');
+    await writeBackup({ url: database.url, file, plan: PLAN });
+    await record(prepared, 'made later');
+    expect((await prepared.query<{ n: number }>(COUNT)).rows).toEqual([{ n: 2 }]);
+
+    await before.query('begin isolation level repeatable read');
+    await before.query('select 1');
+    const backup = await verifyBackup(file);
+    await restoreBackup({ url: database.url, file, backup, schema, plan: PLAN, force: true });
+    expect((await before.query<{ n: number }>(COUNT)).rows).toEqual([{ n: 2 }]);
+    await before.query('commit');
+    expect((await prepared.query<{ n: number }>(COUNT)).rows).toEqual([{ n: 1 }]);
+  });
+
+  it('are locked without ending a transaction that holds one table and wants another', async () => {
+    const [one, restore, watcher] = [await connect(), await connect(), await connect()];
+    await one.query('begin');
+    await one.query('select from users');
+    await restore.query('begin');
+    const locked = lockTables(restore, ['incidents', 'users']);
+    await eventually(
+      async () => (await watcher.query(WAITING)).rowCount,
+      (waiting) => waiting === 1,
+    );
+    await one.query('select from incidents');
+    await one.query('commit');
+    await locked;
+    const { rowCount } = await watcher.query(
+      `select from pg_locks where granted and mode = 'AccessExclusiveLock'
+        and relation in ('incidents'::regclass, 'users'::regclass)`,
+    );
+    expect(rowCount).toBe(2);
+  });
+});

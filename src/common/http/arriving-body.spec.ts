@@ -23,7 +23,7 @@ function arriving(room = new BodyRoom(1_000_000)) {
     for (const chunk of chunks) raw.push(chunk);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { body, send, connection, end: () => raw.push(null) };
+  return { raw, body, send, connection, end: () => raw.push(null) };
 }
 
 const later = () => new Promise((resolve) => setImmediate(resolve));
@@ -49,6 +49,27 @@ describe('ArrivingBody', () => {
     await send('yz');
     end();
     expect((await bytes).length).toBe(16_386);
+  });
+
+  it.each([
+    ['a stranger', undefined, true],
+    ['somebody known', 'ada', false],
+  ])('is cut when tiny chunks come in thousands from %s', async (_, sender, isCut) => {
+    const { raw, body, send } = arriving();
+    raw.on('error', () => undefined);
+    const read = body.read(20_000, sender).catch((error: Error) => error.message);
+    await send(...Array.from({ length: 2_100 }, () => 'x'));
+    expect(raw.destroyed).toBe(isCut);
+    if (isCut) expect(await read).toMatch('too many small parts');
+    body.release();
+  });
+
+  it('takes small chunks of a usual size from everybody', async () => {
+    const { raw, body, send } = arriving();
+    void body.read(60_000, undefined);
+    await send(...Array.from({ length: 2_100 }, () => 'x'.repeat(20)));
+    expect(raw.destroyed).toBe(false);
+    body.release();
   });
 
   it('lets others have their turn after so many chunks', async () => {

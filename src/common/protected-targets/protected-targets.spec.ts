@@ -24,6 +24,12 @@ describe('a protected host', () => {
     ['b\u00fc*.example', 'xn--bcher-kva.example'],
     ['stra\u00dfe', 'STRASSE'],
     ['dc-01', 'dc-0?'],
+    ['dc-01', 'CORP\\dc-01'],
+    ['dc-01', 'CORP/dc-01'],
+    ['dc-01', '.dc-01'],
+    ['dc-01', 'dc-01$'],
+    ['dc-01', '"dc-01"'],
+    ['dc-01', 'laptop-7,dc-01'],
     ['dc-01', 'd*'],
     ['dc-01', '\uff0a'],
   ])('%j is seen in %j', (pattern, host) => {

@@ -37,9 +37,11 @@ export class ProtectedTargets {
   protects({ kind, value }: Target): boolean {
     switch (kind) {
       case 'host':
-        return holds(this.hosts, value, orShort(hostLabel));
+        return namesIn(value).some(
+          (name) => holds(this.hosts, name, orShort(hostLabel)) || this.protectsAddress(name),
+        );
       case 'user':
-        return holds(this.users, value, orShort(accountName));
+        return namesIn(value).some((name) => holds(this.users, name, orShort(accountName)));
       case 'sender':
         return this.protectsSender(value);
       case 'domain':
@@ -102,6 +104,20 @@ function orShort(shortOf: (name: string) => string): Comparison {
     const isShort = short === pattern || shortOf(name) === name;
     return isShort && !isOnlyWildcards(short) && matches(short, shortOf(name));
   };
+}
+
+/**
+ * What a vendor may read as a name: the value as it is, and each part of what looks like several, like a name in a domain
+ * (`CORP\alice`), in quotation marks, or like a machine's account (`dc-01$`).
+ */
+function namesIn(value: string): string[] {
+  const parts = value
+    .normalize('NFKC')
+    .split(/[\s,;|/\\"'`()<>[\]{}]/)
+    .map((part) => part.replace(/^\.+/, ''));
+  return [value, ...parts.map((part) => (part.endsWith('$') ? part.slice(0, -1) : part))].filter(
+    (name) => name !== '',
+  );
 }
 
 /** `DC-01` of `DC-01.CORP.EXAMPLE`. */

@@ -1,4 +1,5 @@
-import { type ByteView, GAP, ViewBuilder } from './byte-view.js';
+import { type ByteView, GAP, rewritten, ViewBuilder } from './byte-view.js';
+import { quotedPrintableRead } from './unescape.js';
 
 interface Alphabet {
   /** Of each byte: the value of the digit that it is, or one of the two below. */
@@ -6,83 +7,137 @@ interface Alphabet {
   readonly bitsPerDigit: number;
   /** How many digits in turn a whole number of bytes takes: where a text begins among them is not known. */
   readonly digitsPerTurn: number;
+  /** Nothing shorter is read. */
+  readonly shortestRun: number;
+}
+
+interface Run {
+  readonly start: number;
+  readonly end: number;
 }
 
 const NO_DIGIT = -1;
 const SKIPPED = -2;
 
-/** Both of the usual alphabets at once. Long texts are broken into lines. */
+/** In noise, only what can hold a secret that counts anywhere: so nearly all of it is not decoded once more. */
+const SHORTEST_BITS_IN_NOISE = 6 * 8;
+
+/** Ends of lines, for one: long texts are broken into lines. Or every second byte of UTF-16. */
+const CONTROL = /[^ -~\x80-\xff]/;
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+/** Both of the usual alphabets at once. */
 const BASE64: Alphabet = {
-  values: digits('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/', {
-    '-': 62,
-    _: 63,
-    '\r': SKIPPED,
-    '\n': SKIPPED,
-  }),
+  values: digits(
+    [`${LETTERS}${LETTERS.toLowerCase()}0123456789+/`, `${' '.repeat(62)}-_`],
+    CONTROL,
+  ),
   bitsPerDigit: 6,
   digitsPerTurn: 4,
+  shortestRun: 1,
 };
 
+/** Whatever is neither letter nor digit may stand between its bytes. */
 const HEX: Alphabet = {
-  values: digits('0123456789abcdef', {
-    ...Object.fromEntries([...'ABCDEF'].map((letter, index) => [letter, 10 + index])),
-    ':': SKIPPED,
-    ' ': SKIPPED,
-    '\r': SKIPPED,
-    '\n': SKIPPED,
-  }),
+  values: digits(['0123456789abcdef', '0123456789ABCDEF'], /[^0-9A-Za-z\x80-\xff]/),
   bitsPerDigit: 4,
   digitsPerTurn: 2,
+  shortestRun: 1,
 };
+const HEX_PREFIX = /0[Xx](?=[0-9A-Fa-f]{2})/g;
 
-/** What everything in it that may be base64 or hex decodes to, wherever it begins. */
+/** In one case at a time: otherwise most words would be base32. */
+const [BASE32, LOWER_BASE32] = [LETTERS, LETTERS.toLowerCase()].map((letters): Alphabet => ({
+  values: digits([`${letters}234567`], CONTROL),
+  bitsPerDigit: 5,
+  digitsPerTurn: 8,
+  shortestRun: SHORTEST_BITS_IN_NOISE / 5,
+})) as [Alphabet, Alphabet];
+
+/** What everything in it that may be encoded decodes to, wherever it begins. */
 export function* decodings(view: ByteView): Generator<ByteView> {
-  for (const alphabet of [BASE64, HEX]) {
-    for (let skip = 0; skip < alphabet.digitsPerTurn; skip += 1) {
-      const found = decoded(view, alphabet, skip);
-      if (found.bytes.length > 0) yield found;
-    }
+  yield* decodedIn(view, BASE64);
+  yield* decodedIn(rewritten(view, HEX_PREFIX, () => []) ?? view, HEX);
+  yield* decodedIn(view, BASE32);
+  yield* decodedIn(view, LOWER_BASE32);
+  const mail = quotedPrintableRead(view);
+  if (mail) yield mail;
+}
+
+function* decodedIn(view: ByteView, alphabet: Alphabet): Generator<ByteView> {
+  const runs = [...runsIn(view, alphabet)];
+  if (runs.length === 0) return;
+  for (let skip = 0; skip < alphabet.digitsPerTurn; skip += 1) {
+    const found = decoded(view, runs, alphabet, skip);
+    if (found.bytes.length > 0) yield found;
+  }
+}
+
+function* runsIn({ bytes, guessed }: ByteView, alphabet: Alphabet): Generator<Run> {
+  const { values, bitsPerDigit, shortestRun } = alphabet;
+  const shortest = guessed ? SHORTEST_BITS_IN_NOISE / bitsPerDigit : shortestRun;
+  let start = 0;
+  let count = 0;
+  for (let at = 0; at <= bytes.length; at += 1) {
+    const value = at < bytes.length ? values[bytes[at]!]! : NO_DIGIT;
+    if (value >= 0) count += 1;
+    if (value !== NO_DIGIT) continue;
+    if (count > 0 && count >= shortest) yield { start, end: at };
+    start = at + 1;
+    count = 0;
   }
 }
 
 /** @param skip how many digits of each run are left out at its beginning */
-function decoded({ bytes, from, to }: ByteView, alphabet: Alphabet, skip: number): ByteView {
-  const { values, bitsPerDigit } = alphabet;
-  const builder = new ViewBuilder(bytes.length + 1, true);
-  let skipped = 0;
-  let held = 0;
-  let bits = 0;
-  /** Where the first bit that is held comes from. */
-  let start = 0;
-  let inRun = false;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const value = values[bytes[at]!]!;
-    if (value === SKIPPED) continue;
-    if (value === NO_DIGIT) {
-      if (inRun) builder.byte(GAP, from[at]!, from[at]!);
-      inRun = false;
-      skipped = held = bits = 0;
-      continue;
+function decoded(
+  { bytes, from, to }: ByteView,
+  runs: readonly Run[],
+  { values, bitsPerDigit }: Alphabet,
+  skip: number,
+): ByteView {
+  const most = runs.reduce(
+    (sum, { start, end }) => sum + ((end - start) * bitsPerDigit) / 8 + 1,
+    0,
+  );
+  const builder = new ViewBuilder(Math.ceil(most), true);
+  for (const { start: first, end } of runs) {
+    let skipped = 0;
+    let held = 0;
+    let bits = 0;
+    /** Where the first bit that is held comes from. */
+    let start = 0;
+    let any = false;
+    for (let at = first; at < end; at += 1) {
+      const value = values[bytes[at]!]!;
+      if (value === SKIPPED) continue;
+      if (skipped < skip) {
+        skipped += 1;
+        continue;
+      }
+      if (bits === 0) start = from[at]!;
+      held = ((held << bitsPerDigit) | value) & 0xffff;
+      bits += bitsPerDigit;
+      if (bits < 8) continue;
+      bits -= 8;
+      any = true;
+      builder.byte((held >> bits) & 0xff, start, to[at]!);
+      start = from[at]!;
     }
-    if (skipped < skip) {
-      skipped += 1;
-      continue;
-    }
-    if (bits === 0) start = from[at]!;
-    held = ((held << bitsPerDigit) | value) & 0xffff;
-    bits += bitsPerDigit;
-    if (bits < 8) continue;
-    bits -= 8;
-    inRun = true;
-    builder.byte((held >> bits) & 0xff, start, to[at]!);
-    start = from[at]!;
+    if (any) builder.byte(GAP, to[end - 1]!, to[end - 1]!);
   }
   return builder.view;
 }
 
-function digits(alphabet: string, more: Readonly<Record<string, number>>): Int8Array {
-  const values = new Int8Array(256).fill(NO_DIGIT);
-  [...alphabet].forEach((letter, value) => (values[letter.charCodeAt(0)] = value));
-  for (const [letter, value] of Object.entries(more)) values[letter.charCodeAt(0)] = value;
+/** @param alphabets in each, the place of a letter is its value, unless it is a space */
+function digits(alphabets: readonly string[], skipped: RegExp): Int8Array {
+  const values = Int8Array.from({ length: 256 }, (_, byte) =>
+    skipped.test(String.fromCharCode(byte)) ? SKIPPED : NO_DIGIT,
+  );
+  for (const alphabet of alphabets) {
+    [...alphabet].forEach((letter, value) => {
+      if (letter !== ' ') values[letter.charCodeAt(0)] = value;
+    });
+  }
   return values;
 }

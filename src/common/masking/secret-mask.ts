@@ -1,23 +1,25 @@
 import { storable } from '../text.js';
 import { type ByteView, viewOf } from './byte-view.js';
 import { decodings } from './decoded.js';
+import { withPlainLetters } from './plain-letters.js';
 import { SecretSearch } from './secret-search.js';
 import { unescaped } from './unescape.js';
 
 const MASK = '[secret]';
-/** No secret holds one, and no text that can be stored does. */
-const BETWEEN = '\0';
+/** Half of a surrogate pair: no well-formed text holds one, and nothing is found across it. */
+const BETWEEN = '\ud800';
 /** How many encodings on top of each other are read: base64 of a form, for instance, or a JSON text in a JSON text. */
-const DEPTH = 2;
+const DEPTH = 3;
 const ESCAPES_DEPTH = 3;
 /** No escape of one character is longer. */
 const LONGEST_ESCAPE = 12;
 
 /**
  * Takes secrets out of what somebody says who knows them, in every form in which a reader could get them back: as they
- * are, in another case or spacing, percent-encoded, escaped for JSON or HTML, in base64 or hex, also within a longer text that
- * was encoded. What was encoded is decoded for it, so that no list of spellings has to be complete. A secret of fewer
- * than six characters is taken out where it stands alone.
+ * are, in another case, spacing or width, escaped for addresses, JSON, JavaScript, C, HTML or mail, in base64, base32 or
+ * hex, also in UTF-16, also within a longer text that was encoded. What was encoded is decoded for it, so that no list of
+ * spellings has to be complete. A secret of fewer than six characters is taken out where it stands alone; of a longer one
+ * that was cut short, a long beginning.
  */
 export class SecretMask {
   /** Made when there is something to mask: most connectors never are told anything. */
@@ -31,7 +33,8 @@ export class SecretMask {
 
   /** Many at once, which costs no more than one that is as long as all of them. */
   maskAll(texts: readonly string[]): string[] {
-    return this.mask(texts.map(storable).join(BETWEEN)).split(BETWEEN);
+    const wellFormed = texts.map((text) => text.toWellFormed());
+    return this.mask(wellFormed.join(BETWEEN)).split(BETWEEN).map(storable);
   }
 
   /** The beginning of a text, without the beginning of a secret that the cut goes through. */
@@ -76,26 +79,26 @@ function* viewsIn(text: ByteView, depth: number): Generator<ByteView> {
 }
 
 function* escapesRead(text: ByteView): Generator<ByteView> {
-  let view: ByteView | undefined = text;
-  for (let turn = 0; view && turn <= ESCAPES_DEPTH; turn += 1) {
+  let read: ByteView | undefined = text;
+  for (let turn = 0; read && turn <= ESCAPES_DEPTH; turn += 1) {
+    const view = withPlainLetters(read);
     yield view;
-    view = unescaped(view);
+    read = unescaped(view);
   }
 }
 
 /** As they are; with the escapes read that they happen to hold; and what a Basic header has in base64. */
 function* formsOf(secrets: readonly string[]): Generator<Uint8Array> {
-  const all = secrets.flatMap((one) => [one, ...basicParts(one)]);
-  for (const secret of new Set(all.flatMap((one) => [one, ...spellingsBeyondAscii(one)]))) {
+  for (const secret of new Set(secrets.flatMap((one) => [one, ...basicParts(one)]))) {
     for (const { bytes } of escapesRead(viewOf(secret))) yield bytes;
-    if (/[\x80-\xff]/.test(secret)) yield Buffer.from(secret, 'latin1');
+    yield* inLatin1(secret);
   }
 }
 
-/** The search itself knows upper and lower case of ASCII alone. */
-function spellingsBeyondAscii(secret: string): string[] {
-  return /[^\p{ASCII}]/u.test(secret)
-    ? [secret.toLowerCase(), secret.toUpperCase(), secret.normalize('NFC'), secret.normalize('NFD')]
+/** UTF-16 is the same, but for bytes that are zero. The search itself knows upper and lower case of ASCII alone. */
+function inLatin1(secret: string): Uint8Array[] {
+  return /[\x80-\xff]/.test(secret)
+    ? [secret, secret.toLowerCase(), secret.toUpperCase()].map((one) => Buffer.from(one, 'latin1'))
     : [];
 }
 

@@ -4,12 +4,16 @@ import { type ByteView, GAP } from './byte-view.js';
 const SHORTEST_ANYWHERE = 6;
 /** So short that noise holds them, even standing alone. */
 const SHORTEST_IN_NOISE = 3;
+/** So much of a secret's beginning is as good as all of it: this many bytes, or two thirds where that is less. */
+const LONG_BEGINNING = 12;
 const SPACE = 0x20;
+const DELETE = 0x7f;
 const PLUS = 0x2b;
 
 /**
  * Finds any of many secrets in one pass (Aho and Corasick), so that neither their number nor a text that keeps
- * beginning one of them makes it slow. Case, spaces and the plus that stands for a space make no difference.
+ * beginning one of them makes it slow. Case, spaces, control characters and the plus that stands for a space make no difference. Of a secret that
+ * was cut short, a long beginning is found where a word ends.
  */
 export class SecretSearch {
   // The nodes of the tree that all secrets make. 0 is its root, and nobody's child.
@@ -21,6 +25,8 @@ export class SecretSearch {
   private readonly fallback: Int32Array;
   /** The longest secret that ends here: the node itself, or one that its fallbacks lead to; 0 when there is none. */
   private readonly ending: Int32Array;
+  /** The same of what is a long beginning of one, though not all of it. */
+  private readonly beginning: Int32Array;
   private nodes = 1;
 
   constructor(secrets: readonly Uint8Array[]) {
@@ -31,6 +37,7 @@ export class SecretSearch {
     this.depth = new Int32Array(size);
     this.fallback = new Int32Array(size);
     this.ending = new Int32Array(size);
+    this.beginning = new Int32Array(size);
     for (const secret of secrets) this.add(secret.map(folded).filter((byte) => byte !== SPACE));
     this.link();
   }
@@ -52,6 +59,10 @@ export class SecretSearch {
       }
       const byte = folded(bytes[at]!);
       if (byte === SPACE) continue;
+      if (byte === GAP) {
+        node = 0;
+        continue;
+      }
       kept[count] = at;
       count += 1;
       node = this.step(node, byte);
@@ -62,12 +73,18 @@ export class SecretSearch {
         found(first, at);
         break;
       }
+      const begun = this.beginning[node]!;
+      if (begun > 0 && isBorder(bytes[at + 1])) found(kept[count - this.depth[begun]!]!, at);
     }
   }
 
   private add(secret: Uint8Array): void {
     let node = 0;
-    for (const byte of secret) node = this.childOf(node, byte) || this.grow(node, byte);
+    const long = Math.min(LONG_BEGINNING, Math.ceil((secret.length * 2) / 3));
+    for (const byte of secret) {
+      node = this.childOf(node, byte) || this.grow(node, byte);
+      if (this.depth[node]! >= Math.max(long, SHORTEST_ANYWHERE)) this.beginning[node] = node;
+    }
     this.ending[node] = node;
   }
 
@@ -91,6 +108,7 @@ export class SecretSearch {
         const fallback = parent === 0 ? 0 : this.step(this.fallback[parent]!, this.letter[node]!);
         this.fallback[node] = fallback;
         if (this.ending[node] === 0) this.ending[node] = this.ending[fallback]!;
+        if (this.beginning[node] === 0) this.beginning[node] = this.beginning[fallback]!;
         queue[known] = node;
         known += 1;
       }
@@ -129,12 +147,13 @@ function isGap(byte = GAP): boolean {
 
 /** Neither a letter nor a digit; every letter beyond ASCII has bytes of 0x80 and more. */
 function isBorder(byte = GAP): boolean {
+  if (byte === GAP) return true;
   const letter = byte | 0x20;
   return byte < 0x80 && !(letter >= 0x61 && letter <= 0x7a) && !(byte >= 0x30 && byte <= 0x39);
 }
 
-/** Lower case; one byte for everything that is a space, or a plus, which is a space in forms. */
+/** Lower case; one byte for everything that is a space or a control character, or a plus, which is a space in forms. */
 function folded(byte: number): number {
   if (byte >= 0x41 && byte <= 0x5a) return byte | 0x20;
-  return (byte >= 0x09 && byte <= 0x0d) || byte === PLUS ? SPACE : byte;
+  return byte < SPACE || byte === DELETE || byte === PLUS ? SPACE : byte;
 }

@@ -1,7 +1,27 @@
-import { type ByteView, ViewBuilder } from './byte-view.js';
+import { type ByteView, rewritten, utf8 } from './byte-view.js';
 
-const ESCAPE =
-  /%(?<percent>[0-9a-f]{2})|\\u(?<high>d[89ab][0-9a-f]{2})\\u(?<low>d[c-f][0-9a-f]{2})|\\u(?<four>[0-9a-f]{4})|\\x(?<two>[0-9a-f]{2})|\\(?<other>[^])|&#(?<decimal>\d{1,7});?|&#x(?<hex>[0-9a-f]{1,6});?|&(?<name>[a-z]{2,8});/gi;
+/** Case counts: `\U` takes eight digits, `\u` four. */
+const ESCAPE = new RegExp(
+  [
+    String.raw`[%\\]u(?<high>[Dd][89ABab]H{2})[%\\]u(?<low>[Dd][C-Fc-f]H{2})`,
+    String.raw`[%\\]u(?<four>H{4})`,
+    String.raw`\\U(?<eight>H{8})`,
+    String.raw`\\[ux]\{(?<braced>H{1,8})\}`,
+    String.raw`\\x(?<two>H{2})`,
+    String.raw`%(?<percent>H{2})`,
+    String.raw`\\(?<octal>[0-3]?[0-7]{1,2})`,
+    String.raw`\\(?<other>[^])`,
+    String.raw`&#(?<decimal>\d{1,7});?`,
+    String.raw`&#[Xx](?<hex>H{1,6});?`,
+    String.raw`&(?<name>[A-Za-z]{2,8});`,
+  ]
+    .join('|')
+    .replaceAll('H{', '[0-9A-Fa-f]{'),
+  'g',
+);
+
+/** The escapes of mail, and the ends of lines that are none. */
+const QUOTED_PRINTABLE = /=(?:(?<byte>[0-9A-Fa-f]{2})|[\t ]{0,8}\r?\n)/g;
 
 const PERCENT = 0x25;
 const AMPERSAND = 0x26;
@@ -64,46 +84,43 @@ const ENTITIES: Readonly<Record<string, string>> = {
   rbrace: '}',
 };
 
-/** With percent-encoding, backslashes (JSON, JavaScript) and HTML's entities read, once; undefined when there are none. */
-export function unescaped({ bytes, from, to, guessed }: ByteView): ByteView | undefined {
-  if (![PERCENT, BACKSLASH, AMPERSAND].some((mark) => bytes.includes(mark))) return undefined;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-  // An escape is never shorter than what it stands for.
-  const builder = new ViewBuilder(bytes.length, guessed);
-  let at = 0;
-  const copyUntil = (end: number): void => {
-    for (; at < end; at += 1) builder.byte(bytes[at]!, from[at]!, to[at]!);
-  };
-  for (const { 0: escape, index, groups = {} } of text.matchAll(ESCAPE)) {
-    copyUntil(index);
-    const [start, end] = [from[index]!, to[index + escape.length - 1]!];
+/** With percent-encoding, backslashes (JSON, JavaScript, C) and HTML's entities read, once; undefined when there are none. */
+export function unescaped(view: ByteView): ByteView | undefined {
+  if (![PERCENT, BACKSLASH, AMPERSAND].some((mark) => view.bytes.includes(mark))) return undefined;
+  return rewritten(view, ESCAPE, ({ groups = {} }) => {
     const byte = byteOf(groups);
-    const code = byte ?? characterOf(groups);
-    if (code === undefined) continue;
-    if (byte === undefined) builder.character(code, start, end);
-    else builder.byte(code, start, end);
-    at = index + escape.length;
-  }
-  copyUntil(bytes.length);
-  return builder.view;
+    if (byte !== undefined) return [byte];
+    const code = characterOf(groups);
+    return code === undefined ? undefined : utf8(code);
+  });
+}
+
+/** Apart from the others, because an equals sign before two digits is an ordinary thing in a text. */
+export function quotedPrintableRead(view: ByteView): ByteView | undefined {
+  return rewritten(view, QUOTED_PRINTABLE, ({ groups = {} }) =>
+    groups['byte'] === undefined ? [] : [parseInt(groups['byte'], 16)],
+  );
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
 /** Where an escape stands for a byte of UTF-8. */
-function byteOf({ percent, other }: Groups): number | undefined {
+function byteOf({ percent, octal, other }: Groups): number | undefined {
   if (percent !== undefined) return parseInt(percent, 16);
+  if (octal !== undefined) return parseInt(octal, 8);
   return other === undefined ? undefined : (CONTROLS[other] ?? other).charCodeAt(0);
 }
 
-/** Where it stands for a character; undefined for an entity that there is not. */
-function characterOf({ high, low, four, two, decimal, hex, name }: Groups): number | undefined {
+/** Where it stands for a character; undefined for one that there is not. */
+function characterOf(groups: Groups): number | undefined {
+  const { high, low, four, eight, braced, two, decimal, hex, name } = groups;
   if (high !== undefined && low !== undefined) {
     return 0x10000 + ((parseInt(high, 16) - 0xd800) << 10) + parseInt(low, 16) - 0xdc00;
   }
   if (name !== undefined) {
     return Object.hasOwn(ENTITIES, name) ? ENTITIES[name]!.charCodeAt(0) : undefined;
   }
-  const code = decimal === undefined ? parseInt(four ?? two ?? hex!, 16) : Number(decimal);
+  const digits = four ?? eight ?? braced ?? two ?? hex;
+  const code = digits === undefined ? Number(decimal) : parseInt(digits, 16);
   return code <= 0x10ffff ? code : undefined;
 }

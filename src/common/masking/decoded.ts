@@ -18,6 +18,7 @@ interface Run {
 
 const NO_DIGIT = -1;
 const SKIPPED = -2;
+const PADDING = 0x3d;
 
 /** In noise, only what can hold a secret that counts anywhere: so nearly all of it is not decoded once more. */
 const SHORTEST_BITS_IN_NOISE = 6 * 8;
@@ -83,10 +84,17 @@ function* runsIn({ bytes, guessed }: ByteView, alphabet: Alphabet): Generator<Ru
     const value = at < bytes.length ? values[bytes[at]!]! : NO_DIGIT;
     if (value >= 0) count += 1;
     if (value !== NO_DIGIT) continue;
-    if (count > 0 && count >= shortest) yield { start, end: at };
+    const long = count >= shortest || (count >= shortestRun && isWhole(bytes, start, at));
+    if (count > 0 && long) yield { start, end: at };
     start = at + 1;
     count = 0;
   }
+}
+
+/** Nothing else was decoded there, but for the padding of base64: also a short run is more than noise. */
+function isWhole(bytes: Uint8Array, start: number, end: number): boolean {
+  const [before = GAP, after = GAP] = [bytes[start - 1], bytes[end]];
+  return before === GAP && (after === GAP || after === PADDING);
 }
 
 /** @param skip how many digits of each run are left out at its beginning */

@@ -151,6 +151,8 @@ describe('SecretMask', () => {
       ['pin%3DAb1%26x', 'pin%3D[secret]%26x'],
       [`pin ${base64('Ab1')} ok`, 'pin [secret] ok'],
       [`pin ${Buffer.from('Ab1').toString('hex')} ok`, 'pin [secret] ok'],
+      [`pin "${base64(base64('Ab1'))}" ok`, 'pin "[secret]==" ok'],
+      [`pin "${base64(Buffer.from('k=9').toString('hex'))}" ok`, 'pin "[secret]" ok'],
       ['[k=9]', '[[secret]]'],
     ])('takes it out where it stands alone: %s', (text, shown) => {
       expect(mask.mask(text)).toBe(shown);

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
-import { PARAMETER_FORMATS, type ParameterFormat } from '../common/action-parameters.js';
-import { actionType, actionTypes } from './action-catalogue.js';
-import { hasFormat } from '../common/parameter-formats.js';
-import { parameterErrors } from './parameter-rules.js';
+import { PARAMETER_FORMATS, type ParameterFormat } from './action-parameters.js';
+import { hasFormat } from './parameter-formats.js';
 
 const AROUND = fc.constantFrom(' ', '\t', '\n', '\0', '\u200b', '\u00a0', ',', ';', '<', '>', '"');
 
@@ -119,30 +117,5 @@ describe('the formats of parameters', () => {
         hasFormat(format, part.repeat(2_000));
     }
     expect(performance.now() - started).toBeLessThan(500);
-  });
-
-  it('are told by the field and a code of their own', () => {
-    const wrong = { ip: ' ', domain: 'x', url: 'x', hash: 'x', sender: 'x', recipient: 'x' };
-    const found = actionTypes().flatMap((type) =>
-      parameterErrors(type, wrong).filter(({ code }) => code.startsWith('is_')),
-    );
-    expect(new Set(found.map(({ field, code }) => `${field} ${code}`))).toEqual(
-      new Set([
-        'parameters.ip is_not_empty',
-        'parameters.domain is_domain',
-        'parameters.url is_url',
-        'parameters.sender is_email',
-      ]),
-    );
-    const fuzzy = { hash: '3:AXGBicFlgVNhBGcL6wCrFQEv' };
-    expect(parameterErrors(actionType('lookup_hash'), fuzzy)).toEqual([]);
-    const mailbox = { message_id: 'x', recipient: 'bob' };
-    expect(parameterErrors(actionType('delete_email'), mailbox)).toEqual([]);
-    const [error] = parameterErrors(actionType('lookup_ip'), { ip: '10.0.0.0/8' });
-    expect(error).toEqual({
-      field: 'parameters.ip',
-      code: 'is_ip',
-      message: 'parameters.ip must be an IPv4 or IPv6 address, without prefix length or zone.',
-    });
   });
 });

@@ -1,9 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { Clock } from '../common/clock.js';
-import { Statements } from '../database/statements.js';
 import { Transactions, type Tx } from '../database/transactions.js';
 import type { AuditKeys } from './audit-keys.js';
-import { AuditLog } from './audit-log.js';
+import type { AuditLog } from './audit-log.js';
+import { logOfCommand } from './log-of-command.js';
 
 export const HEAD_ACCEPTED = 'audit.head_accepted';
 
@@ -17,7 +16,7 @@ export async function acceptHead(
   keys: AuditKeys,
   reason: string,
 ): Promise<void> {
-  const log = new AuditLog(new Statements(dataSource), keys, new Clock());
+  const log = logOfCommand(dataSource, keys);
   await new Transactions(dataSource).run((tx) => recordAcceptance(tx, log, reason));
 }
 

@@ -18,7 +18,7 @@ export interface Verification {
   readonly checked: number;
   /** Rows that wait for the sealer; more than a few seconds' worth means that it does not run. */
   readonly unsealed: number;
-  /** Those among them whose key was lost: as they were when it was given up, whatever happened to them before. */
+  /** Those among the checked whose key was lost: as they were when it was given up, whatever happened to them before. */
   readonly taken_over?: number;
   readonly first_invalid_id?: string;
   /** The chain does not lead through a head that was seen before. */

@@ -1,11 +1,9 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { AuditKeys } from '../audit/audit-keys.js';
 import { ExportCheck, type ExportFindings } from '../audit/export-check.js';
 import { loadSettings } from '../config/load-settings.js';
-import { readOrCreateKeyFile } from '../secrets/key-file.js';
-import { SecretKeys } from '../secrets/secret-keys.js';
+import { givenSecretKeys, keyFileOf } from '../secrets/load-secret-keys.js';
 import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run audit:verify -- <file>
@@ -23,12 +21,13 @@ async function main(): Promise<void> {
   process.exitCode = findings.valid ? 0 : 1;
 }
 
+/** Beside an external database, too: whoever verifies a file has no use for it, and no key is ever made here. */
 function loadKeys(): AuditKeys {
   const { secretsKey, dataDir } = loadSettings();
-  if (secretsKey.length > 0) return new AuditKeys(new SecretKeys(secretsKey));
-  const path = join(dataDir, 'secrets.key');
-  if (!existsSync(path)) throw new Error(`SECRETS_KEY is needed, and ${path} is not there.`);
-  return new AuditKeys(new SecretKeys(readOrCreateKeyFile(path)));
+  const settings = { secretsKey, dataDir, databaseUrl: undefined };
+  const keys = givenSecretKeys(settings);
+  if (keys) return new AuditKeys(keys);
+  throw new Error(`SECRETS_KEY is needed, and ${keyFileOf(settings)} is not there.`);
 }
 
 function reportOf({ valid, sealed, unsealed, faults, header }: ExportFindings): string[] {

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { AuditKeys } from '../audit/audit-keys.js';
-import { AuditLog } from '../audit/audit-log.js';
+import { logOfCommand } from '../audit/log-of-command.js';
 import { AdminAccount } from '../auth/bootstrap/admin-account.js';
 import { isGoodPassword } from '../auth/passwords/password-rules.js';
 import { isUsername } from '../auth/users/username.js';
-import { Clock } from '../common/clock.js';
 import { loadSettings } from '../config/load-settings.js';
 import { Statements } from '../database/statements.js';
 import { Transactions } from '../database/transactions.js';
@@ -38,11 +37,10 @@ async function main(): Promise<void> {
 
 async function ensureAdmin(username: string, password: string) {
   return await withDatabase(loadSettings(), async ({ database: { dataSource }, keys }) => {
-    const statements = new Statements(dataSource);
     const account = new AdminAccount(
       new Transactions(dataSource),
-      statements,
-      new AuditLog(statements, new AuditKeys(keys), new Clock()),
+      new Statements(dataSource),
+      logOfCommand(dataSource, new AuditKeys(keys)),
     );
     return await account.ensure(username, password);
   });

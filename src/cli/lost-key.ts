@@ -2,12 +2,10 @@ import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { sealedColumns } from '../app.sealed.js';
 import { AuditKeys } from '../audit/audit-keys.js';
-import { AuditLog } from '../audit/audit-log.js';
 import { AuditResealing } from '../audit/audit-resealing.js';
-import { Clock } from '../common/clock.js';
+import { logOfCommand } from '../audit/log-of-command.js';
 import { loadSettings } from '../config/load-settings.js';
 import { openDatabase } from '../database/open-database.js';
-import { Statements } from '../database/statements.js';
 import { Transactions } from '../database/transactions.js';
 import { acceptKeysIn, KNOWN, type KnownKey } from '../secrets/known-keys.js';
 import { retire, untilUnused } from '../secrets/key-retirement.js';
@@ -55,7 +53,7 @@ async function main(): Promise<void> {
     const discarded = await transactions.run(async (tx) => {
       const counts = await new SealedValues(dataSource, sealedColumns).discard(tx, lost);
       await retire(tx, [lost]);
-      await new AuditLog(new Statements(dataSource), auditKeys, new Clock()).record(tx, {
+      await logOfCommand(dataSource, auditKeys).record(tx, {
         actor: 'system',
         action: 'secrets.key_lost',
         subject: { type: 'secret_key', id: lost },

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { lastUnknown, readAppliedMigrations } from './applied-migrations.js';
 import type { Schema } from './data-source.js';
 
 const OLDEST_SUPPORTED = 140_000;
@@ -8,11 +9,11 @@ export class UnsupportedDatabaseError extends Error {}
 /** Refuses what this release cannot work with, before anything is changed. */
 export async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
   await requireSupportedVersion(dataSource);
+  const applied = await readAppliedMigrations((statement) => dataSource.query(statement));
+  requireNoneUnknown(applied, schema);
   const known = schema.migrations.map((migration) => new migration().name);
-  const applied = await appliedMigrations(dataSource);
-  requireNoneUnknown(known, applied);
-  const pending = known.filter((name) => name === undefined || !applied.includes(name));
-  await requireRights(dataSource, pending.length > 0, schema.librarySchemas ?? []);
+  const isPending = known.some((name) => name === undefined || !applied.includes(name));
+  await requireRights(dataSource, isPending, schema.librarySchemas ?? []);
 }
 
 async function requireSupportedVersion(dataSource: DataSource): Promise<void> {
@@ -26,26 +27,12 @@ async function requireSupportedVersion(dataSource: DataSource): Promise<void> {
   }
 }
 
-async function appliedMigrations(dataSource: DataSource): Promise<string[]> {
-  const table = dataSource.options.migrationsTableName!;
-  const [found] = await dataSource.query<{ there: boolean }[]>(
-    'select to_regclass($1) is not null as there',
-    [table],
-  );
-  if (!found?.there) return [];
-  const rows = await dataSource.query<{ name: string }[]>(`select name from ${table} order by id`);
-  return rows.map(({ name }) => name);
-}
-
 /** Tables that a newer release has changed may be read wrongly, or written to without what it expects in them. */
-function requireNoneUnknown(
-  known: readonly (string | undefined)[],
-  applied: readonly string[],
-): void {
-  const unknown = applied.filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
+function requireNoneUnknown(applied: readonly string[], schema: Schema): void {
+  const unknown = lastUnknown(applied, schema);
+  if (unknown === undefined) return;
   throw new UnsupportedDatabaseError(
-    `The database belongs to a newer release: this one does not know its migration ${unknown.at(-1)}. ` +
+    `The database belongs to a newer release: this one does not know its migration ${unknown}. ` +
       'Start that release or a later one, or restore a backup from before the upgrade.',
   );
 }

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { readAppliedMigrations } from '../applied-migrations.js';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import type { SequenceValue, Table } from './backup-format.js';
 
@@ -32,14 +33,9 @@ export async function listTables(client: ClientBase): Promise<Table[]> {
 }
 
 export async function appliedMigrations(client: ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ there: boolean }>(
-    `select to_regclass('${MIGRATIONS_TABLE}') is not null as there`,
+  return await readAppliedMigrations(
+    async <R>(statement: string) => (await client.query(statement)).rows as R[],
   );
-  if (!rows[0]?.there) return [];
-  const applied = await client.query<{ name: string }>(
-    `select name from ${MIGRATIONS_TABLE} order by id`,
-  );
-  return applied.rows.map(({ name }) => name);
 }
 
 export async function readSequences(client: ClientBase): Promise<SequenceValue[]> {

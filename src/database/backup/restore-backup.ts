@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { lastUnknown } from '../applied-migrations.js';
 import { commandConnection } from '../connection.js';
 import { createDataSource, type Schema } from '../data-source.js';
 import { MIGRATION_LOCK } from '../migrate.js';
@@ -152,8 +153,7 @@ function nameOf(migration: Schema['migrations'][number]): string {
 }
 
 function refuseNewer(applied: readonly string[], schema: Schema, what: string): void {
-  const known = schema.migrations.map(nameOf);
-  const newer = applied.find((name) => !known.includes(name));
+  const newer = lastUnknown(applied, schema);
   if (newer === undefined) return;
   throw new BackupError(
     `${what} is of another release than this one, which does not know ${newer}: use that release or a newer one.`,

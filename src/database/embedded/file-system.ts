@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { lstat, open, readFile, rename } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | undefined)?.code));
@@ -19,20 +18,6 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
-}
-
-/** Whole or not at all: a reader, or a start after a power cut, never sees half of the file. */
-export async function writeWhole(path: string, content: string, mode: number): Promise<void> {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = await open(draft, 'wx', mode);
-  try {
-    await file.chmod(mode);
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(draft, path);
 }
 
 /** A real directory of this user in which nobody else can put or replace anything. */

@@ -1,27 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
-import { sameBytes, statementMac } from './audit-chain.js';
+import { anchorFileOf, fieldsOf, parseAnchor, writeAnchor } from './anchor-file.js';
 import { AuditKeys } from './audit-keys.js';
-import { AuditWitness, type Testimony } from './audit-witness.js';
-
-const OWNER_ONLY = 0o600;
-const FILE_NAME = 'audit-anchor.json';
-
-interface AnchorContent {
-  readonly about: string;
-  readonly seq: string;
-  readonly hash: string;
-  readonly at: string;
-  readonly writers: readonly { readonly writer: string; readonly written: number }[];
-  readonly key_id: string;
-  readonly mac: string;
-}
-
-const ABOUT =
-  'The end of the audit trail, kept outside its database. Do not delete it: it tells when the trail was put back.';
+import { AuditWitness } from './audit-witness.js';
 
 /** Keeps what the witness knows in a file, for the next start and for other processes that share it. */
 @Injectable()
@@ -36,7 +18,7 @@ export class AuditAnchor {
     private readonly keys: AuditKeys,
     private readonly witness: AuditWitness,
   ) {
-    this.path = settings.auditAnchorFile ?? join(settings.dataDir, FILE_NAME);
+    this.path = anchorFileOf(settings);
   }
 
   /** In words, why the file does not hold what it should. */
@@ -44,36 +26,19 @@ export class AuditAnchor {
     return this.trouble;
   }
 
-  /** The witness learns what the file holds; false when there is a file that cannot be believed. */
-  async hear(): Promise<boolean> {
-    let text: string;
-    try {
-      text = await readFile(this.path, 'utf8');
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') {
-        if (this.kept !== '') this.report(`${this.path} was removed; it is written again.`);
-        return true;
-      }
-      this.report(`${this.path} cannot be read (${codeOf(error)}), and is not written over.`);
-      return false;
-    }
-    const testimony = this.parse(text);
-    if (testimony) this.witness.hear(testimony);
-    else {
-      this.report(
-        `${this.path} is damaged or not signed with a key of SECRETS_KEY, and is not written over: find out why, then move it away.`,
-      );
-    }
-    return testimony !== undefined;
+  /** The witness learns what the file holds. What is wrong with the file, `keep` says: it knows what was accepted since. */
+  async hear(): Promise<void> {
+    await this.learn();
   }
 
   /** Writes the file when there is something new. */
   async keep(): Promise<void> {
     if (this.trouble === undefined && this.kept === this.present()) return;
-    if (!(await this.hear())) return;
+    const refusal = await this.learn();
+    if (refusal !== undefined) return this.report(refusal);
     const present = this.present();
     try {
-      await replaceFile(this.path, this.render());
+      await writeAnchor(this.path, this.witness.testimony(), this.keys);
       this.kept = present;
       if (this.trouble !== undefined) this.logger.log(`${this.path} is written again.`);
       this.trouble = undefined;
@@ -82,68 +47,35 @@ export class AuditAnchor {
     }
   }
 
-  private present(): string {
-    return fieldsOf(this.witness.testimony()).join(' ');
-  }
-
-  private render(): string {
-    const testimony = this.witness.testimony();
-    const { id, key } = this.keys.chain.first;
-    const { head, writers } = testimony;
-    const content: AnchorContent = {
-      about: ABOUT,
-      seq: String(head.seq),
-      hash: head.hash.toString('hex'),
-      at: head.at.toISOString(),
-      writers,
-      key_id: id,
-      mac: statementMac(key, 'anchor', fieldsOf(testimony)).toString('hex'),
-    };
-    return `${JSON.stringify(content, null, 2)}\n`;
-  }
-
-  private parse(text: string): Testimony | undefined {
+  /** In words, why the file must not be written over; undefined when it may. */
+  private async learn(): Promise<string | undefined> {
     try {
-      const { seq, hash, at, writers, key_id, mac } = JSON.parse(text) as AnchorContent;
-      const head = { seq: BigInt(seq), hash: Buffer.from(hash, 'hex'), at: new Date(at) };
-      const testimony = { head, writers };
-      const named = this.keys.chain.find(key_id);
-      if (!named) return undefined;
-      const expected = statementMac(named.key, 'anchor', fieldsOf(testimony));
-      return sameBytes(Buffer.from(mac, 'hex'), expected) ? testimony : undefined;
-    } catch {
+      const testimony = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
+      if (testimony) this.witness.hear(testimony);
+      if (testimony || (await this.isOlderThanAcceptance())) return undefined;
+      return `${this.path} is damaged or not signed with a key of SECRETS_KEY, and is not written over: find out why, then move it away.`;
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') {
+        return `${this.path} cannot be read (${codeOf(error)}), and is not written over.`;
+      }
+      if (this.kept !== '') this.report(`${this.path} was removed; it is written again.`);
       return undefined;
     }
+  }
+
+  /** Somebody with a key took the trail for the right one since: whatever the file says, it is about what was before. */
+  private async isOlderThanAcceptance(): Promise<boolean> {
+    return (await stat(this.path)).mtimeMs < this.witness.acceptedAt;
+  }
+
+  private present(): string {
+    return fieldsOf(this.witness.testimony()).join(' ');
   }
 
   /** Once, and not every second for as long as it lasts. */
   private report(trouble: string): void {
     if (trouble !== this.trouble) this.logger.error(`The anchor of the audit trail: ${trouble}`);
     this.trouble = trouble;
-  }
-}
-
-function fieldsOf({ head, writers }: Testimony): string[] {
-  const counts = writers.flatMap(({ writer, written }) => [writer, String(written)]);
-  return [String(head.seq), head.hash.toString('hex'), head.at.toISOString(), ...counts];
-}
-
-/** A whole file takes the place of the former one, or nothing does. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  try {
-    const file = await open(draft, 'wx', OWNER_ONLY);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => undefined);
-    throw error;
   }
 }
 

@@ -7,10 +7,10 @@ import {
 } from '@nestjs/common';
 import { AuditAnchor } from './audit-anchor.js';
 import { AuditBacklog } from './audit-backlog.js';
-import { statementMac } from './audit-chain.js';
 import { AuditKeys } from './audit-keys.js';
 import { AuditSealer, BrokenChainError } from './audit-sealer.js';
-import { AuditWitness, describe } from './audit-witness.js';
+import { AuditWitness } from './audit-witness.js';
+import { loggedHead } from './logged-head.js';
 
 const EVERY_MS = 1_000;
 const LOOK_AT_BACKLOG_EVERY_MS = 30_000;
@@ -104,15 +104,10 @@ export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdo
     this.lastFailure = failure;
   }
 
-  /** Signed, so that a line of the log can be told from one that somebody made up: see `npm run audit -- head`. */
+  /** For who keeps the log where the database's administrators do not reach: see `npm run audit -- check-head`. */
   private logHead(): void {
-    const { head } = this.witness;
-    if (describe(head) === this.logged) return;
-    this.logged = describe(head);
-    const { id, key } = this.keys.chain.first;
-    const mac = statementMac(key, 'logged-head', [String(head.seq), head.hash.toString('hex')]);
-    this.logger.log(
-      `The audit chain ends at ${describe(head)}, signed ${id} ${mac.toString('hex')}.`,
-    );
+    const line = loggedHead(this.witness.head, this.keys);
+    if (line !== this.logged) this.logger.log(line);
+    this.logged = line;
   }
 }

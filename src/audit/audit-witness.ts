@@ -7,6 +7,7 @@ import { AuditChainRepository } from './audit-chain.repository.js';
 import { AuditKeys } from './audit-keys.js';
 import { AuditWriter, type WriterCount } from './audit-writer.js';
 import type { ChainEnd } from './chain-head.js';
+import { describe } from './logged-head.js';
 
 /** A head of the chain that was seen, and when. */
 export interface SeenHead extends SealedPoint {
@@ -106,10 +107,6 @@ export class AuditWitness {
     const { seq, hash } = end.lastSeal;
     this.last = { seq, hash, at: this.clock.now() };
   }
-}
-
-export function describe({ seq, hash }: SealedPoint): string {
-  return `${seq} ${hash.toString('hex')}`;
 }
 
 /** As many writers as are worth remembering: each start of a process is one. */

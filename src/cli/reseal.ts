@@ -1,10 +1,9 @@
 import { sealedColumns } from '../app.sealed.js';
+import { anchorFileOf, signAnchorAnew } from '../audit/anchor-file.js';
 import { AuditKeys } from '../audit/audit-keys.js';
-import { AuditLog } from '../audit/audit-log.js';
 import { AuditResealing } from '../audit/audit-resealing.js';
-import { Clock } from '../common/clock.js';
+import { logOfCommand } from '../audit/log-of-command.js';
 import { loadSettings } from '../config/load-settings.js';
-import { Statements } from '../database/statements.js';
 import { Transactions } from '../database/transactions.js';
 import { olderKeys, retire, untilUnused } from '../secrets/key-retirement.js';
 import { SealedValues } from '../secrets/sealed-values.js';
@@ -18,7 +17,8 @@ verified first. Then the older keys may go. The service may run meanwhile; run i
 
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(USAGE);
-  await withDatabase(patient(loadSettings()), async ({ database: { dataSource }, keys }) => {
+  const settings = patient(loadSettings());
+  await withDatabase(settings, async ({ database: { dataSource }, keys }) => {
     const [first] = keys.ids;
     const older = await olderKeys(dataSource, first!);
     await untilUnused(dataSource, older, say);
@@ -32,9 +32,10 @@ async function main(): Promise<void> {
     );
     if (older.length === 0) return say('No older key is needed.');
 
+    await signAnchorAnew(anchorFileOf(settings), auditKeys);
     await new Transactions(dataSource).run(async (tx) => {
       await retire(tx, older);
-      await new AuditLog(new Statements(dataSource), auditKeys, new Clock()).record(tx, {
+      await logOfCommand(dataSource, auditKeys).record(tx, {
         actor: 'system',
         action: 'secrets.resealed',
         subject: { type: 'secret_key', id: first! },

@@ -26,8 +26,10 @@ describe('the keys that the database knows', () => {
   let site: Site;
   let database: TestDatabase;
   let old: string;
+  let home: string;
 
   beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'its-anchor-'));
     site = await Site.open();
     database = await createTestDatabase({ empty: true });
     old = newKey();
@@ -36,10 +38,16 @@ describe('the keys that the database knows', () => {
     await ServiceProcess.endAll();
     await site.close();
     await database.drop();
+    rmSync(home, { recursive: true, force: true });
   });
 
   const withKeys = (...keys: string[]) => ({
-    settings: { ...site.settings, DATABASE_URL: database.url, SECRETS_KEY: keys.join() },
+    settings: {
+      ...site.settings,
+      DATABASE_URL: database.url,
+      SECRETS_KEY: keys.join(),
+      AUDIT_ANCHOR_FILE: join(home, 'anchor.json'),
+    },
   });
   const start = (...keys: string[]) => ServiceProcess.start(withKeys(...keys));
   /** What it said before it ended. */
@@ -57,6 +65,13 @@ describe('the keys that the database knows', () => {
   /** Commands wait until nobody has said for a while that it writes with a key; this stands for that while. */
   const longAfter = () =>
     query(database.url, `update secret_keys set last_used_at = last_used_at - interval '1 minute'`);
+
+  /** The trail has a witness again, which the last of its parts to be well shows. */
+  const expectAuditHealthy = async (service: ServiceProcess): Promise<void> => {
+    await service.logged(/The audit chain ends at/);
+    const { body } = await site.admin(service).request('GET', '/health/detailed');
+    expect(body.components.audit).toMatchObject({ status: 'healthy' });
+  };
 
   it('stop a start, and every command, under another key before it writes anything', async () => {
     await fill();
@@ -140,6 +155,25 @@ describe('the keys that the database knows', () => {
     expect(again.stdout).toMatch(/No older key is needed\./);
   });
 
+  it('rotate while nothing runs, too, and lines of the log from before are still known', async () => {
+    await fill();
+    const next = newKey();
+    const { code } = await runCommand('reseal', [], withKeys(next, old));
+    expect(code).toBe(0);
+    const after = await start(next);
+    await expectAuditHealthy(after);
+    const line = after.lines.find((one) => one.includes('The audit chain ends at'))!;
+    await site.addIncident(after);
+    const known = await runCommand('audit', ['check-head', line], withKeys(next));
+    expect(known).toMatchObject({ code: 0, stderr: '' });
+    const forged = line.replace(/ends at \d+/, 'ends at 999');
+    const refusal = await runCommand('audit', ['check-head', forged], withKeys(next));
+    expect(refusal).toMatchObject({ code: 1, stdout: '' });
+    expect(refusal.stderr).toMatch(/^The service did not write it/);
+    const usage = await runCommand('audit', ['check-head'], withKeys(next));
+    expect(usage.stderr).toMatch(/^Usage: /);
+  });
+
   it('are not given up while a replica still writes with them', async () => {
     await fill();
     const [next, data] = [newKey(), createDataSource(schema, { connectionString: database.url })];
@@ -204,6 +238,7 @@ describe('the keys that the database knows', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 
     const service = await start(next);
+    await expectAuditHealthy(service);
     const admin = site.admin(service);
     const verified = (await admin.request('GET', '/api/audit/verify')).body.data;
     expect(verified).toMatchObject({ valid: true });

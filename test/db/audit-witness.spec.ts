@@ -1,7 +1,20 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { acceptHead, HEAD_ACCEPTED } from '../../src/audit/accept-head.js';
+import { signAnchorAnew } from '../../src/audit/anchor-file.js';
+import { AuditResealing } from '../../src/audit/audit-resealing.js';
+import { faultOfLine } from '../../src/audit/check-head.js';
+import { loggedHead } from '../../src/audit/logged-head.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const VALID = { valid: true, unsealed: 0 };
@@ -13,6 +26,8 @@ describe('what is known of the audit trail outside its database', () => {
   let home: string;
   let anchorFile: string;
 
+  // Most tests here bring about what the service complains of in its log.
+  beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
     harness = await AuditHarness.open();
     home = mkdtempSync(join(tmpdir(), 'its-anchor-'));
@@ -37,6 +52,8 @@ describe('what is known of the audit trail outside its database', () => {
     return next;
   }
 
+  const reseal = (one: Replica, lost?: string[]) =>
+    new AuditResealing(harness.database.dataSource, one.keys, lost).run();
   const accept = () => acceptHead(harness.database.dataSource, replica.keys, 'a backup');
 
   describe('a trail put back to an earlier state that was genuine', () => {
@@ -232,9 +249,9 @@ describe('what is known of the audit trail outside its database', () => {
       const spoilt = change(readFileSync(anchorFile, 'utf8'));
       writeFileSync(anchorFile, spoilt);
       const next = await restarted();
-      expect(next.anchor.fault).toContain(anchorFile);
       await next.sealAll();
       await next.anchor.keep();
+      expect(next.anchor.fault).toContain(anchorFile);
       expect(readFileSync(anchorFile, 'utf8')).toBe(spoilt);
       expect(await next.verify()).toEqual({ ...VALID, checked: 3 });
       rmSync(anchorFile);
@@ -244,10 +261,74 @@ describe('what is known of the audit trail outside its database', () => {
 
     it('is not believed under a key that nobody has, and is under an old one', async () => {
       await replica.anchor.keep();
-      expect((await restarted([newKey()])).anchor.fault).toContain('SECRETS_KEY');
+      const stranger = await restarted([newKey()]);
+      await stranger.anchor.keep();
+      expect(stranger.anchor.fault).toContain('SECRETS_KEY');
       const rotated = await restarted([newKey(), key]);
+      await rotated.anchor.keep();
       expect(rotated.anchor.fault).toBeUndefined();
       expect(rotated.witness.head.seq).toBe(3n);
+    });
+
+    it('of a lost key is taken anew once the trail was accepted without that key, and not before', async () => {
+      await replica.anchor.keep();
+      const lostKeyFile = readFileSync(anchorFile, 'utf8');
+      const next = newKey();
+      await (await restarted([next])).anchor.keep();
+      expect(readFileSync(anchorFile, 'utf8')).toBe(lostKeyFile);
+
+      const lost = replica.keys.chain.first.id;
+      await reseal(harness.replica([next]), [lost]);
+      const after = await restarted([next]);
+      await after.sealAll();
+      await after.anchor.keep();
+      expect(after.anchor.fault).toBeUndefined();
+      expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({
+        seq: '4',
+        key_id: after.keys.chain.first.id,
+      });
+      // It is a witness again.
+      await harness.tamper('truncate audit_log, audit_seals, audit_attestations, audit_chain');
+      expect(await (await restarted([next])).verify()).toMatchObject({ head_rewound: true });
+    });
+
+    it('that was spoilt after somebody accepted the trail is left for somebody to look at', async () => {
+      await accept();
+      await replica.sealAll();
+      await replica.anchor.keep();
+      writeFileSync(anchorFile, 'spoilt');
+      const later = new Date(Date.now() + 60_000);
+      utimesSync(anchorFile, later, later);
+      const next = await restarted();
+      await next.sealAll();
+      await next.anchor.keep();
+      expect(next.anchor.fault).toContain(anchorFile);
+      expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
+    });
+
+    it('of a replaced key is signed with the new one, and still knows what it knew', async () => {
+      const putBack = await harness.keepState();
+      await write(2);
+      await replica.anchor.keep();
+      await putBack();
+      const next = newKey();
+      const rotated = harness.replica([next, key]);
+      await reseal(rotated);
+      await signAnchorAnew(anchorFile, rotated.keys);
+      const alone = await restarted([next]);
+      expect(alone.witness.head.seq).toBe(5n);
+      expect(await alone.verify()).toMatchObject({ valid: false, head_rewound: true });
+      await alone.anchor.keep();
+      expect(alone.anchor.fault).toBeUndefined();
+    });
+
+    it('is neither made nor believed by who replaces a key', async () => {
+      await signAnchorAnew(anchorFile, replica.keys);
+      expect(existsSync(anchorFile)).toBe(false);
+      await replica.anchor.keep();
+      writeFileSync(anchorFile, 'spoilt');
+      await signAnchorAnew(anchorFile, replica.keys);
+      expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
 
     it('that cannot be written is said, and hinders nothing', async () => {
@@ -268,6 +349,36 @@ describe('what is known of the audit trail outside its database', () => {
       await other.anchor.keep();
       expect(other.witness.head.seq).toBe(5n);
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '5' });
+    });
+  });
+
+  describe('a line of the log', () => {
+    const faultOf = (line: string, { keys } = replica) =>
+      faultOfLine(harness.database.dataSource.manager, keys, line);
+    const line = () => loggedHead(replica.witness.head, replica.keys);
+
+    it('is known for what the service wrote, also in the midst of others and after the trail went on', async () => {
+      const written = JSON.stringify({ level: 'info', msg: line(), time: 1 });
+      await write(2);
+      expect(await faultOf(written)).toBeUndefined();
+      expect(await faultOf(line())).toBeUndefined();
+    });
+
+    it('that somebody made up or changed is not', async () => {
+      expect(await faultOf(line().replace('at 3 ', 'at 2 '))).toMatch(/did not write it/);
+      const mine = harness.replica([newKey()]);
+      expect(await faultOf(loggedHead(replica.witness.head, mine.keys))).toMatch(/does not hold/);
+      expect(await faultOf('The audit chain ends at 3.')).toMatch(/does not say/);
+    });
+
+    it('tells that the trail was put back since', async () => {
+      const putBack = await harness.keepState();
+      await write(2);
+      const of5 = line();
+      await putBack();
+      expect(await faultOf(of5)).toMatch(/does not lead through seal 5/);
+      await write(2, harness.replica([key]));
+      expect(await faultOf(of5)).toMatch(/does not lead through seal 5/);
     });
   });
 });

@@ -104,7 +104,60 @@ export function entryLine(
 
 export function rowOfLine(line: EntryLine): AuditRow {
   const { writer = null, written = null } = line;
-  return { ...line, writer, written, at: new Date(line.at), mac: Buffer.from(line.mac, 'hex') };
+  return { ...line, writer, written, at: new Date(line.at), mac: bytesOf(line.mac) };
+}
+
+/**
+ * The text that the service writes for what was read, whatever it was read from. Signatures cover what the fields mean;
+ * a member that is there twice, or that nobody knows, means nothing and would be read by others.
+ */
+export function textOf(line: ExportLine): string {
+  return JSON.stringify(rewritten(line));
+}
+
+function rewritten(line: ExportLine): ExportLine | undefined {
+  switch (line.type) {
+    case 'export': {
+      const { type, at, from, to, previous, head, last_seq, key_id } = line;
+      return {
+        type,
+        at,
+        ...(from && { from }),
+        ...(to && { to }),
+        previous: onPaper(pointOf(previous)),
+        head: onPaper(pointOf(head)),
+        last_seq: String(BigInt(last_seq)),
+        key_id,
+        mac: bytesOf(line.mac).toString('hex'),
+      };
+    }
+    case 'entry': {
+      const { attestation: said } = line;
+      const seal = line.seal && sealOf(line.seal);
+      const attestation = seal && said && { keyId: said.key_id, mac: bytesOf(said.mac) };
+      return entryLine(rowOfLine(line), seal, attestation);
+    }
+    case 'removed':
+      return { type: line.type, id: line.id, seal: sealOf(line.seal) };
+    case 'end': {
+      const { type, sealed, unsealed, key_id, mac } = line;
+      return { type, sealed, unsealed, key_id, mac: bytesOf(mac).toString('hex') };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function sealOf(seal: SealOnPaper): SealOnPaper {
+  return { ...onPaper(pointOf(seal)), key_id: seal.key_id };
+}
+
+export function pointOf({ seq, hash }: PointOnPaper): SealedPoint {
+  return { seq: BigInt(seq), hash: bytesOf(hash) };
+}
+
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text, 'hex');
 }
 
 type Unsigned<Line> = Omit<Line, 'key_id' | 'mac'>;
@@ -140,7 +193,7 @@ function isSigned(
 ): boolean {
   const named = keys.find(line.key_id);
   if (!named) return false;
-  return sameBytes(Buffer.from(line.mac, 'hex'), statementMac(named.key, purpose, fields));
+  return sameBytes(bytesOf(line.mac), statementMac(named.key, purpose, fields));
 }
 
 function headerFields(line: Unsigned<HeaderLine>): string[] {

@@ -15,6 +15,7 @@ import {
   onPaper,
   signedEnd,
   signedHeader,
+  textOf,
 } from './audit-export-lines.js';
 import { AuditExportRepository, type IdRange } from './audit-export.repository.js';
 import { AuditKeys } from './audit-keys.js';
@@ -90,7 +91,7 @@ export class AuditExport {
   }
 
   private async *pages({ header, ids, snapshot }: Moment): AsyncGenerator<string> {
-    yield textOf([header]);
+    yield linesOf([header]);
     const last = BigInt(header.last_seq);
     let sealed = 0;
     for (let seq = BigInt(header.previous.seq); ;) {
@@ -100,7 +101,7 @@ export class AuditExport {
       seq = BigInt(page.at(-1)!.seal.seq);
       sealed += page.length;
       const said = await this.verified.attestationsBetween(this.dataSource.manager, first, seq);
-      yield textOf(
+      yield linesOf(
         page.map(({ auditId, row, seal }) =>
           row
             ? entryLine(row, seal, attestationOf(said, BigInt(seal.seq), this.keys.attestations))
@@ -116,12 +117,12 @@ export class AuditExport {
       if (page.length === 0) break;
       afterId = page.at(-1)!.id;
       unsealed += page.length;
-      yield textOf(page.map((row) => entryLine(row)));
+      yield linesOf(page.map((row) => entryLine(row)));
     }
-    yield textOf([signedEnd(this.keys.chain.first, header, { type: 'end', sealed, unsealed })]);
+    yield linesOf([signedEnd(this.keys.chain.first, header, { type: 'end', sealed, unsealed })]);
   }
 }
 
-function textOf(lines: readonly ExportLine[]): string {
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+function linesOf(lines: readonly ExportLine[]): string {
+  return lines.map((line) => `${textOf(line)}\n`).join('');
 }

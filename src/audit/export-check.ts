@@ -7,9 +7,11 @@ import {
   type HeaderLine,
   isSignedEnd,
   isSignedHeader,
+  pointOf,
   type RemovedLine,
   rowOfLine,
   type SealOnPaper,
+  textOf,
 } from './audit-export-lines.js';
 import type { AuditKeys } from './audit-keys.js';
 
@@ -40,7 +42,9 @@ export class ExportCheck {
   add(text: string): void {
     this.line += 1;
     try {
-      this.judge(JSON.parse(text) as ExportLine);
+      const line = JSON.parse(text) as ExportLine;
+      if (textOf(line) !== text) this.fault('is not as the service writes such a line');
+      this.judge(line);
     } catch {
       this.fault('is no line of an export');
     }
@@ -70,7 +74,7 @@ export class ExportCheck {
       this.fault('the header was changed, or signed with a key that SECRETS_KEY does not hold');
     }
     this.header = line;
-    this.point = { seq: BigInt(line.previous.seq), hash: Buffer.from(line.previous.hash, 'hex') };
+    this.point = pointOf(line.previous);
     if (this.point.hash.length !== HASH_BYTES) this.fault('the seal before the first is gone');
   }
 
@@ -78,11 +82,12 @@ export class ExportCheck {
     if (this.unsealed > 0) this.fault('is sealed and comes after entries that are not', line.id);
     this.sealed += 1;
     // The next is judged by this seal as it is written: one fault is told once.
-    this.point = { seq: BigInt(seal.seq), hash: Buffer.from(seal.hash, 'hex') };
+    this.point = pointOf(seal);
     if (line.type === 'removed') return this.fault('was removed, its seal is left', line.id);
     const row = rowOfLine(line);
     const { attestation } = line;
     const attestedBy = attestation && this.keys.attestations.find(attestation.key_id);
+    if (attestation && !attestedBy) this.fault(`needs the key ${attestation.key_id}`, line.id);
     if (!attestedBy && !isGenuine(row, this.keys.rows)) return this.fault('was changed', line.id);
     if (this.point.seq !== previous.seq + 1n) {
       return this.fault(`entries are missing or moved: seal ${previous.seq} comes before`, line.id);

@@ -14,6 +14,11 @@ import { as } from '../support/principals.js';
 import { startTestApp, TEST_SETTINGS, type TestApp } from '../support/test-app.js';
 
 const KEYS = 12;
+const SAID = ',"attestation":{"key_id":"ab","mac":"00"}}';
+const AS_WRITTEN = (line?: number) =>
+  new RegExp(`line ${line ?? '\\d+'}: is not as the service writes such a line`);
+const inCapitals = (line: string) =>
+  line.replace(/"mac":"(\w+)"/, (_, mac: string) => `"mac":"${mac.toUpperCase()}"`);
 
 describe('an export of the audit trail', () => {
   let app: TestApp;
@@ -24,6 +29,8 @@ describe('an export of the audit trail', () => {
     app = await startTestApp();
     admin = await as(app, 'admin');
     for (let number = 0; number < KEYS; number += 1) await record(`exported-${number}`);
+    // Some programs take this for the end of a line.
+    await stop('a\u2028b');
     await everythingSealed();
     lines = await exported();
   });
@@ -32,6 +39,15 @@ describe('an export of the audit trail', () => {
   async function record(name: string): Promise<void> {
     const made = await admin.request('POST', '/api/api-keys', { body: { name, role: 'viewer' } });
     expect(made.status).toBe(201);
+  }
+
+  async function stop(reason: string): Promise<void> {
+    for (const turn of ['activate', 'deactivate']) {
+      const { status } = await admin.request('POST', `/api/kill-switch/${turn}`, {
+        body: { reason },
+      });
+      expect(status).toBe(200);
+    }
   }
 
   async function everythingSealed(): Promise<void> {
@@ -147,6 +163,60 @@ describe('an export of the audit trail', () => {
     ['the end of another export', (all) => all.with(-1, ended(all)), /the end was changed/],
     ['something else', (all) => all.toSpliced(3, 0, '{"a":1}'), /is no line of an export/],
     ['what is no JSON', (all) => all.toSpliced(3, 0, '{'), /is no line of an export/],
+    [
+      'members that are there twice',
+      (all) =>
+        all.with(5, all[5]!.replace('{', '{"actor":"innocent","at":"2020-01-01T00:00:00.000Z",')),
+      AS_WRITTEN(6),
+    ],
+    [
+      'a member more',
+      (all) => all.with(5, all[5]!.replace(/}$/, ',"note":"seen"}')),
+      AS_WRITTEN(6),
+    ],
+    [
+      'a member more in a seal',
+      (all) => all.with(5, all[5]!.replace(/}}$/, ',"by":"me"}}')),
+      AS_WRITTEN(6),
+    ],
+    [
+      'a MAC and more',
+      (all) => all.with(5, all[5]!.replace(/("mac":"\w+)/, '$1zz')),
+      AS_WRITTEN(6),
+    ],
+    ['a MAC in capitals', (all) => all.with(5, inCapitals(all[5]!)), AS_WRITTEN(6)],
+    [
+      'a time in other words',
+      (all) => all.with(5, all[5]!.replace(/("at":"[\d-]+)T([\d:.]+)Z/, '$1 $2+00:00')),
+      AS_WRITTEN(6),
+    ],
+    ['white space', (all) => all.with(5, `${all[5]!}\r`), AS_WRITTEN(6)],
+    [
+      'what is vouched for by nobody',
+      (all) => all.with(-2, all.at(-2)!.replace(/}$/, SAID)),
+      AS_WRITTEN(),
+    ],
+    [
+      'what an absent key vouches for',
+      (all) => all.with(5, all[5]!.replace(/}$/, SAID)),
+      /needs the key ab/,
+    ],
+    [
+      'a header with more',
+      (all) => all.with(0, all[0]!.replace('{', '{"at":"2020",')),
+      AS_WRITTEN(1),
+    ],
+    ['a header with its MAC in capitals', (all) => all.with(0, inCapitals(all[0]!)), AS_WRITTEN(1)],
+    [
+      'an end with more',
+      (all) => all.with(-1, all.at(-1)!.replace('{', '{"sealed":1,')),
+      AS_WRITTEN(),
+    ],
+    [
+      'an end with its MAC in capitals',
+      (all) => all.with(-1, inCapitals(all.at(-1)!)),
+      AS_WRITTEN(),
+    ],
     ['something after the end', (all) => [...all, all[2]!], /comes after the end/],
   ])('finds %s', (_, change, fault) => {
     const findings = check(change([...lines]));
@@ -206,6 +276,7 @@ describe('an export of the audit trail', () => {
     it('needs the key and nothing else, and says what it cannot know', () => {
       const { status, output } = verify(lines, TEST_SETTINGS['SECRETS_KEY']);
       expect(output).toContain('is as the service wrote it');
+      expect(lines.join('')).toContain('\u2028');
       expect(output).toContain('What the file alone cannot tell');
       expect(status).toBe(0);
     });

@@ -1,8 +1,10 @@
 import type { ClientBase } from 'pg';
 import type { Settings } from '../config/settings.js';
 import type { BackupPlan } from '../database/backup/backup-plan.js';
+import type { KeyRing } from '../secrets/key-ring.js';
 import { KNOWN, type KnownKey, refuseOthers } from '../secrets/known-keys.js';
 import { givenSecretKeys } from '../secrets/load-secret-keys.js';
+import type { SecretKeys } from '../secrets/secret-keys.js';
 
 /** Counts follow from the incidents; a session that has ended must not come to life again. */
 export const LEFT_OUT = [
@@ -14,14 +16,24 @@ export const LEFT_OUT = [
 ] as const;
 
 export function planOfBackup(settings: Settings, withoutKey: boolean): BackupPlan {
+  const given = withoutKey ? undefined : givenSecretKeys(settings);
   return {
     leftOut: LEFT_OUT,
     keyIds: async (client) => {
       const known = await knownKeys(client);
-      if (!withoutKey) refuseOthers(settings, known, givenSecretKeys(settings));
+      if (!withoutKey) refuseOthers(settings, known, given);
       return known.filter(({ retired }) => !retired).map(({ id }) => id);
     },
+    signerOf: (keyIds) => {
+      const id = given?.ids.find((one) => keyIds.includes(one)) ?? given?.ids[0];
+      return given && id ? backupKeys(given).find(id) : undefined;
+    },
   };
+}
+
+/** The keys that sign backups, of a purpose of their own. */
+export function backupKeys(keys: SecretKeys): KeyRing {
+  return keys.derive('backup');
 }
 
 /** None where the database is of an earlier release, which did not keep them. */

@@ -2,12 +2,17 @@ import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
+import { readSecretKey } from '../config/secret-key.js';
+import { BackupError } from '../database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../database/backup/read-backup.js';
 import { restoreBackup } from '../database/backup/restore-backup.js';
+import { requireSignature } from '../database/backup/signature.js';
 import { reachServer } from '../database/open-database.js';
-import { addToKeyFile } from '../secrets/key-file.js';
+import { createKeyFile } from '../secrets/key-file.js';
 import { givenSecretKeys, keyFileOf } from '../secrets/load-secret-keys.js';
+import { SecretKeys } from '../secrets/secret-keys.js';
 import { WrongKeyError } from '../secrets/secrets.errors.js';
+import { backupKeys } from './backup-plan.js';
 import { runCommand, say } from './command.js';
 import { RestoreOfService } from './restore-plan.js';
 
@@ -18,7 +23,8 @@ too; its requests wait. It has to be stopped for a backup of an earlier release,
 one that was made with other keys. Where no service runs, the embedded database is started, or made, by this command.
 
   --force        replace everything that the database holds
-  --without-key  restore although the key of the backup is lost: see "A lost key" in docs/operations.md`;
+  --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md), or although
+                 nobody signed it: whoever wrote the file may have put anything into it`;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -47,23 +53,42 @@ async function main(): Promise<void> {
   const rows = counts.reduce((sum, table) => sum + table.rows, 0);
   const { created_at } = backup.manifest;
   say(`Restored ${rows} rows of ${counts.length} tables, as they were at ${created_at}.`);
+  if (withoutKey) say('Its signature was not checked: nobody vouches for what is in it.');
   plan.told().forEach(say);
   say(
     'Whoever was logged in logs in again. What was revoked since then is valid again: revoke it anew.',
   );
 }
 
-/** Before anything is changed: what was restored without its key nobody could use. */
-function takeKeys(settings: Settings, { manifest, keys }: VerifiedBackup): void {
+/** Before anything is changed: what was restored without its key nobody could use, and what nobody signed may be forged. */
+function takeKeys(settings: Settings, backup: VerifiedBackup): void {
+  const { manifest, keys: written } = backup;
   const inFile = settings.secretsKey.length === 0 && settings.databaseUrl === undefined;
-  if (keys !== undefined && inFile) {
-    addToKeyFile(keyFileOf(settings), keys);
-    say(`The key of the backup is now in ${keyFileOf(settings)}.`);
+  const own = givenSecretKeys(settings);
+  const brought = inFile && written !== undefined ? readKeys(written) : undefined;
+  const missing = missingFrom(own, manifest.key_ids);
+  if (own && brought && missing.length > 0) {
+    throw new BackupError(
+      `The backup brings its own key, and ${keyFileOf(settings)} holds another: nothing was changed, because a file cannot vouch for itself. Move ${keyFileOf(settings)} away if you trust it.`,
+    );
   }
-  const given = givenSecretKeys(settings)?.ids ?? [];
-  const missing = manifest.key_ids.filter((id) => !given.includes(id));
-  if (missing.length === 0) return;
-  throw new WrongKeyError(inFile ? keyFileOf(settings) : 'SECRETS_KEY', missing, given);
+  const keys = own ?? brought;
+  const needed = missingFrom(keys, manifest.key_ids);
+  if (!keys || needed.length > 0) {
+    throw new WrongKeyError(inFile ? keyFileOf(settings) : 'SECRETS_KEY', needed, keys?.ids ?? []);
+  }
+  requireSignature(backup, (id) => backupKeys(keys).find(id));
+  if (own || written === undefined) return;
+  createKeyFile(keyFileOf(settings), written);
+  say(`The key of the backup is now in ${keyFileOf(settings)}. Nobody else vouches for the file.`);
+}
+
+function readKeys(written: string): SecretKeys {
+  return new SecretKeys(written.split(',').map(readSecretKey));
+}
+
+function missingFrom(keys: SecretKeys | undefined, needed: readonly string[]): string[] {
+  return needed.filter((id) => !keys?.ids.includes(id));
 }
 
 runCommand(main);

@@ -1,14 +1,12 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
 import {
   closeSync,
-  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -34,17 +32,6 @@ export function readKeyFileIfPresent(path: string): KeyObject[] | undefined {
     if (!hasCode(error, 'ENOENT')) throw error;
     return undefined;
   }
-}
-
-/** Puts keys of a backup in front of what the file holds. */
-export function addToKeyFile(path: string, keys: string): void {
-  if (!existsSync(path)) return createKeyFile(path, keys);
-  const present = readFileSync(path, 'utf8');
-  const missing = keys.split(',').filter((key) => !present.includes(key));
-  const draft = draftOf(path);
-  writeDurably(draft, `${[...missing, present.trim()].join('\n')}\n`);
-  renameSync(draft, path);
-  syncFolder(dirname(path));
 }
 
 /** The same form as SECRETS_KEY, so that a key is rotated by writing a new one in front. */
@@ -74,7 +61,7 @@ function parse(path: string, text: string): KeyObject[] {
 }
 
 /** A whole file appears under its name or none does, and never over another: of two racing starts one key wins. */
-function createKeyFile(path: string, keys: string): void {
+export function createKeyFile(path: string, keys: string): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = draftOf(path);
   try {

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { forged, withEnd } from '../support/forged-backup.js';
 import { query } from '../support/embedded/query.js';
 import { type Outcome, runCommand } from '../support/command.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -193,6 +194,40 @@ describe('backup and restore, with an external database', () => {
     expect(await contentsOf(source.url)).toEqual(before);
   });
 
+  it('refuses what somebody without the key wrote, although its checksums are right', async () => {
+    const source = await filled();
+    await backup(source, file);
+    const before = await contentsOf(source.url);
+    const whole = readFileSync(file);
+    const unsigned = (end: Record<string, unknown>) => ({ ...end, mac: undefined });
+    const forgeries: Record<string, [Buffer, RegExp]> = {
+      'another role': [
+        forged(whole, 'api_keys', ['\tadmin\t', '\tviewer\t']),
+        /its signature is wrong/,
+      ],
+      'no signature': [withEnd(whole, unsigned), /it is not signed, [^\n]*--without-key/],
+      'half a signature': [
+        withEnd(whole, ({ mac, ...end }) => ({ ...end, mac: String(mac).slice(0, 32) })),
+        /its signature is wrong/,
+      ],
+      'rows after an early end': [Buffer.concat([whole, whole]), /something comes after its end/],
+    };
+    for (const [how, [bytes, why]] of Object.entries(forgeries)) {
+      writeFileSync(file, bytes);
+      const { code, stderr } = await restore(source, file, '--force');
+      expect({ how, code, stderr }).toEqual({ how, code: 1, stderr: expect.stringMatching(why) });
+      expect(stderr).toMatch(/^[^\n]*cannot be restored, and nothing was changed: [^\n]+\n$/);
+    }
+    expect(await contentsOf(source.url)).toEqual(before);
+
+    // Made without the key: restored only by who says that nobody vouches for it.
+    await backup(source, file, '--without-key', '--force');
+    expect((await restore(source, file, '--force')).stderr).toMatch(/it is not signed/);
+    const trusted = await restore(source, file, '--force', '--without-key');
+    expect(trusted).toMatchObject({ code: 0, stderr: '' });
+    expect(trusted.stdout).toMatch(/^Its signature was not checked: nobody vouches/m);
+  });
+
   it('takes a backup of an earlier release on, and refuses one of a later', async () => {
     const source = await filled();
     await query(
@@ -314,6 +349,14 @@ describe('backup and restore, with the embedded database', () => {
     expect(readFileSync(join(to, 'secrets.key'), 'utf8')).toBe(
       readFileSync(join(from, 'secrets.key'), 'utf8'),
     );
+    // A file does not bring the key that vouches for it where there is one already.
+    const third = join(folder, 'third');
+    mkdirSync(third);
+    const otherKey = `${Buffer.alloc(32, 9).toString('base64')}\n`;
+    writeFileSync(join(third, 'secrets.key'), otherKey, { mode: 0o600 });
+    const brought = await runCommand('restore', [`${file}.key`], on(third));
+    expect(brought.stderr).toMatch(/^The backup brings its own key, [^\n]+ cannot vouch [^\n]+\n$/);
+    expect(readFileSync(join(third, 'secrets.key'), 'utf8')).toBe(otherKey);
     const restored = await startIn(to, settings);
     if (isRoot) outside.push(readFileSync(join(to, 'postgres.location'), 'utf8').trim());
     expect(await site.faults(restored)).toEqual([]);

@@ -13,6 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const PLAN = {
   leftOut: [],
   keyIds: () => Promise.resolve([]),
+  signerOf: () => undefined,
   readableToAll: () => Promise.resolve(true),
   remember: () => Promise.resolve(),
   rebuild: () => Promise.resolve(),
@@ -63,6 +64,21 @@ describe('rows that are replaced while others use them', () => {
     expect((await before.query<{ n: number }>(COUNT)).rows).toEqual([{ n: 2 }]);
     await before.query('commit');
     expect((await prepared.query<{ n: number }>(COUNT)).rows).toEqual([{ n: 1 }]);
+  });
+
+  it('are as they were when the file becomes another one after it was checked', async () => {
+    const file = join(folder, 'a.backup');
+    const one = await connect();
+    await record(one, 'kept');
+    await writeBackup({ url: database.url, file, plan: PLAN });
+    const backup = await verifyBackup(file);
+    await record(one, 'made later');
+    await writeBackup({ url: database.url, file, plan: PLAN, force: true });
+    await one.query('delete from processed_events');
+    await expect(
+      restoreBackup({ url: database.url, file, backup, schema, plan: PLAN, force: true }),
+    ).rejects.toThrow('was changed while it was restored');
+    expect((await one.query('select from processed_events')).rowCount).toBe(0);
   });
 
   it('are locked without ending a transaction that holds one table and wants another', async () => {

@@ -3,7 +3,8 @@ import { createHash, type Hash } from 'node:crypto';
 /**
  * A backup is one gzip of frames: a letter, the length in four bytes, the content. First what the backup is, then each
  * table with the text that COPY makes of it, then the sequences and, when asked for, the keys; last the end, which counts
- * everything and has the checksum of all frames before it. So it is written and read in one pass, whatever its size.
+ * everything, has the checksum of all frames before it and is signed. So it is written and read in one pass, whatever its
+ * size.
  */
 export const FORMAT = 1;
 
@@ -31,6 +32,8 @@ export interface Manifest {
   readonly migrations: readonly string[];
   /** The keys that its contents need, by their ids. */
   readonly key_ids: readonly string[];
+  /** The key that vouches for all of it. Absent: made without the key. */
+  readonly signed_by?: string;
 }
 
 export interface Table {
@@ -52,6 +55,7 @@ export interface TableCount {
 export interface End {
   readonly tables: Readonly<Record<string, TableCount>>;
   readonly sha256: string;
+  readonly mac?: string;
 }
 
 export interface Frame {

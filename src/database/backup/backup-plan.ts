@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Tx } from '../transactions.js';
+import type { SigningKey } from './signature.js';
 
 /** What the tables mean, from those who know it. */
 export interface BackupPlan {
@@ -7,6 +8,8 @@ export interface BackupPlan {
   readonly leftOut: readonly string[];
   /** The ids of the keys that the contents need. It may refuse to make a backup that nobody could use. */
   keyIds(client: ClientBase): Promise<readonly string[]>;
+  /** What vouches for a backup that needs these keys, so that no other one is needed to check it. */
+  signerOf(keyIds: readonly string[]): SigningKey | undefined;
 }
 
 /** The same for a restore. */

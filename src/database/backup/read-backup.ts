@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -19,6 +19,7 @@ import {
 export interface VerifiedBackup {
   readonly manifest: Manifest;
   readonly tables: Readonly<Record<string, TableCount>>;
+  readonly end: End;
   readonly sequences: readonly SequenceValue[];
   /** As SECRETS_KEY has them, when the backup was asked to hold them. */
   readonly keys: string | undefined;
@@ -39,9 +40,16 @@ export async function verifyBackup(file: string): Promise<VerifiedBackup> {
   }
 }
 
-/** The tables of a verified file one after the other, each with its rows as COPY takes them. */
-export async function* tablesOf(file: string): AsyncGenerator<{ table: Table; rows: Readable }> {
-  const frames = framesOf(file);
+/**
+ * The tables of a verified file one after the other, each with its rows as COPY takes them. The file is read a second
+ * time, and others may have changed it meanwhile: then the last step throws.
+ */
+export async function* tablesOf(
+  file: string,
+  { end }: VerifiedBackup,
+): AsyncGenerator<{ table: Table; rows: Readable }> {
+  const hash = createHash('sha256');
+  const frames = untilEnd(framesOf(file), hash);
   let next = await frames.next();
   while (!next.done) {
     if (next.value.kind !== 'table') {
@@ -56,6 +64,17 @@ export async function* tablesOf(file: string): AsyncGenerator<{ table: Table; ro
       }
     }
     yield { table, rows: Readable.from(rows(), { objectMode: false }) };
+  }
+  if (hash.digest('hex') !== end.sha256) {
+    throw new BackupError(`${file} was changed while it was restored; nothing was changed here.`);
+  }
+}
+
+async function* untilEnd(frames: AsyncGenerator<Frame>, hash: Hash): AsyncGenerator<Frame> {
+  for await (const frame of frames) {
+    if (frame.kind === 'end') return;
+    hash.update(encodeFrame(frame.kind, frame.content));
+    yield frame;
   }
 }
 
@@ -75,6 +94,7 @@ async function verify(frames: AsyncGenerator<Frame>): Promise<VerifiedBackup> {
   let open: { name: string; counter: TableCounter } | undefined;
   let end: End | undefined;
   for await (const frame of frames) {
+    if (end) throw new BackupError('something comes after its end');
     if (frame.kind !== 'data' && open) {
       tables[open.name] = open.counter.count();
       open = undefined;
@@ -91,7 +111,7 @@ async function verify(frames: AsyncGenerator<Frame>): Promise<VerifiedBackup> {
   if (!manifest || !end) throw new BackupError('its end is missing');
   const same = JSON.stringify(tables) === JSON.stringify(end.tables);
   if (!same || hash.digest('hex') !== end.sha256) throw new BackupError('its checksum is wrong');
-  return { manifest, tables, sequences, keys };
+  return { manifest, tables, end, sequences, keys };
 }
 
 function supported(manifest: Manifest): Manifest {

@@ -184,7 +184,7 @@ async function load(
   for (const name of cleared.toReversed()) {
     await client.query(`delete from ${client.escapeIdentifier(name)}`);
   }
-  for await (const { table, rows } of tablesOf(file)) {
+  for await (const { table, rows } of tablesOf(file, backup)) {
     if (!cleared.includes(table.name) || plan.leftOut.includes(table.name)) {
       throw new BackupError(
         `The backup holds a table ${table.name} that its migrations do not make.`,

@@ -18,6 +18,7 @@ import {
   type TableCount,
 } from './backup-format.js';
 import type { BackupPlan } from './backup-plan.js';
+import { macOf, type SigningKey } from './signature.js';
 import { appliedMigrations, copyTarget, listTables, readSequences } from './catalog.js';
 
 const OWNER_ONLY = 0o600;
@@ -66,10 +67,12 @@ function refuseExisting({ file, force }: BackupOptions): void {
 }
 
 async function fill(draft: string, client: Client, options: BackupOptions): Promise<BackupSummary> {
-  const manifest = await manifestOf(client, options);
+  const unsigned = await manifestOf(client, options);
+  const signer = options.plan.signerOf(unsigned.key_ids);
+  const manifest = { ...unsigned, ...(signer && { signed_by: signer.id }) };
   const tables: Record<string, TableCount> = {};
   await pipeline(
-    framesOf(client, options, manifest, tables),
+    framesOf(client, options, { manifest, signer }, tables),
     createGzip(),
     createWriteStream(draft, { flags: 'wx', mode: OWNER_ONLY, flush: true }),
   );
@@ -110,7 +113,7 @@ async function manifestOf(client: Client, { plan }: BackupOptions): Promise<Mani
 async function* framesOf(
   client: Client,
   { plan, keys }: BackupOptions,
-  manifest: Manifest,
+  { manifest, signer }: { manifest: Manifest; signer: SigningKey | undefined },
   tables: Record<string, TableCount>,
 ): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
@@ -133,7 +136,8 @@ async function* framesOf(
   }
   yield hashed('sequences', { values: await readSequences(client) });
   if (keys !== undefined) yield hashed('keys', { keys });
-  yield encodeFrame('end', { tables, sha256: hash.digest('hex') });
+  const end = { tables, sha256: hash.digest('hex') };
+  yield encodeFrame('end', { ...end, ...(signer && { mac: macOf(signer.key, end) }) });
 }
 
 /** COPY hands over row by row; what is written is larger. */

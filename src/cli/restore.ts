@@ -7,7 +7,7 @@ import { BackupError } from '../database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../database/backup/read-backup.js';
 import { restoreBackup } from '../database/backup/restore-backup.js';
 import { requireSignature } from '../database/backup/signature.js';
-import { reachServer } from '../database/open-database.js';
+import { letServiceUse, reachServer } from '../database/open-database.js';
 import { createKeyFile } from '../secrets/key-file.js';
 import { givenSecretKeys, keyFileOf } from '../secrets/load-secret-keys.js';
 import { SecretKeys } from '../secrets/secret-keys.js';
@@ -46,6 +46,7 @@ async function main(): Promise<void> {
   try {
     const { ownerUrl: url } = server;
     await restoreBackup({ url, file, backup, schema, plan, force: values.force });
+    await letServiceUse(server, schema);
   } finally {
     await server.stop();
   }

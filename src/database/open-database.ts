@@ -93,6 +93,11 @@ export async function reachServer(
 /** Brings the schema up to date as its owner, and lets the service's role use it. */
 export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
   await migrate(ownerUrl, schema);
+  await letServiceUse({ ownerUrl, url }, schema);
+}
+
+/** What the service's role needs and may not make for itself. */
+export async function letServiceUse({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
   if (ownerUrl === url) return;
   await schema.installLibraries?.(patientConnectionOptions(ownerUrl));
   await grantRuntime(ownerUrl, url, schema.librarySchemas ?? []);

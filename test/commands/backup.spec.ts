@@ -16,7 +16,7 @@ import { query } from '../support/embedded/query.js';
 import { type Outcome, runCommand } from '../support/command.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { contentsOf, Site, type TableContent } from '../support/site.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 jest.setTimeout(300_000);
 
@@ -248,6 +248,43 @@ describe('backup and restore, with an external database', () => {
     const { code, stderr } = await restore(await database({ empty: true }), file);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^The backup is of another release [^\n]*Later9999999999999[^\n]*\n$/);
+  });
+
+  it('lets the role of the service use what the owner restored, and refuses that role alone', async () => {
+    const source = await filled();
+    await backup(source, file);
+    const target = await database({ empty: true });
+    const alone = { DATABASE_URL: asServiceRole(target.url) };
+    const both = { settings: { ...alone, MIGRATION_DATABASE_URL: target.url } };
+    const asService = (...args: string[]) =>
+      runCommand('restore', [file, ...args], { settings: alone });
+    const refusal = {
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^The role "\w+" does not own the tables, [^\n]+ MIGRATION_DATABASE_URL [^\n]+\n$/,
+      ),
+    };
+    expect(await asService()).toEqual(refusal);
+    expect(await contentsOf(target.url)).toEqual({});
+
+    expect(await runCommand('restore', [file], both)).toMatchObject({ code: 0, stderr: '' });
+    const service = await ServiceProcess.start({ settings: { ...site.settings, ...alone } });
+    expect(await site.faults(service)).toEqual([]);
+    await service.stop();
+
+    // Its schema is made anew, and what goes with it.
+    await query(
+      source.url,
+      `delete from schema_migrations where name like '%WriteProbe%'; drop table write_probe`,
+    );
+    await backup(source, file, '--force');
+    const before = await contentsOf(target.url);
+    expect(await asService('--force')).toEqual(refusal);
+    expect(await contentsOf(target.url)).toEqual(before);
+    expect(await runCommand('restore', [file, '--force'], both)).toMatchObject({ code: 0 });
+    const again = await ServiceProcess.start({ settings: { ...site.settings, ...alone } });
+    expect(await site.faults(again)).toEqual([]);
   });
 
   it('never leaves half a file, and replaces none unasked', async () => {

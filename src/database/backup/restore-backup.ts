@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { lastUnknown } from '../applied-migrations.js';
 import { commandConnection } from '../connection.js';
-import { createDataSource, type Schema } from '../data-source.js';
+import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
 import { MIGRATION_LOCK } from '../migrate.js';
 import { Transactions, type Tx } from '../transactions.js';
 import { BackupError, type SequenceValue } from './backup-format.js';
@@ -46,6 +46,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
 async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions): Promise<void> {
   const { plan, backup, schema, force } = options;
   const client = (await tx.queryRunner!.connect()) as ClientBase;
+  await requireOwner(client);
   // A service that starts meanwhile waits here for what this leaves.
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   const applied = await appliedMigrations(client);
@@ -65,6 +66,20 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
     await remake(tx, client, dataSource, options);
   }
   await plan.rebuild(tx);
+}
+
+/** Rows are replaced past triggers, and tables made: only their owner may. */
+async function requireOwner(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ role: string; may: boolean }>(
+    `select current_user as role, case when to_regclass('${MIGRATIONS_TABLE}') is null
+         then coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)
+         else (select pg_has_role(relowner, 'USAGE') from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}'))
+       end as may`,
+  );
+  if (rows[0]!.may) return;
+  throw new BackupError(
+    `The role "${rows[0]!.role}" does not own the tables, and nothing was changed: set MIGRATION_DATABASE_URL to their owner, beside DATABASE_URL.`,
+  );
 }
 
 /** Whoever reads or writes meanwhile waits, and then finds all of it. */

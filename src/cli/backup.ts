@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
 import { writeBackup } from '../database/backup/write-backup.js';
+import { requireOneDatabase } from '../database/one-database.js';
 import { reachServer } from '../database/open-database.js';
 import { givenSecretKeys } from '../secrets/load-secret-keys.js';
 import { planOfBackup } from './backup-plan.js';
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
   await refuseNoDatabase(settings);
   const server = await reachServer(settings, () => undefined, { join: true });
   try {
+    await requireOneDatabase(server);
     const keys = withKey ? givenSecretKeys(settings)?.written() : undefined;
     const plan = planOfBackup(settings, withoutKey);
     const { manifest, tables } = await writeBackup({

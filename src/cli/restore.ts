@@ -6,6 +6,7 @@ import { readSecretKey } from '../config/secret-key.js';
 import { BackupError } from '../database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../database/backup/read-backup.js';
 import { restoreBackup } from '../database/backup/restore-backup.js';
+import { requireOneDatabase } from '../database/one-database.js';
 import { requireSignature } from '../database/backup/signature.js';
 import { letServiceUse, reachServer } from '../database/open-database.js';
 import { createKeyFile } from '../secrets/key-file.js';
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
   const plan = new RestoreOfService(settings, backup, withoutKey);
   try {
     const { ownerUrl: url } = server;
+    await requireOneDatabase(server);
     await restoreBackup({ url, file, backup, schema, plan, force: values.force });
     await letServiceUse(server, schema);
   } finally {

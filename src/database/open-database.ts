@@ -4,6 +4,7 @@ import type { Settings } from '../config/settings.js';
 import { connectionOptions, patientConnectionOptions } from './connection.js';
 import { createDataSource, type Schema } from './data-source.js';
 import { migrate } from './migrate.js';
+import { requireOneDatabase } from './one-database.js';
 import { grantRuntime } from './runtime-role.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 
@@ -92,6 +93,7 @@ export async function reachServer(
 
 /** Brings the schema up to date as its owner, and lets the service's role use it. */
 export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
+  await requireOneDatabase({ ownerUrl, url });
   await migrate(ownerUrl, schema);
   await letServiceUse({ ownerUrl, url }, schema);
 }

@@ -1,14 +1,19 @@
 import type { DataSource } from 'typeorm';
 import { lastUnknown, readAppliedMigrations } from './applied-migrations.js';
-import type { Schema } from './data-source.js';
+import { MIGRATIONS_TABLE, type Schema } from './data-source.js';
 
 const OLDEST_SUPPORTED = 140_000;
+
+/** For a role that is meant to own nothing: owning the database would undo what it is for. */
+const AS_THE_OWNER =
+  'Where another role owns the database, run `npm run migrate` with MIGRATION_DATABASE_URL of that role';
 
 export class UnsupportedDatabaseError extends Error {}
 
 /** Refuses what this release cannot work with, before anything is changed. */
 export async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
   await requireSupportedVersion(dataSource);
+  await requireReadable(dataSource);
   const applied = await readAppliedMigrations((statement) => dataSource.query(statement));
   requireNoneUnknown(applied, schema);
   const known = schema.migrations.map((migration) => new migration().name);
@@ -25,6 +30,17 @@ async function requireSupportedVersion(dataSource: DataSource): Promise<void> {
       `PostgreSQL 14 or newer is needed; the server is ${row?.name ?? 'unknown'}.`,
     );
   }
+}
+
+async function requireReadable(dataSource: DataSource): Promise<void> {
+  const [found] = await dataSource.query<{ readable: boolean | null; role: string }[]>(
+    `select has_table_privilege(to_regclass($1)::oid, 'select') as readable, current_user as role`,
+    [MIGRATIONS_TABLE],
+  );
+  if (found?.readable !== false) return;
+  throw new UnsupportedDatabaseError(
+    `The role "${found.role}" may not read the tables of the service. ${AS_THE_OWNER}: it grants what is needed.`,
+  );
 }
 
 /** Tables that a newer release has changed may be read wrongly, or written to without what it expects in them. */
@@ -55,13 +71,13 @@ async function requireRights(
   if (needsTables && !rights!.may_create_tables) {
     throw new UnsupportedDatabaseError(
       `The role "${role}" may not create tables in the schema "${schema}", and there are tables to make or to change. ` +
-        `Let it own the database: alter database "${database}" owner to "${role}".`,
+        `${AS_THE_OWNER}. With one role alone, let it own the database: alter database "${database}" owner to "${role}".`,
     );
   }
   if (missing.length > 0 && !rights!.may_create_schemas) {
     throw new UnsupportedDatabaseError(
       `The role "${role}" may not create schemas in the database "${database}", and the job queue needs the schema "${missing[0]}". ` +
-        `Let it: grant create on database "${database}" to "${role}".`,
+        `${AS_THE_OWNER}. With one role alone, let it: grant create on database "${database}" to "${role}".`,
     );
   }
 }

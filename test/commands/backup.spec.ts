@@ -282,6 +282,11 @@ describe('backup and restore, with an external database', () => {
     const before = await contentsOf(target.url);
     expect(await asService('--force')).toEqual(refusal);
     expect(await contentsOf(target.url)).toEqual(before);
+    const other = await database({ empty: true });
+    const astray = { ...both.settings, DATABASE_URL: asServiceRole(other.url) };
+    const elsewhere = await runCommand('restore', [file, '--force'], { settings: astray });
+    expect(elsewhere.stderr).toMatch(/^MIGRATION_DATABASE_URL leads to [^\n]+\n$/);
+    expect(await contentsOf(target.url)).toEqual(before);
     expect(await runCommand('restore', [file, '--force'], both)).toMatchObject({ code: 0 });
     const again = await ServiceProcess.start({ settings: { ...site.settings, ...alone } });
     expect(await site.faults(again)).toEqual([]);

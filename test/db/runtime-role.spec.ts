@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
 import { migrateFor } from '../../src/database/open-database.js';
+import { runCommand } from '../support/command.js';
 import { compiledService } from '../support/compiled-service.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -12,6 +15,8 @@ import { TEST_SETTINGS } from '../support/test-app.js';
 jest.setTimeout(120_000);
 
 const NOT_ALLOWED = '42501';
+const LEAD_ELSEWHERE =
+  /^MIGRATION_DATABASE_URL leads to \S+\/test_\w+ and DATABASE_URL to [^\n@]+ another database: [^\n]+\n$/;
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
@@ -154,6 +159,23 @@ describe('a service whose role owns nothing', () => {
     await useService(service);
     await service.stop();
     expectNothingRefused(service);
+  });
+
+  it('is refused in one line where the two addresses lead to two databases', async () => {
+    const other = await createTestDatabase({ empty: true });
+    for (const name of ['migrate', 'backup']) {
+      const file = join(tmpdir(), `its-${randomUUID()}`);
+      const { code, stderr } = await runCommand(name, name === 'migrate' ? [] : [file], {
+        settings: { DATABASE_URL: asServiceRole(other.url), MIGRATION_DATABASE_URL: database.url },
+      });
+      expect({ name, code, stderr }).toEqual({
+        name,
+        code: 1,
+        stderr: expect.stringMatching(LEAD_ELSEWHERE),
+      });
+      expect(existsSync(file)).toBe(false);
+    }
+    await other.drop();
   });
 
   it.each([

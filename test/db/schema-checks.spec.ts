@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
 import { migrate } from '../../src/database/migrate.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 jest.setTimeout(60_000);
 
@@ -57,12 +57,23 @@ describe('a start on a database that it cannot work with', () => {
 
   it('should refuse a role that may create tables but no schema', async () => {
     await withoutSchemas();
-    await expectRefusal(/may not create schemas in the database "test_.*grant create on database/);
+    await expectRefusal(
+      /may not create schemas in the database "test_.*npm run migrate.*MIGRATION_DATABASE_URL.*grant create on database/,
+    );
   });
 
   it('should refuse a role that may create schemas but no tables', async () => {
     await withoutTables();
-    await expectRefusal(/may not create tables in the schema "public".*owner to/);
+    await expectRefusal(
+      /may not create tables in the schema "public".*npm run migrate.*MIGRATION_DATABASE_URL.*owner to/,
+    );
+  });
+
+  it('should say to a role without grants who gives them', async () => {
+    await migrate(database.url, schema);
+    await expect(migrate(asServiceRole(database.url), schema)).rejects.toThrow(
+      /may not read the tables of the service.*npm run migrate.*MIGRATION_DATABASE_URL/,
+    );
   });
 
   it('should accept a role without either right where there is nothing to make', async () => {

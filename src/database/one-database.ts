@@ -1,0 +1,53 @@
+import { randomInt } from 'node:crypto';
+import { Client } from 'pg';
+import { commandConnection } from './connection.js';
+import type { Roles } from './open-database.js';
+import { UnsupportedDatabaseError } from './schema-checks.js';
+import { sqlStateOf } from './sqlstate.js';
+
+/** A login that is refused. What is wrong with it, those say who use it. */
+const NOT_LET_IN = /^28/;
+
+/**
+ * Two addresses may differ and lead to one database, or look the same and not do so. A lock that one session holds is seen
+ * by the other where both are in the same database of the same server, and nowhere else; it needs no right.
+ */
+export async function requireOneDatabase({ ownerUrl, url }: Roles): Promise<void> {
+  if (ownerUrl === url) return;
+  const owner = new Client(commandConnection(ownerUrl));
+  const service = new Client(commandConnection(url));
+  // A connection that breaks rejects what waits for it.
+  for (const client of [owner, service]) client.on('error', () => undefined);
+  const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
+  try {
+    await owner.connect();
+    if (!(await isLetIn(service))) return;
+    await owner.query('select pg_advisory_lock($1, $2)', lock);
+    const { rows } = await service.query<{ free: boolean }>(
+      'select pg_try_advisory_lock($1, $2) as free',
+      lock,
+    );
+    if (!rows[0]?.free) return;
+  } finally {
+    await Promise.all([owner.end(), service.end()]);
+  }
+  throw new UnsupportedDatabaseError(
+    `MIGRATION_DATABASE_URL leads to ${placeOf(ownerUrl)} and DATABASE_URL to ${placeOf(url)}, which is another database: let both name the same one.`,
+  );
+}
+
+async function isLetIn(client: Client): Promise<boolean> {
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    if (NOT_LET_IN.test(String(sqlStateOf(error)))) return false;
+    throw error;
+  }
+}
+
+/** Without the role and its password. */
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}

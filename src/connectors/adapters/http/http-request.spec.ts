@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { HttpAction, HttpConfig } from './http-config.js';
 import { requestFor } from './http-request.js';
-import { CannotRender } from './rendering.js';
+import { CannotRender, MOST_RENDERED_BYTES } from './rendering.js';
 
 const BASE = 'https://vendor.example/api';
 
@@ -99,6 +99,59 @@ describe('the request of an http action', () => {
   it('finds nothing that was not given, whatever it is called', () => {
     const body = { a: '{{ parameters.constructor }}', b: 'x{{ parameters.__proto__ }}' };
     expect(JSON.parse(request({ path: '/', body }, {}).body!)).toEqual({ b: 'x' });
+  });
+
+  describe('with templates that multiply a value', () => {
+    const parameters = { text: 'x'.repeat(10_000), list: ['x'.repeat(9_996)] };
+    const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    const times = (count: number, text: string) => text.repeat(count);
+    const lists = (count: number, text: string) => ({ list: Array<string>(count).fill(text) });
+    const text = '{{ parameters.text }}';
+    const list = '{{ parameters.list }}';
+
+    it.each([
+      ['a path', (count: number) => request({ path: `/${times(count, text)}` }, parameters)],
+      ['a query', (count: number) => request({ path: `/?q=${times(count, text)}` }, parameters)],
+      [
+        'a header',
+        (count: number) =>
+          request({ path: '/' }, parameters, { headers: { 'x-a': times(count, text) } }),
+      ],
+      [
+        'a form',
+        (count: number) => request({ path: '/', body: times(count, text) }, parameters, form),
+      ],
+      [
+        'a text',
+        (count: number) => request({ path: '/', body: { a: times(count, text) } }, parameters),
+      ],
+      ['texts', (count: number) => request({ path: '/', body: lists(count, text) }, parameters)],
+      ['values', (count: number) => request({ path: '/', body: lists(count, list) }, parameters)],
+      [
+        'JSON in a string',
+        (count: number) =>
+          request({ path: '/', body: JSON.stringify(lists(count, text)) }, parameters),
+      ],
+    ])('refuses %s that would be too large', (_, of) => {
+      expect(() => of(100)).not.toThrow();
+      expect(() => of(110)).toThrow(CannotRender);
+      expect(() => of(110)).toThrow(`more than ${MOST_RENDERED_BYTES} bytes`);
+    });
+
+    it('counts all parts of a request together, as long as they are when they are written', () => {
+      const half = { path: `/?q=${times(53, text)}`, body: { a: times(53, text) } };
+      expect(() => request(half, parameters)).toThrow(CannotRender);
+      const escaped = { path: '/', body: { a: times(20, text) } };
+      expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(CannotRender);
+    });
+
+    it('stops at once, whatever it would come to', () => {
+      const secrets = { s: 'x'.repeat(8_000) };
+      const body = lists(45, times(1_250, '{{secrets.s}}'));
+      const before = process.memoryUsage().heapUsed;
+      expect(() => request({ path: '/', body }, {}, { secrets })).toThrow(CannotRender);
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
+    });
   });
 
   it('never leaves its place, whatever the value', () => {

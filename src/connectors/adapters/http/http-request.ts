@@ -7,7 +7,7 @@ import {
   type HttpConfig,
   takesForm,
 } from './http-config.js';
-import { renderForm, renderHeader, renderJson, renderPath } from './rendering.js';
+import { Rendering } from './rendering.js';
 import { parseTemplate, referencesIn, type Scope } from './template.js';
 
 /** The request of an action. Throws CannotRender when the parameters do not fit. */
@@ -17,10 +17,11 @@ export function requestFor(
   { actionId, parameters }: Pick<ActionCall, 'actionId' | 'parameters'>,
 ): VendorRequest {
   const scope: Scope = { parameters, secrets: config.secrets ?? {}, action: { id: actionId } };
-  const body = bodyOf(config, action, scope);
+  const rendering = new Rendering(scope);
+  const body = bodyOf(config, action, rendering);
   return {
     method: action.method ?? DEFAULT_METHOD,
-    url: addressOf(config, renderPath(action.path, scope)),
+    url: addressOf(config, rendering.path(action.path)),
     headers: {
       accept: 'application/json',
       ...(body !== undefined &&
@@ -31,7 +32,7 @@ export function requestFor(
       ...(headerNamed(config.headers, 'idempotency-key') === undefined && {
         'idempotency-key': actionId,
       }),
-      ...renderedHeaders(config, scope),
+      ...renderedHeaders(config, rendering),
     },
     ...(body !== undefined && { body }),
   };
@@ -46,7 +47,10 @@ export function testRequest(config: HttpConfig): VendorRequest {
   return {
     method: 'GET',
     url: new URL(config.base_url),
-    headers: renderedHeaders({ ...config, headers: Object.fromEntries(constant) }, scope),
+    headers: renderedHeaders(
+      { ...config, headers: Object.fromEntries(constant) },
+      new Rendering(scope),
+    ),
   };
 }
 
@@ -58,14 +62,21 @@ function addressOf({ base_url }: HttpConfig, path: string): URL {
   return address;
 }
 
-function bodyOf(config: HttpConfig, { body }: HttpAction, scope: Scope): string | undefined {
+function bodyOf(
+  config: HttpConfig,
+  { body }: HttpAction,
+  rendering: Rendering,
+): string | undefined {
   if (body === undefined) return undefined;
-  if (typeof body !== 'string') return renderJson(body, scope);
-  return takesForm(config) ? renderForm(body, scope) : renderJson(JSON.parse(body), scope);
+  if (typeof body !== 'string') return rendering.json(body);
+  return takesForm(config) ? rendering.form(body) : rendering.json(JSON.parse(body));
 }
 
-function renderedHeaders({ headers = {} }: HttpConfig, scope: Scope): Record<string, string> {
+function renderedHeaders(
+  { headers = {} }: HttpConfig,
+  rendering: Rendering,
+): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, renderHeader(value, scope)]),
+    Object.entries(headers).map(([name, value]) => [name, rendering.header(value)]),
   );
 }

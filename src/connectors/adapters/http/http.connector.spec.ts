@@ -68,6 +68,13 @@ describe('HttpConnector', () => {
 
   afterAll(() => vendor.stop());
 
+  it('sends nothing that would be too large', async () => {
+    const outcome = await execute({ body: { a: '{{action.id}}'.repeat(250_000) } });
+    expect(outcome).toEqual({ kind: 'refused', message: expect.stringContaining('1048576 bytes') });
+    expect(vendor.requests).toHaveLength(0);
+    expect(gate.asked).toBe(0);
+  });
+
   it.each(BEHAVIOURS)('has an effect at most once when it is not idempotent: %s', async (one) => {
     vendor.behave(one);
     const outcome = await execute({}).catch((error: unknown) => error);

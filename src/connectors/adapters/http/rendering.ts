@@ -4,79 +4,118 @@ import { fill, parseTemplate, type Reference, type Scope, valueOf } from './temp
 
 /** What was asked for cannot be put where the template has it. Nothing is sent. */
 export class CannotRender extends UnreachableError {
-  constructor(reference: Reference, problem: string) {
-    super(`${reference.root}.${reference.name} ${problem}`, { passing: false });
+  constructor(problem: string) {
+    super(problem, { passing: false });
   }
 }
+
+/** As much as the path, the headers and the body of one request may have together. */
+export const MOST_RENDERED_BYTES = 1_048_576;
 
 /** Dots that lead elsewhere: nobody encodes them, and some servers decode the slashes beside them before they look. */
 const CLIMBING = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
 
-/** A value is one segment, or a part of one: it can neither begin another nor climb. */
-export function renderPath(text: string, scope: Scope): string {
-  const query = text.indexOf('?');
-  const path = query < 0 ? text : text.slice(0, query);
-  const rendered = path
-    .split('/')
-    .map((segment) => renderSegment(segment, scope))
-    .join('/');
-  if (query < 0) return rendered;
-  return rendered + fill(parseTemplate(text.slice(query)), scope, encoded);
+/**
+ * The parts of one request. A short template may name a long value many times, so that what comes of it is counted piece
+ * by piece, before the pieces are put together.
+ */
+export class Rendering {
+  private bytes = 0;
+
+  constructor(private readonly scope: Scope) {}
+
+  /** A value is one segment, or a part of one: it can neither begin another nor climb. */
+  path(text: string): string {
+    const query = text.indexOf('?');
+    const path = query < 0 ? text : text.slice(0, query);
+    const rendered = path
+      .split('/')
+      .map((segment) => this.segment(segment))
+      .join('/');
+    return query < 0 ? rendered : rendered + this.form(text.slice(query));
+  }
+
+  header(text: string): string {
+    return this.filled(text, (value, reference) => {
+      if (!isHeaderText(value)) {
+        throw unfit(reference, 'has characters that a header cannot carry.');
+      }
+      return value;
+    });
+  }
+
+  form(text: string): string {
+    return this.filled(text, encoded);
+  }
+
+  /**
+   * JSON is built as values and only then written, so that nothing in a value can end its string. A string that is one
+   * reference and nothing else becomes the value itself, and is left out with its key where there is none.
+   */
+  json(value: unknown): string {
+    return JSON.stringify(this.built(value));
+  }
+
+  private segment(segment: string): string {
+    const text = this.filled(segment, (value, reference) => {
+      if (value === '') throw unfit(reference, 'is needed in the path, and missing.');
+      return encoded(value, reference);
+    });
+    const reference = parseTemplate(segment).find((part) => typeof part !== 'string');
+    if (reference && CLIMBING.test(text)) throw unfit(reference, 'is no path segment.');
+    return text;
+  }
+
+  private built(value: unknown): unknown {
+    if (typeof value === 'string') return this.builtText(value);
+    if (Array.isArray(value)) {
+      return value.map((item) => this.built(item)).filter((item) => item !== undefined);
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.built(item)]));
+  }
+
+  private builtText(text: string): unknown {
+    const [first, ...more] = parseTemplate(text);
+    if (typeof first !== 'object' || more.length > 0) {
+      return this.filled(text, (value) => value, writtenSize);
+    }
+    const value = valueOf(this.scope, first);
+    if (value !== undefined) this.count(writtenSize(value));
+    return value;
+  }
+
+  private filled(
+    text: string,
+    escape: (value: string, reference: Reference) => string,
+    sizeOf: (part: string) => number = (part) => Buffer.byteLength(part),
+  ): string {
+    return fill(parseTemplate(text), this.scope, escape, (part) => this.count(sizeOf(part)));
+  }
+
+  private count(bytes: number): void {
+    this.bytes += bytes;
+    if (this.bytes <= MOST_RENDERED_BYTES) return;
+    throw new CannotRender(
+      `With the values in its templates the request has more than ${MOST_RENDERED_BYTES} bytes.`,
+    );
+  }
 }
 
-function renderSegment(segment: string, scope: Scope): string {
-  const template = parseTemplate(segment);
-  const text = fill(template, scope, (value, reference) => {
-    if (value === '') throw new CannotRender(reference, 'is needed in the path, and missing.');
-    return encoded(value, reference);
-  });
-  const reference = template.find((part) => typeof part !== 'string');
-  if (reference && CLIMBING.test(text)) throw new CannotRender(reference, 'is no path segment.');
-  return text;
+function unfit({ root, name }: Reference, problem: string): CannotRender {
+  return new CannotRender(`${root}.${name} ${problem}`);
 }
 
 /** For a path segment, a query and a form alike. */
 function encoded(value: string, reference: Reference): string {
-  if (/\p{Surrogate}/u.test(value)) throw new CannotRender(reference, 'is no proper text.');
+  if (/\p{Surrogate}/u.test(value)) throw unfit(reference, 'is no proper text.');
   return encodeURIComponent(value).replace(
     /[!'()*]/g,
     (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 }
 
-export function renderHeader(text: string, scope: Scope): string {
-  return fill(parseTemplate(text), scope, (value, reference) => {
-    if (!isHeaderText(value)) {
-      throw new CannotRender(reference, 'has characters that a header cannot carry.');
-    }
-    return value;
-  });
-}
-
-export function renderForm(text: string, scope: Scope): string {
-  return fill(parseTemplate(text), scope, encoded);
-}
-
-/**
- * JSON is built as values and only then written, so that nothing in a value can end its string. A string that is one
- * reference and nothing else becomes the value itself, and is left out with its key where there is none.
- */
-export function renderJson(value: unknown, scope: Scope): string {
-  return JSON.stringify(built(value, scope));
-}
-
-function built(value: unknown, scope: Scope): unknown {
-  if (typeof value === 'string') return builtText(value, scope);
-  if (Array.isArray(value)) {
-    return value.map((item) => built(item, scope)).filter((item) => item !== undefined);
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, built(item, scope)]));
-}
-
-function builtText(text: string, scope: Scope): unknown {
-  const template = parseTemplate(text);
-  const [first] = template;
-  if (template.length === 1 && typeof first === 'object') return valueOf(scope, first);
-  return fill(template, scope, (value) => value);
+/** As JSON, where some characters take more room than they have by themselves. */
+function writtenSize(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }

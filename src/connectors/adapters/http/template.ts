@@ -73,14 +73,19 @@ export function valueOf(scope: Scope, { root, name }: Reference): unknown {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-/** The text with every value in it, each escaped for where it lands. */
+/** The text with every value in it, each escaped for where it lands. `each` sees the parts before they are joined. */
 export function fill(
   template: Template,
   scope: Scope,
   escape: (text: string, reference: Reference) => string,
+  each: (part: string) => void,
 ): string {
   return template
-    .map((part) => (typeof part === 'string' ? part : escape(textOf(valueOf(scope, part)), part)))
+    .map((part) => {
+      const text = typeof part === 'string' ? part : escape(textOf(valueOf(scope, part)), part);
+      each(text);
+      return text;
+    })
     .join('');
 }
 

@@ -43,6 +43,10 @@ export function isSuspicious(
   return keys !== countKeys(value, MAX_DEPTH);
 }
 
+export function nestsTooDeep(value: unknown): boolean {
+  return countKeys(value, MAX_DEPTH) < 0;
+}
+
 /** The number of keys in the value and all below it; -1 when it nests deeper than `depth`. */
 function countKeys(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null) return 0;

@@ -92,6 +92,28 @@ describe('httpConfigProblems', () => {
     expect(problems({ body })[0]![0]).toBe(field);
   });
 
+  const FIELD = 'config.actions.block_ip.body';
+  const keys = (count: number) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [at, 0])));
+
+  it.each([
+    ['values', `[${'[],'.repeat(20_000)}[]]`, 'has more keys or values than may be'],
+    ['keys', keys(5_001), 'has more keys or values than may be'],
+    ['levels, far too many', '['.repeat(500_000) + ']'.repeat(500_000), 'has more keys or values'],
+    ['levels', '['.repeat(65) + ']'.repeat(65), 'is nested deeper than 64 levels'],
+  ])('holds JSON in a text to the bounds of a body: %s', (_, body, message) => {
+    expect(problems({ body })).toEqual([[FIELD, expect.stringContaining(message)]]);
+  });
+
+  it.each([
+    ['values', `[${'0,'.repeat(19_990)}0]`],
+    ['keys', keys(5_000)],
+    ['levels', '['.repeat(64) + ']'.repeat(64)],
+    ['letters in a string', JSON.stringify({ a: '[{,:'.repeat(100_000) })],
+  ])('takes JSON in a text with as many as may be: %s', (_, body) => {
+    expect(problems({ body })).toEqual([]);
+  });
+
   it('takes text for a form and nothing else', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
     expect(problems({ body: 'a={{ parameters.ip }}' }, { headers })).toEqual([]);

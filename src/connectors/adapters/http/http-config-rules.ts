@@ -1,6 +1,7 @@
 import { parametersOf } from '../../../common/action-parameters.js';
 import { type ActionTypeName, isActionType } from '../../../common/action-types.js';
 import { type FieldError, MOST_ERRORS } from '../../../common/errors/app-error.js';
+import { FEW, MAX_DEPTH, nestsTooDeep, tokensOf } from '../../../common/http/json-suspicion.js';
 import { shownName, shownStart } from '../../../common/text.js';
 import {
   type HttpAction,
@@ -100,13 +101,26 @@ function bodyProblems(
   const place = `${field}.body`;
   if (form && typeof body === 'string') return templates.problems(body, place);
   if (form) return [problem(place, 'form', 'must be text when the content-type is a form')];
-  if (typeof body !== 'string') return jsonProblems(body, place, templates);
-  try {
-    return jsonProblems(JSON.parse(body), place, templates);
-  } catch {
-    const json = problem(place, 'json', 'must be JSON; templates stand within its strings');
-    return [...templates.problems(body, place), json];
+  return typeof body === 'string'
+    ? jsonTextProblems(body, place, templates)
+    : jsonProblems(body, place, templates);
+}
+
+/** What is in a text was not counted with the body that the text came in, and is held to the same bounds. */
+function jsonTextProblems(text: string, field: string, templates: Templates): FieldError[] {
+  if (tokensOf(text, FEW).areTooMany) {
+    return [problem(field, 'too_many_values', 'has more keys or values than may be')];
   }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const json = problem(field, 'json', 'must be JSON; templates stand within its strings');
+    return [...templates.problems(text, field), json];
+  }
+  return nestsTooDeep(value)
+    ? [problem(field, 'too_deep', `is nested deeper than ${MAX_DEPTH} levels`)]
+    : jsonProblems(value, field, templates);
 }
 
 function jsonProblems(

@@ -72,11 +72,11 @@ export class AppModule {
       providers: [
         // The order of the guards is the order in which a caller learns what is wrong.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
+        { provide: APP_GUARD, useClass: SameOriginGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
         { provide: APP_GUARD, useClass: HeaderGuard },
         { provide: APP_GUARD, useClass: RoleGuard },
-        { provide: APP_GUARD, useClass: SameOriginGuard },
         { provide: APP_GUARD, useClass: InputGuard },
         { provide: APP_GUARD, useClass: OnceGuard },
         { provide: APP_PIPE, useFactory: createValidationPipe },

@@ -6,8 +6,6 @@ import type { Caller, LimitClass } from '../common/caller.js';
 import { Settings } from '../config/settings.js';
 import { LIMITED, type Limited, type NamedLimit, STRANGERS_PER_MINUTE } from './limited.js';
 
-const STRANGERS: NamedLimit = { name: 'strangers', perMinute: STRANGERS_PER_MINUTE };
-
 /** Decides which limit a request counts against. */
 @Injectable()
 export class RequestLimits {
@@ -28,7 +26,9 @@ export class RequestLimits {
   limitOf(context: ExecutionContext, request: FastifyRequest): NamedLimit | undefined {
     const declared = this.declarationOf(context);
     if (declared === 'none') return undefined;
-    if (declared === 'strangers') return request.caller ? undefined : STRANGERS;
+    if (declared === 'login' || declared === 'logout') {
+      return request.caller ? undefined : { name: declared, perMinute: STRANGERS_PER_MINUTE };
+    }
     if (typeof declared === 'object') return declared.perMinute > 0 ? declared : undefined;
     const name = declared === 'by method' ? classOf(request.method) : declared;
     const perMinute = this.perMinute(name, request.caller);

@@ -42,10 +42,28 @@ describe('What is open to all', () => {
       cookie: 'its_session=nonsense',
     });
     expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
-    expect((await post('/login', '192.0.2.3')).status).toBe(429);
+    // Logging in has a count of its own.
+    expect((await post('/login', '192.0.2.3', '{')).status).toBe(400);
     expect((await post('/logout', '192.0.2.3', undefined, { cookie })).status).toBe(200);
     const ended = await app.request('GET', '/api/me', { headers: { cookie } });
     expect(ended.status).toBe(401);
+  });
+
+  it.each([
+    ['/login', '192.0.2.5'],
+    ['/logout', '192.0.2.6'],
+  ])('does not count what another site sends to %s', async (path, address) => {
+    const user = await makeUser(app, 'viewer');
+    const elsewhere = { 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example' };
+    for (let count = 0; count <= PER_MINUTE; count += 1) {
+      expect((await post(path, address, '{}', elsewhere)).status).toBe(403);
+    }
+    const body = JSON.stringify({ username: user.name, password: user.password });
+    const login = await post('/login', address, body);
+    expect(login.status).toBe(200);
+    expect(login.headers['x-ratelimit-remaining']).toBe(String(PER_MINUTE - 1));
+    const logout = await post('/logout', address);
+    expect(logout.headers['x-ratelimit-remaining']).toBe(String(PER_MINUTE - 1));
   });
 
   it('lets an address try so many wrong metrics tokens, and never refuses the right one', async () => {

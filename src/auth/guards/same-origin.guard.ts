@@ -15,7 +15,10 @@ export const FromSameOrigin = (): MethodDecorator => SetMetadata(SAME_ORIGIN, 'n
 /** For what acts with the session's authority outside /api: as everything with a cookie, it has to say where it is from. */
 export const FromThisSite = (): MethodDecorator => SetMetadata(SAME_ORIGIN, 'this-site');
 
-/** A program, which has no browser's cookies to be misused, says nothing of where it comes from. */
+/**
+ * A program, which has no browser's cookies to be misused, says nothing of where it comes from. Comes before the rate
+ * limits, so that a page of another site cannot use up what its visitors, or their neighbours, may do here.
+ */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

@@ -42,7 +42,7 @@ export class LoginController {
   @HttpCode(200)
   @Consumes('json-or-form')
   @FromSameOrigin()
-  @Limited('strangers')
+  @Limited('login')
   @UseFilters(LoginPageFilter)
   @Operation('logIn', 'Log in')
   @ApiNextQuery()

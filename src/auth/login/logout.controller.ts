@@ -24,7 +24,7 @@ export class LogoutController {
   @HttpCode(200)
   @Consumes('json-or-form')
   @FromSameOrigin()
-  @Limited('strangers')
+  @Limited('logout')
   @Operation('logOut', 'End the session')
   @ApiAnswer({
     status: 200,

@@ -24,12 +24,12 @@ export class TooManyFailuresError extends AppError {
   }
 }
 
-/** The same for a name that no user has. */
+/** The same for a name that no user has, and for the current password of who is logged in. */
 export class AccountThrottledError extends AppError {
   constructor(retryAfterSeconds: number) {
     super(
       'rate_limited',
-      'Too many failed logins with this user name from new addresses; try again later, or from an address that it logged in from before.',
+      'Too many wrong passwords for this user from new addresses; try again later, or from an address that it logged in from before.',
       { headers: { 'retry-after': String(retryAfterSeconds) } },
     );
   }
@@ -46,8 +46,15 @@ export class WeakPasswordError extends AppError {
 }
 
 export class InvalidCredentialsError extends AppError {
+  constructor(message = 'The user name or the password is wrong.') {
+    super('invalid_credentials', message);
+  }
+}
+
+/** For who is logged in, and named nobody. */
+export class WrongCurrentPasswordError extends InvalidCredentialsError {
   constructor() {
-    super('invalid_credentials', 'The user name or the password is wrong.');
+    super('The current password is wrong.');
   }
 }
 

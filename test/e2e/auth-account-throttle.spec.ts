@@ -93,18 +93,21 @@ describe('Guessing one password from many addresses', () => {
   it('by changing it in a stolen session is slowed likewise, and apart from logins', async () => {
     await guessFrom(20, rotating, owner.name);
     const session = await inSession(app, owner);
+    const ask = (address: string, current_password: string) =>
+      session.request('PUT', '/api/me/password', {
+        body: { current_password, new_password: 'quite another one: 47 herons' },
+        headers: { 'x-forwarded-for': address },
+      });
     const change = async (address: string, current_password: string) =>
-      (
-        await session.request('PUT', '/api/me/password', {
-          body: { current_password, new_password: 'quite another one: 47 herons' },
-          headers: { 'x-forwarded-for': address },
-        })
-      ).status;
+      (await ask(address, current_password)).status;
     const statuses = await Promise.all(
       Array.from({ length: 30 }, (_, index) => change(rotating(index), `wrong ${index}`)),
     );
     expect(tally(statuses)).toEqual({ 401: 10, 429: 20 });
-    expect(await change('203.0.113.1', owner.password)).toBe(429);
+    const refused = await ask('203.0.113.1', owner.password);
+    expect(refused.status).toBe(429);
+    // Nobody tried to log in here.
+    expect(refused.body.error.message).toMatch(/^Too many wrong passwords for this user/);
     expect(await statusOf('127.0.0.1', owner.name, owner.password)).toBe(200);
     expect(await change('127.0.0.1', owner.password)).toBe(200);
   });

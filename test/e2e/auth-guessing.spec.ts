@@ -38,7 +38,7 @@ describe('Guessing passwords', () => {
       },
     });
     expect(form.status).toBe(429);
-    expect(form.text).toContain('Too many failed logins');
+    expect(form.text).toContain('Too many wrong passwords from this address');
   });
 
   it('is no quicker all at once', async () => {

@@ -186,6 +186,9 @@ describe('Login', () => {
     });
     expect(answer.status).toBe(415);
     expect(answer.body.error.code).toBe('unsupported_media_type');
+    expect(answer.body.error.message).toBe(
+      'The body must be application/json or application/x-www-form-urlencoded in UTF-8.',
+    );
   });
 
   it.each([

@@ -192,6 +192,11 @@ describe('The page that changes the own password', () => {
     const cookie = await logIn(app, user);
     const silent = await app.request('POST', '/login/password', { body, headers: { cookie } });
     expect([silent.status, silent.body.error.code]).toEqual([403, 'forbidden']);
+    const wrong = await session.request('POST', '/login/password', {
+      body: { ...body, current_password: 'not this one' },
+    });
+    expect([wrong.status, wrong.body.error.code]).toEqual([401, 'invalid_credentials']);
+    expect(wrong.body.error.message).toBe('The current password is wrong.');
     const answer = await session.request('POST', '/login/password', { body });
     expect([answer.status, answer.body.data.name]).toEqual([200, user.name]);
   });

@@ -251,6 +251,7 @@ describe('Sessions', () => {
     const wanted = { current_password: user.password, new_password: 'a better password' };
     const wrong = await put({ ...wanted, current_password: 'not this one' });
     expect([wrong.status, wrong.body.error.code]).toEqual([401, 'invalid_credentials']);
+    expect(wrong.body.error.message).toBe('The current password is wrong.');
     expect((await put({ ...wanted, new_password: 'too short' })).status).toBe(422);
     expect((await put({ ...wanted, new_password: 'x'.repeat(257) })).status).toBe(422);
     expect((await put(wanted)).body.data.name).toBe(user.name);

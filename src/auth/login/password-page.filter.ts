@@ -1,6 +1,6 @@
 import { Catch } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { AppError, ValidationError } from '../../common/errors/app-error.js';
+import { type AppError, ValidationError } from '../../common/errors/app-error.js';
 import { FormPageFilter } from './form-page.filter.js';
 import { nextOf } from './form-request.js';
 import { loginPage } from './login-page.js';
@@ -20,7 +20,6 @@ export class PasswordPageFilter extends FormPageFilter {
 }
 
 function wordsFor(error: AppError): string {
-  if (error.code === 'invalid_credentials') return 'The current password is wrong.';
   if (!(error instanceof ValidationError)) return error.message;
   return error.errors.map(({ message }) => message.replace(/^(\w+?)_password\b/, named)).join(' ');
 }

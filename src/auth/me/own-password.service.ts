@@ -3,7 +3,7 @@ import { AuditLog } from '../../audit/audit-log.js';
 import { AppError, ValidationError } from '../../common/errors/app-error.js';
 import { networkOf } from '../../common/net/network.js';
 import { Transactions } from '../../database/transactions.js';
-import { InvalidCredentialsError, UnauthorizedError } from '../auth.errors.js';
+import { UnauthorizedError, WrongCurrentPasswordError } from '../auth.errors.js';
 import { GuardedCheck } from '../passwords/guarded-check.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
@@ -42,7 +42,7 @@ export class OwnPasswordService {
       mayPass: true,
       username: caller.name,
     };
-    if (!(await this.check.passes(guess))) throw new InvalidCredentialsError();
+    if (!(await this.check.passes(guess))) throw new WrongCurrentPasswordError();
     if (wanted.new_password === wanted.current_password) {
       throw ValidationError.of('new_password', 'unchanged', 'new_password must be another one.');
     }
@@ -54,7 +54,7 @@ export class OwnPasswordService {
     await this.transactions.run(async (tx) => {
       // Someone else may have set another one since it was checked.
       if (!(await this.sessions.replacePassword(tx, caller.id, stored, hash))) {
-        throw new InvalidCredentialsError();
+        throw new WrongCurrentPasswordError();
       }
       await this.sessions.endAll(tx, caller.id, caller.sessionId);
       this.transactions.onCommit(tx, () => this.verification.forgetUser(caller.id));

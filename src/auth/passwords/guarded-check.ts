@@ -65,7 +65,7 @@ export class GuardedCheck {
   private refuseAddress({ address }: Guess, wait: number | undefined): void {
     if (wait === undefined) return;
     this.refusals.loginLimit(address);
-    throw new TooManyFailuresError('failed logins', wait);
+    throw new TooManyFailuresError('wrong passwords', wait);
   }
 
   private refuseAccount({ username }: Guess, wait: number | undefined): void {

@@ -33,6 +33,10 @@ export interface FieldError {
   readonly message: string;
 }
 
+export function unknownField(field: string, kind: 'field' | 'query parameter'): FieldError {
+  return { field, code: 'unknown_field', message: `${field} is not a known ${kind}.` };
+}
+
 /** Enough to mend a request; a hostile one could be answered with many times its size. */
 export const MOST_ERRORS = 100;
 const LONGEST_FIELD = 500;

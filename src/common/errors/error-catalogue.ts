@@ -9,7 +9,10 @@ export const ERROR_CATALOGUE = {
   },
   rollback_not_supported: { status: 400, meaning: 'The action type has no inverse.' },
   unauthorized: { status: 401, meaning: 'No, an unknown, an expired or a revoked key or session.' },
-  invalid_credentials: { status: 401, meaning: 'The user name or the password is wrong.' },
+  invalid_credentials: {
+    status: 401,
+    meaning: 'The user name, the password or the current password is wrong.',
+  },
   invalid_signature: {
     status: 401,
     meaning: 'The webhook signature is missing or does not verify.',

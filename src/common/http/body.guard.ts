@@ -18,6 +18,8 @@ import { requireReadableQuery } from './query-problems.js';
 import './request.js';
 import { type ReadBody, readStrictJson } from './strict-json.js';
 
+const JSON_NAME = 'application/json';
+const FORM_NAME = 'application/x-www-form-urlencoded';
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 
@@ -90,7 +92,8 @@ function problemOfType(request: FastifyRequest, kind: BodyKind): AppError | unde
     return unsupported(`Content-Encoding ${encoding} is not supported.`);
   }
   if (JSON_TYPE.test(type) || (kind === 'json-or-form' && isForm(request))) return undefined;
-  return unsupported('The body must be application/json in UTF-8.');
+  const types = kind === 'json-or-form' ? `${JSON_NAME} or ${FORM_NAME}` : JSON_NAME;
+  return unsupported(`The body must be ${types} in UTF-8.`);
 }
 
 /** Every body of this API is an object. The validation pipe would take null for one, and stumble over a number. */

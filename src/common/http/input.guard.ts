@@ -3,7 +3,12 @@ import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.j
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import { type FieldError, MOST_ERRORS, ValidationError } from '../errors/app-error.js';
+import {
+  type FieldError,
+  MOST_ERRORS,
+  unknownField,
+  ValidationError,
+} from '../errors/app-error.js';
 import { shownName } from '../text.js';
 import { ANY_QUERY } from './handler-options.js';
 import { queryProblems } from './query-problems.js';
@@ -73,17 +78,15 @@ export function paramTypes(metadata: object): number[] {
 function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput): FieldError[] {
   if (declared.query === 'ignored') return [];
   const unknown = declared.query === 'undeclared' ? Object.keys(query) : [];
-  return [...unknown.map((name) => unknownField(name, 'query parameter')), ...queryProblems(query)];
+  return [
+    ...unknown.map((name) => unknownField(shownName(name), 'query parameter')),
+    ...queryProblems(query),
+  ];
 }
 
 function problemsOfBody(body: unknown, declared: DeclaredInput): FieldError[] {
   // A form or a JSON object; bytes are the business of the handler that asked for them.
   if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return [];
   const unknown = declared.body ? [] : Object.keys(body).slice(0, MOST_ERRORS);
-  return unknown.map((name) => unknownField(name, 'field'));
-}
-
-function unknownField(name: string, kind: string): FieldError {
-  const field = shownName(name);
-  return { field, code: 'unknown_field', message: `${field} is not a known ${kind}.` };
+  return unknown.map((name) => unknownField(shownName(name), 'field'));
 }

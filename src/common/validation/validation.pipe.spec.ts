@@ -134,6 +134,16 @@ describe('what is said of a body', () => {
     ]);
   });
 
+  it('is told of a query in the words of a query', async () => {
+    const query = { type: 'query', metatype: StepDto } as const;
+    const thrown = await pipe
+      .transform({ name: 'aa', other: '1' }, query)
+      .catch((error: unknown) => error);
+    expect((thrown as ValidationError).errors.map(({ message }) => message)).toEqual([
+      'other is not a known query parameter.',
+    ]);
+  });
+
   it.each<[string, () => object]>([
     [
       'unknown fields',

@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
 import type { ValidationError as Failure } from 'class-validator';
-import { type FieldError, ValidationError } from '../errors/app-error.js';
+import { type FieldError, unknownField, ValidationError } from '../errors/app-error.js';
 import { withFreeObjectsHeld } from './free-objects.js';
 import { rememberRules } from './remembered-rules.js';
 
@@ -24,12 +24,8 @@ export function fieldErrors(failures: readonly Failure[], parent = ''): FieldErr
 }
 
 function errorOf([rule, message]: [string, string], property: string, field: string): FieldError {
-  if (rule === 'whitelistValidation') return unknownField(field);
+  if (rule === 'whitelistValidation') return unknownField(field, 'field');
   return { field, code: snakeCase(rule), message: sentence(message, property, field) };
-}
-
-function unknownField(field: string): FieldError {
-  return { field, code: 'unknown_field', message: `${field} is not a known field.` };
 }
 
 function errorsOf(thrown: unknown): readonly FieldError[] {
@@ -55,7 +51,8 @@ class FaithfulValidationPipe extends ValidationPipe {
     const { unknown } = held;
     if (unknown.length === 0) return super.transform(held.value, metadata);
     const others = await super.transform(held.value, metadata).then(() => [], errorsOf);
-    throw new ValidationError([...unknown.map(unknownField), ...others]);
+    const kind = type === 'query' ? 'query parameter' : 'field';
+    throw new ValidationError([...unknown.map((field) => unknownField(field, kind)), ...others]);
   }
 
   /** Would drop keys such as `prototype` from free objects. The dangerous ones are refused before: see json-defects.ts. */

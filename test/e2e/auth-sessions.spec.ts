@@ -357,6 +357,22 @@ describe('Sessions', () => {
     expect((await mine.request('GET', '/api/me')).status).toBe(401);
   });
 
+  it('are the same in upper case, to the answer, the trail and who comes next', async () => {
+    const user = await makeUser(app, 'viewer');
+    const lost = await logIn(app, user);
+    const mine = await inSession(app, user);
+    expect((await me(app, lost)).status).toBe(200);
+    const { body } = await mine.request('GET', '/api/me/sessions?sort=created_at');
+    const [{ id }] = body.data as [{ id: string }];
+    const answer = await mine.request('DELETE', `/api/me/sessions/${id.toUpperCase()}`);
+    expect(answer.body).toEqual({ data: { id, deleted: true } });
+    expect((await me(app, lost)).status).toBe(401);
+    const audit = await admin.request('GET', `/api/audit?actor=${user.name}`);
+    expect(audit.body.data).toContainEqual(
+      expect.objectContaining({ action: 'auth.session_ended', subject: { type: 'session', id } }),
+    );
+  });
+
   it('never survive a login that races with being disabled', async () => {
     for (let round = 0; round < 5; round += 1) {
       const user = await makeUser(app, 'viewer');

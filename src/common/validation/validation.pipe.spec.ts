@@ -103,6 +103,21 @@ describe('the validation pipe', () => {
   });
 });
 
+describe('an id in a path', () => {
+  const read = (value: string): Promise<unknown> =>
+    pipe.transform(value, { type: 'param', metatype: String, data: 'id' });
+
+  it('is the same in any case', async () => {
+    const id = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+    expect(await read(id)).toBe(id);
+    expect(await read(id.toUpperCase())).toBe(id);
+  });
+
+  it.each(['Swagger-UI.css', 'ABC', ''])('is left as it is when it is none: %j', async (text) => {
+    expect(await read(text)).toBe(text);
+  });
+});
+
 describe('what is said of a field', () => {
   it('is once that it is required, when it was left out', async () => {
     const missing = { code: 'required', message: 'name is required.' };

@@ -1,6 +1,7 @@
 import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
 import type { ValidationError as Failure } from 'class-validator';
 import { type FieldError, unknownField, ValidationError } from '../errors/app-error.js';
+import { isUuid } from '../ids.js';
 import { withFreeObjectsHeld } from './free-objects.js';
 import { rememberRules } from './remembered-rules.js';
 
@@ -45,6 +46,8 @@ function sentence(message: string, property: string, field: string): string {
 class FaithfulValidationPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { metatype, type } = metadata;
+    // One id is one text to all that comes after: the answer, the trail, what is kept in memory.
+    if (type === 'param' && isUuid(value)) return value.toLowerCase();
     // What a decorator of ours gives (the principal, for one) is no input: a copy would lose its methods.
     if (metatype === undefined || type === 'custom') return super.transform(value, metadata);
     const held = withFreeObjectsHeld(value, metatype as new () => object);

@@ -142,6 +142,13 @@ describe('lists of actions', () => {
       ],
       [`executed_after=${first.executed_at}&status=pending_approval`, []],
       [`executed_after=2999-01-01T00:00:00Z`, []],
+      // Zones that no place has, at both ends of the years that a time may name.
+      [`executed_after=2999-01-01T00:00:00%2B17:30`, []],
+      [`executed_after=9999-12-31T23:59:59-23:59`, []],
+      [
+        `executed_after=0001-01-01T00:00:00%2B23:59&approved_by=${encodeURIComponent(names.senior)}`,
+        [ids[1]],
+      ],
       ['requested_by=nobody', []],
     ] as const;
     for (const [query, expected] of queries) {

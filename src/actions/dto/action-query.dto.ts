@@ -97,7 +97,8 @@ export class IncidentActionsQueryDto extends PageQueryDto {
         ...(approval_level && { levels: approval_level.split(',') as RequiredLevel[] }),
         ...(requested_by && { requestedBy: requested_by }),
         ...(approved_by && { approvedBy: approved_by }),
-        ...(executed_after && { executedAfter: executed_after }),
+        // As a moment: PostgreSQL does not read every zone that a time may be written in.
+        ...(executed_after && { executedAfter: new Date(executed_after) }),
       },
       sort: { field: sort.replace('-', '') as SortField, descending: sort.startsWith('-') },
     };

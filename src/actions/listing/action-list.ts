@@ -19,7 +19,7 @@ export interface ActionFilter {
   readonly requestedBy?: string;
   readonly approvedBy?: string;
   /** Strictly after. */
-  readonly executedAfter?: string;
+  readonly executedAfter?: Date;
 }
 
 export interface ActionListRequest extends PageRequest {

@@ -6,7 +6,7 @@ import type { Principal } from '../auth/principal.js';
 import { Refusals } from '../auth/refusals/refusals.js';
 import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../common/access.js';
-import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { ListAnswer } from '../common/paging/page.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
 import type { Once } from '../idempotency/once.js';
@@ -128,6 +128,10 @@ export class ActionsController {
     'invalid_state',
     'kill_switch_active',
   )
+  @ApiErrorMeanings({
+    invalid_state:
+      'The action has not completed, or it was rolled back, or its rollback is under way or waits for approval.',
+  })
   async rollBack(
     @Param('id') id: string,
     @Body() { reason }: RollBackActionDto,

@@ -8,7 +8,7 @@ import type { Principal } from '../auth/principal.js';
 import { Refusals } from '../auth/refusals/refusals.js';
 import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../common/access.js';
-import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../common/openapi/answers.js';
 import { AnswerOnce } from '../idempotency/answer-once.js';
 import type { Once } from '../idempotency/once.js';
 import { RequiresItsLevel } from './approval-level.guard.js';
@@ -55,6 +55,12 @@ export class ApprovalsController {
     type: ApprovedActionDto,
   })
   @ApiErrors('insufficient_approval_level', 'invalid_state', 'kill_switch_active')
+  @ApiErrorMeanings({
+    forbidden:
+      'The caller asked for the action itself where four eyes are wanted, or the request comes from another site or does not say where it comes from.',
+    invalid_state:
+      'The action does not wait for approval, or not any more; or its incident is resolved and `confirm_resolved` is not set: `details.reason` is `incident_resolved`.',
+  })
   async approve(
     @Param('id') id: string,
     @Body() body: ApproveActionDto,
@@ -81,6 +87,7 @@ export class ApprovalsController {
   @Operation('rejectAction', 'Reject an action')
   @ApiAnswer({ status: 200, description: 'It will not run.', type: RejectedActionDto })
   @ApiErrors('insufficient_approval_level', 'invalid_state')
+  @ApiErrorMeanings({ invalid_state: 'The action does not wait for approval, or not any more.' })
   async reject(
     @Param('id') id: string,
     @Body() { reason }: RejectActionDto,

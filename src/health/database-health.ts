@@ -4,33 +4,14 @@ import { type ComponentHealth, HealthComponents } from '../common/health-compone
 import { poolOf } from '../database/data-source.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../database/sqlstate.js';
 import { Statements } from '../database/statements.js';
+import { DATABASE_OBSTACLES, type DatabaseObstacle } from './obstacles.js';
 
 /** Writes, because a server whose disk is full or that became a standby still answers every read. */
 const PROBE = { name: 'health_probe_writes', text: 'select probe_writes()' };
 
-/** The database's obstacle in one word for `/ready`, and in a sentence for people. */
-interface Obstacle {
-  readonly obstacle: string;
-  readonly message: string;
-}
-
-const UNREACHABLE: Obstacle = {
-  obstacle: 'unreachable',
-  message: 'The database cannot be reached.',
-};
-const REFUSING: Obstacle = {
-  obstacle: 'refuses writes',
-  message: 'The database refuses to be written to; the log has the reason.',
-};
-const BY_STATE: Readonly<Record<string, Obstacle>> = {
-  [SQLSTATE.readOnlyTransaction]: {
-    obstacle: 'read-only',
-    message: 'The database is read-only: nothing can be changed.',
-  },
-  [SQLSTATE.diskFull]: {
-    obstacle: 'disk full',
-    message: 'The disk of the database is full: nothing can be added.',
-  },
+const BY_STATE: Readonly<Record<string, DatabaseObstacle>> = {
+  [SQLSTATE.readOnlyTransaction]: 'read-only',
+  [SQLSTATE.diskFull]: 'disk full',
 };
 
 @Injectable()
@@ -50,7 +31,8 @@ export class DatabaseHealth {
     try {
       await this.statements.rows(PROBE);
     } catch (error) {
-      const { obstacle, message } = obstacleOf(error);
+      const obstacle = obstacleOf(error);
+      const message = DATABASE_OBSTACLES[obstacle];
       this.tell(obstacle, message, error);
       return { status: 'unhealthy', obstacle, message };
     }
@@ -72,7 +54,7 @@ export class DatabaseHealth {
   }
 }
 
-function obstacleOf(error: unknown): Obstacle {
+function obstacleOf(error: unknown): DatabaseObstacle {
   const known = BY_STATE[sqlStateOf(error) ?? ''];
-  return known ?? (isDatabaseUnavailable(error) ? UNREACHABLE : REFUSING);
+  return known ?? (isDatabaseUnavailable(error) ? 'unreachable' : 'refuses writes');
 }

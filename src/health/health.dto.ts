@@ -6,6 +6,8 @@ import {
   type ComponentStatus,
 } from '../common/health-components.js';
 
+import { type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
+
 const OVERALL = ['healthy', 'degraded', 'unhealthy'] as const;
 export type OverallStatus = (typeof OVERALL)[number];
 
@@ -80,8 +82,8 @@ export class UnreadinessDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'What keeps the service from being ready.',
+    description: `What keeps the service from being ready, by the part of it. An open set; now:\n${OBSTACLES_IN_WORDS}`,
     example: { database: 'unreachable' },
   })
-  readonly checks: Record<string, string>;
+  readonly checks: Obstacles;
 }

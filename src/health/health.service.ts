@@ -9,6 +9,7 @@ import {
 import { Draining } from '../common/http/draining.js';
 import { version } from '../common/version.js';
 import type { DetailedHealthDto, HealthDto, OverallStatus } from './health.dto.js';
+import { isDatabaseObstacle, type Obstacles } from './obstacles.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
 /** Probes of several kinds come every second or so: they share one look. */
@@ -38,12 +39,12 @@ export class HealthService {
   }
 
   /** Names what keeps the service from taking requests; empty when it is ready. */
-  async obstacles(): Promise<Record<string, string>> {
+  async obstacles(): Promise<Obstacles> {
     if (this.draining.begun) return { service: 'stopping' };
     const { status, obstacle } = await this.look('database');
     // Without a word of its own the check itself took too long.
     if (status !== 'unhealthy') return {};
-    return { database: typeof obstacle === 'string' ? obstacle : 'unreachable' };
+    return { database: isDatabaseObstacle(obstacle) ? obstacle : 'unreachable' };
   }
 
   private summary(status: OverallStatus): HealthDto {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { FIELD_ERROR_CODES } from '../../src/common/errors/field-error-codes.js';
+import { DATABASE_OBSTACLES, SERVICE_OBSTACLES } from '../../src/health/obstacles.js';
 import {
   type OpenApiDocument,
   operationsOf,
@@ -20,6 +22,15 @@ interface Described {
 interface Parts {
   readonly tags: readonly string[];
   readonly parameters?: readonly Described[];
+}
+
+interface Property extends Described {
+  readonly properties?: Readonly<Record<string, Described>>;
+}
+
+interface Components {
+  readonly schemas: Readonly<Record<string, { properties: Readonly<Record<string, Property>> }>>;
+  readonly securitySchemes: Readonly<Record<string, Described>>;
 }
 
 interface Titled {
@@ -115,6 +126,25 @@ describe('the contract', () => {
         .map((name) => `${path} ${name}`),
     );
     expect(undescribed).toEqual([]);
+  });
+
+  it('lists the words that programs tell apart, and that are no enums', () => {
+    const schemas = (document.components as unknown as Components).schemas;
+    const { code } = schemas['FieldError']!.properties;
+    const { checks } = schemas['Unreadiness']!.properties;
+    const { details } = schemas['ErrorObject']!.properties;
+    const listed = (part: Described | undefined, words: readonly string[]) =>
+      words.filter((word) => !part?.description?.includes(`\`${word}\``));
+    expect(listed(code, Object.keys(FIELD_ERROR_CODES))).toEqual([]);
+    const obstacles = { ...DATABASE_OBSTACLES, ...SERVICE_OBSTACLES };
+    expect(listed(checks, Object.keys(obstacles))).toEqual([]);
+    expect(listed(details?.properties?.['reason'], ['incident_resolved'])).toEqual([]);
+  });
+
+  it('says how to authenticate: with keys that are no JWT, and with a cookie that tells where it is from', () => {
+    const { securitySchemes } = document.components as unknown as Components;
+    expect(JSON.stringify(securitySchemes)).not.toContain('JWT');
+    expect(securitySchemes['session']?.description).toMatch(/Sec-Fetch-Site.*Origin/s);
   });
 
   it('names its enums of several values, and never says nullable', () => {

@@ -1,6 +1,7 @@
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
 import addFormats from 'ajv-formats';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/common/errors/error-catalogue.js';
+import { FIELD_ERROR_CODES } from '../../src/common/errors/field-error-codes.js';
 import {
   type ContractDocument,
   type DocumentedPath,
@@ -183,13 +184,22 @@ function problemsOfPage(answer: ObservedAnswer, page: Page): string[] {
 }
 
 /** The code, the status and the id of an error agree with each other. */
+interface ShownError {
+  readonly code: ErrorCode;
+  readonly request_id: string;
+  readonly details?: { readonly errors?: readonly { field: string; code: string }[] };
+}
+
 function problemsOfEnvelope(answer: ObservedAnswer): string[] {
-  const { error } = JSON.parse(answer.body) as { error: { code: ErrorCode; request_id: string } };
+  const { error } = JSON.parse(answer.body) as { error: ShownError };
   const { status } = ERROR_CATALOGUE[error.code];
   const fits =
     status === answer.status ||
     (error.code === 'bad_request' && STATUS_OF_BAD_REQUEST.includes(answer.status));
   return [
+    ...(error.details?.errors ?? [])
+      .filter(({ code }) => !Object.hasOwn(FIELD_ERROR_CODES, code))
+      .map(({ field, code }) => `says ${code} of ${field}, which the document does not list`),
     ...(fits ? [] : [`is ${error.code} with status ${answer.status} instead of ${status}`]),
     ...(error.request_id === answer.headers['x-request-id']
       ? []

@@ -3,7 +3,13 @@ import { ApiConsumes, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../common/access.js';
 import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
-import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorPages,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+} from '../../common/openapi/answers.js';
 import { Limited } from '../../limits/limited.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
@@ -12,7 +18,14 @@ import { isForm, nextOf } from './form-request.js';
 import { LoginPageFilter } from './login-page.filter.js';
 import { loginPage } from './login-page.js';
 import { LoginDto, LoginRequestDto } from './login.dto.js';
-import { ApiFormOrJson, ApiNextQuery, ApiSeeOther, BEGUN_SESSION, FORM } from './login.openapi.js';
+import {
+  ApiFormOrJson,
+  ApiNextQuery,
+  ApiSeeOther,
+  BEGUN_SESSION,
+  FORM,
+  LOGIN_LIMIT,
+} from './login.openapi.js';
 import { LoginService } from './login.service.js';
 import { safeNext } from './next-path.js';
 
@@ -69,6 +82,10 @@ export class LoginController {
     'rate_limited',
     'service_unavailable',
   )
+  @ApiErrorMeanings({
+    forbidden: 'The request comes from another site.',
+    rate_limited: LOGIN_LIMIT,
+  })
   async logIn(
     @Body() body: LoginRequestDto,
     @Req() request: FastifyRequest,

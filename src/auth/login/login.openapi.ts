@@ -1,5 +1,11 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { FAILURES_PER_MINUTE } from '../../limits/failure-limits.js';
+import { STRANGERS_PER_MINUTE } from '../../limits/limited.js';
+
+export const STRANGERS_LIMIT = `More than ${STRANGERS_PER_MINUTE} of these requests in a minute from one address: see Retry-After.`;
+
+export const LOGIN_LIMIT = `More than ${STRANGERS_PER_MINUTE} of these requests, or more than ${FAILURES_PER_MINUTE.login} that failed, in a minute from one address, or too many that failed for one user name from addresses that it never logged in from: see Retry-After.`;
 
 export const FORM = 'application/x-www-form-urlencoded';
 

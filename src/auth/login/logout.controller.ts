@@ -3,14 +3,14 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../common/access.js';
 import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
-import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../common/openapi/answers.js';
 import { Limited } from '../../limits/limited.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { clearSessionCookie, sessionTokenOf } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { isForm } from './form-request.js';
 import { LogoutDto } from './login.dto.js';
-import { ApiSeeOther, ENDED_SESSION } from './login.openapi.js';
+import { ApiSeeOther, ENDED_SESSION, STRANGERS_LIMIT } from './login.openapi.js';
 
 @ApiTags('Access')
 @Controller('logout')
@@ -41,6 +41,10 @@ export class LogoutController {
     'rate_limited',
     'service_unavailable',
   )
+  @ApiErrorMeanings({
+    forbidden: 'The request comes from another site.',
+    rate_limited: STRANGERS_LIMIT,
+  })
   async logOut(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Put, Query, Req } from '@nestjs/c
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Requires } from '../../common/access.js';
-import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../common/openapi/answers.js';
 import { DeletedDto } from '../../common/deleted.dto.js';
 import { ListAnswer } from '../../common/paging/page.js';
 import { CurrentPrincipal } from '../current-principal.js';
@@ -37,6 +37,10 @@ export class MeController {
   @Operation('changeMyPassword', "Change the caller's own password")
   @ApiAnswer({ status: 200, description: 'The new password holds.', type: PrincipalDto })
   @ApiErrors('invalid_credentials', 'invalid_state', 'weak_password')
+  @ApiErrorMeanings({
+    invalid_credentials: 'The current password is wrong.',
+    invalid_state: 'The caller is a key, which has no password.',
+  })
   async changePassword(
     @Body() body: ChangePasswordDto,
     @CurrentPrincipal() caller: Principal,

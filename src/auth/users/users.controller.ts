@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../common/access.js';
-import { ApiAnswer, ApiErrors, Operation } from '../../common/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../common/openapi/answers.js';
 import { ListAnswer } from '../../common/paging/page.js';
 import { AnswerOnce } from '../../idempotency/answer-once.js';
 import type { Once } from '../../idempotency/once.js';
@@ -17,6 +17,11 @@ import {
 } from './users.dto.js';
 import { UsersService } from './users.service.js';
 
+const LAST_ADMIN = ApiErrorMeanings({
+  invalid_state:
+    'It is the last enabled admin, which cannot be deleted, disabled or given another role.',
+});
+
 @ApiTags('Access')
 @Controller('api/users')
 @Requires('admin')
@@ -27,6 +32,10 @@ export class UsersController {
   @Operation('createUser', 'Make a user')
   @ApiAnswer({ status: 201, description: 'The user.', type: UserDto })
   @ApiErrors('weak_password')
+  @ApiErrorMeanings({
+    conflict:
+      'The user name is taken, or was (names are not used again), or a request with the same Idempotency-Key is still under way.',
+  })
   async create(
     @Body() body: CreateUserDto,
     @CurrentPrincipal() caller: Principal,
@@ -59,6 +68,7 @@ export class UsersController {
   @Operation('updateUser', 'Change the role or the password of a user, disable or enable it')
   @ApiAnswer({ status: 200, description: 'The user as it is now.', type: UserDto })
   @ApiErrors('invalid_state', 'weak_password')
+  @LAST_ADMIN
   async update(
     @Param('id') id: string,
     @Body() body: UpdateUserDto,
@@ -76,6 +86,7 @@ export class UsersController {
     type: DeletedDto,
   })
   @ApiErrors('invalid_state')
+  @LAST_ADMIN
   async delete(
     @Param('id') id: string,
     @Query() { keys }: DeleteUserQueryDto,

@@ -96,10 +96,10 @@ export class DeleteUserQueryDto {
   @ApiProperty({
     enum: KEYS_OF_DELETED,
     enumName: 'KeysOfDeletedUser',
-    default: 'revoke',
+    enumSchema: { default: 'revoke' },
     required: false,
     description:
-      'What becomes of the API keys that the user made, or that were made with them: `keep` lets them go on.',
+      'What becomes of the API keys that the user made, or that were made with them: `revoke` (the default) ends them, `keep` lets them go on.',
   })
   @Optional()
   @IsIn(KEYS_OF_DELETED)

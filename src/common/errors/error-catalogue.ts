@@ -21,7 +21,7 @@ export const ERROR_CATALOGUE = {
   forbidden: {
     status: 403,
     meaning:
-      'The role is too low, the request comes from another site, or the caller asked for the action itself.',
+      'The role is too low, or the request comes from another site or does not say where it comes from.',
   },
   insufficient_approval_level: {
     status: 403,

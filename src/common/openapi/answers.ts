@@ -12,6 +12,7 @@ import type { ErrorCode } from '../errors/error-catalogue.js';
 
 export const SUMMARY_EXTENSION = 'x-summary';
 export const ERRORS_EXTENSION = 'x-errors';
+export const MEANINGS_EXTENSION = 'x-error-meanings';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
 interface AnswerOptions {
@@ -65,6 +66,13 @@ function schemaOf(type: Type, { raw, list }: AnswerOptions): SchemaObject | Refe
 /** The errors of its own that an operation answers, beside those that all operations of its kind share. */
 export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & ClassDecorator {
   return ApiExtension(ERRORS_EXTENSION, codes);
+}
+
+/** What an error says at this operation, where that is more than the catalogue's words for all operations. */
+export type ErrorMeanings = Readonly<Partial<Record<ErrorCode, string>>>;
+
+export function ApiErrorMeanings(meanings: ErrorMeanings): MethodDecorator & ClassDecorator {
+  return ApiExtension(MEANINGS_EXTENSION, meanings);
 }
 
 /** Tells its errors to a browser's form as a page. */

@@ -6,7 +6,13 @@ import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
 import { MOST_FIELDS } from '../http/form-body.js';
 import { FEW, MANY } from '../http/json-suspicion.js';
 import { version } from '../version.js';
-import { ERROR_PAGES_EXTENSION, ERRORS_EXTENSION, SUMMARY_EXTENSION } from './answers.js';
+import {
+  ERROR_PAGES_EXTENSION,
+  type ErrorMeanings,
+  ERRORS_EXTENSION,
+  MEANINGS_EXTENSION,
+  SUMMARY_EXTENSION,
+} from './answers.js';
 import { describeParts } from './described-parts.js';
 import { addEnvelopes } from './envelopes.js';
 import { addExamples, errorExamples } from './examples.js';
@@ -26,6 +32,7 @@ type Operation = OperationObject & {
   [ACCESS_EXTENSION]?: Access;
   [SUMMARY_EXTENSION]?: string;
   [ERRORS_EXTENSION]?: ErrorCode[];
+  [MEANINGS_EXTENSION]?: ErrorMeanings;
   [ERROR_PAGES_EXTENSION]?: boolean;
 };
 
@@ -44,6 +51,12 @@ A body may have BODY_LIMIT_BYTES (1 MiB unless the operator sets another), where
 may nest 64 levels and have ${FEW.keys} keys and ${FEW.values} values, where \`raw_data\` is taken ${MANY.keys} and ${MANY.values}; a
 form may have ${MOST_FIELDS} fields; more is 422. When all bodies under way have no room together the answer is 503 with Retry-After.`;
 
+const SESSION_DESCRIPTION = `A session from /login. Over https the cookie is named __Host-its_session.
+
+A request that changes something with the cookie has to say that it comes from this site, as browsers do: with the header
+\`Sec-Fetch-Site: same-origin\` (or \`none\`), or without that header with an \`Origin\` of this host. Otherwise it is 403
+\`forbidden\`. Reads, and requests with a key, need neither.`;
+
 /** The contract: what Nest knows of the handlers, completed with what all handlers share. */
 export function buildDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
@@ -53,23 +66,25 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .setVersion(version)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer('/', 'This service')
-    .addBearerAuth(
-      { type: 'http', scheme: 'bearer', description: 'An API key: its_<8>_<43>.' },
-      'bearer',
-    )
+    .addSecurity('bearer', {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An API key: its_<8>_<43>.',
+    })
     .addCookieAuth(
       'its_session',
       {
         type: 'apiKey',
         in: 'cookie',
-        description: 'A session from /login. Over https the cookie is named __Host-its_session.',
+        description: SESSION_DESCRIPTION,
       },
       'session',
     )
-    .addBearerAuth(
-      { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN.' },
-      'metricsToken',
-    )
+    .addSecurity('metricsToken', {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'METRICS_TOKEN.',
+    })
     .build();
   const document = SwaggerModule.createDocument(app, config);
   document.components = {
@@ -124,6 +139,7 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
   delete operation[ACCESS_EXTENSION];
   delete operation[SUMMARY_EXTENSION];
   delete operation[ERRORS_EXTENSION];
+  delete operation[MEANINGS_EXTENSION];
   delete operation[ERROR_PAGES_EXTENSION];
 }
 
@@ -165,11 +181,14 @@ function sharedErrors(operation: Operation, method: string, access: Access): Err
 const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
 
 function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
+  const meaningsHere = operation[MEANINGS_EXTENSION] ?? {};
   const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
   for (const [status, group] of byStatus) {
     // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
     const own = operation.responses[status] as ResponseObject | undefined;
-    const meanings = group.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].meaning}`);
+    const meanings = group.map(
+      (code) => `\`${code}\`: ${meaningsHere[code] ?? ERROR_CATALOGUE[code].meaning}`,
+    );
     const ownSchema = own?.content?.['application/json']?.schema;
     operation.responses[status] = {
       description: [...(own ? [own.description] : []), ...meanings].join('\n\n'),

@@ -1,5 +1,6 @@
 import type { SchemasObject, HeadersObject } from '@nestjs/swagger';
 import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
+import { FIELD_ERROR_CODES_IN_WORDS } from '../errors/field-error-codes.js';
 
 export const REQUEST_ID_HEADER: HeadersObject = {
   'X-Request-Id': {
@@ -75,8 +76,7 @@ export const ERROR_SCHEMAS: SchemasObject = {
       },
       code: {
         type: 'string',
-        description:
-          'The rule that is broken: `required`, `unknown_field`, `is_string`, `is_in`, `max_length` … An open set.',
+        description: `The rule that is broken. An open set; now:\n${FIELD_ERROR_CODES_IN_WORDS}`,
         example: 'is_string',
       },
       message: { type: 'string', example: 'parameters.message_id must be a string.' },
@@ -100,7 +100,7 @@ export const ERROR_SCHEMAS: SchemasObject = {
           errors: {
             type: 'array',
             items: { $ref: '#/components/schemas/FieldError' },
-            description: 'With validation_error.',
+            description: 'With validation_error and weak_password.',
           },
           required_role: {
             type: 'string',
@@ -110,7 +110,7 @@ export const ERROR_SCHEMAS: SchemasObject = {
           reason: {
             type: 'string',
             description:
-              'With kill_switch_active: why it was turned on; with ai_unavailable: what is wrong with the provider.',
+              'With kill_switch_active: why it was turned on; with ai_unavailable: what is wrong with the provider; with invalid_state: `incident_resolved` where an action was not approved because its incident is resolved.',
           },
           activated_by: {
             type: 'string',

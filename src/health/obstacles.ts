@@ -1,0 +1,30 @@
+/** What may keep the service from taking requests: the word that `/ready` has for it, and a sentence for people. */
+export const DATABASE_OBSTACLES = {
+  unreachable: 'The database cannot be reached.',
+  'read-only': 'The database is read-only: nothing can be changed.',
+  'disk full': 'The disk of the database is full: nothing can be added.',
+  'refuses writes': 'The database refuses to be written to; the log has the reason.',
+} as const;
+export type DatabaseObstacle = keyof typeof DATABASE_OBSTACLES;
+
+export function isDatabaseObstacle(word: unknown): word is DatabaseObstacle {
+  return typeof word === 'string' && Object.hasOwn(DATABASE_OBSTACLES, word);
+}
+
+export const SERVICE_OBSTACLES = {
+  stopping: 'The service is about to stop and takes no new requests.',
+} as const;
+
+export interface Obstacles {
+  readonly database?: DatabaseObstacle;
+  readonly service?: keyof typeof SERVICE_OBSTACLES;
+}
+
+export const OBSTACLES_IN_WORDS = Object.entries({
+  database: DATABASE_OBSTACLES,
+  service: SERVICE_OBSTACLES,
+})
+  .flatMap(([part, obstacles]) =>
+    Object.entries(obstacles).map(([word, meaning]) => `- \`${part}\`: \`${word}\`. ${meaning}`),
+  )
+  .join('\n');

@@ -17,6 +17,11 @@ import {
   statusOfExecution,
 } from './dto/execute-action.dto.js';
 import { ActionRuns } from './execution/action-runs.js';
+import {
+  ACTION_LIST_EXAMPLE,
+  EXECUTED_EXAMPLE,
+  EXECUTION_WAITS_EXAMPLE,
+} from './dto/action-examples.js';
 
 @ApiTags('Actions')
 @Controller('api/incidents/:id/actions')
@@ -35,11 +40,13 @@ export class IncidentActionsController {
     status: 200,
     description: 'It has ended: completed, or failed.',
     type: ExecutedActionDto,
+    example: EXECUTED_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,
     description: 'It waits for approval, or takes longer than a request does.',
     type: ExecutedActionDto,
+    example: EXECUTION_WAITS_EXAMPLE,
   })
   @ApiErrors('kill_switch_active')
   async execute(
@@ -65,6 +72,7 @@ export class IncidentActionsController {
     status: 200,
     description: 'Its actions that match, with their exact number.',
     type: ActionSummaryDto,
+    example: ACTION_LIST_EXAMPLE,
     list: true,
   })
   async list(

@@ -8,7 +8,12 @@ import { ApiAnswer, Operation } from '../common/openapi/answers.js';
 import { ListAnswer } from '../common/paging/page.js';
 import { AuditExport } from './audit-export.js';
 import { AuditExportQueryDto, EXPORT_EXAMPLE, EXPORT_SCHEMA } from './audit-export.dto.js';
-import { AuditQueryDto, AuditRecordDto, AuditVerificationDto } from './audit.dto.js';
+import {
+  AuditQueryDto,
+  AuditRecordDto,
+  AuditVerificationDto,
+  VERIFICATION_EXAMPLE,
+} from './audit.dto.js';
 import { AuditService, subjectFilter } from './audit.service.js';
 
 @ApiTags('Audit')
@@ -70,7 +75,12 @@ export class AuditController {
   /** Reads everything that was ever recorded: a second or two for each hundred thousand entries. */
   @Get('verify')
   @Operation('verifyAudit', 'Find out whether the audit trail was tampered with')
-  @ApiAnswer({ status: 200, description: 'What was found.', type: AuditVerificationDto })
+  @ApiAnswer({
+    status: 200,
+    description: 'What was found.',
+    type: AuditVerificationDto,
+    example: VERIFICATION_EXAMPLE,
+  })
   async verify(): Promise<AuditVerificationDto> {
     return AuditVerificationDto.from(await this.audit.verify());
   }

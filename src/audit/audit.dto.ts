@@ -117,6 +117,9 @@ export class AuditRecordDto {
   }
 }
 
+/** As most see it. What is only there when something is wrong, or was lost, is not in it. */
+export const VERIFICATION_EXAMPLE = { data: { valid: true, checked: 1284, unsealed: 3 } };
+
 export class AuditVerificationDto {
   @ApiProperty({
     type: 'boolean',

@@ -4,16 +4,20 @@ import { RawAnswer } from '../common/http/answering-adapter.js';
 import { AnyQuery } from '../common/http/handler-options.js';
 import { ApiAnswer, Operation } from '../common/openapi/answers.js';
 import {
+  DETAILED_DEGRADED_EXAMPLE,
+  DETAILED_UNHEALTHY_EXAMPLE,
   DetailedHealthDto,
   HealthDto,
   LivenessDto,
   ReadinessDto,
+  UNHEALTHY_EXAMPLE,
   UnreadinessDto,
 } from './health.dto.js';
 
 interface Body {
   readonly description: string;
   readonly type: Type;
+  readonly example?: unknown;
 }
 
 interface HealthOperation {
@@ -46,15 +50,15 @@ export const ReadsHealth = HealthRead({
   id: 'getHealth',
   summary: 'Read the overall health',
   good: { description: WORKS, type: HealthDto },
-  bad: { description: FAILS, type: HealthDto },
+  bad: { description: FAILS, type: HealthDto, example: UNHEALTHY_EXAMPLE },
 });
 
 export const ReadsDetailedHealth = HealthRead({
   path: 'health/detailed',
   id: 'getDetailedHealth',
   summary: 'Read the health of every part',
-  good: { description: WORKS, type: DetailedHealthDto },
-  bad: { description: FAILS, type: DetailedHealthDto },
+  good: { description: WORKS, type: DetailedHealthDto, example: DETAILED_DEGRADED_EXAMPLE },
+  bad: { description: FAILS, type: DetailedHealthDto, example: DETAILED_UNHEALTHY_EXAMPLE },
 });
 
 /** For the probe that restarts a process: it does not depend on the database. */

@@ -6,7 +6,7 @@ import {
   type ComponentStatus,
 } from '../common/health-components.js';
 
-import { type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
+import { DATABASE_OBSTACLES, type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
 
 const OVERALL = ['healthy', 'degraded', 'unhealthy'] as const;
 export type OverallStatus = (typeof OVERALL)[number];
@@ -35,6 +35,34 @@ export class ComponentHealthDto {
   readonly message?: string;
 }
 
+const COMPONENTS_EXAMPLE = {
+  database: { status: 'healthy', connections: 4, busy: 1, waiting: 0 },
+  llm: { status: 'healthy', provider: 'rules' },
+  connectors: { status: 'degraded', message: '1 of 3 connectors does not answer.' },
+  kill_switch: { status: 'healthy', active: false },
+  jobs: { status: 'healthy', waiting: 0 },
+  notifications: { status: 'disabled', message: 'No channel is set up.' },
+  access: { status: 'healthy', made_up_password: false },
+  audit: { status: 'healthy', unsealed: 3 },
+};
+
+const UNREACHABLE = {
+  status: 'unhealthy',
+  obstacle: 'unreachable',
+  message: DATABASE_OBSTACLES.unreachable,
+};
+export const UNHEALTHY_EXAMPLE = { status: 'unhealthy', version: '0.1.0', uptime_seconds: 86_400 };
+
+export const DETAILED_UNHEALTHY_EXAMPLE = {
+  ...UNHEALTHY_EXAMPLE,
+  components: { ...COMPONENTS_EXAMPLE, database: UNREACHABLE },
+};
+export const DETAILED_DEGRADED_EXAMPLE = {
+  ...UNHEALTHY_EXAMPLE,
+  status: 'degraded',
+  components: COMPONENTS_EXAMPLE,
+};
+
 const component = {
   allOf: [{ $ref: getSchemaPath(ComponentHealthDto) }],
   type: 'object' as const,
@@ -51,16 +79,7 @@ export class DetailedHealthDto extends HealthDto {
     additionalProperties: component,
     description:
       'Every part of the service. A part may say more than its status, such as kill_switch.active.',
-    example: {
-      database: { status: 'healthy', connections: 4, busy: 1, waiting: 0 },
-      llm: { status: 'healthy', provider: 'rules' },
-      connectors: { status: 'degraded', message: '1 of 3 connectors does not answer.' },
-      kill_switch: { status: 'healthy', active: false },
-      jobs: { status: 'healthy', waiting: 0 },
-      notifications: { status: 'disabled', message: 'No channel is set up.' },
-      access: { status: 'healthy', made_up_password: false },
-      audit: { status: 'healthy', unsealed: 3 },
-    },
+    example: COMPONENTS_EXAMPLE,
   })
   readonly components: Record<ComponentName, ComponentHealth>;
 }

@@ -42,6 +42,31 @@ const isInPath = (parameter: Described): boolean => parameter.in === 'path';
 /** Health says with a body of its own that it is bad: monitors read it as it is. */
 const HEALTH_BODIES = /^get(Api)?(Health|DetailedHealth|Readiness) 503$/;
 
+type Shown = Readonly<Record<string, unknown>>;
+
+const RESULT_FIELDS = ['result', 'executed_at', 'executed_by'];
+
+/** What an example says that contradicts itself. */
+function impossibilities(shown: Shown): string[] {
+  const waits = shown['status'] === 'pending_approval';
+  const unfinished = waits || shown['status'] === 'pending';
+  const both = (...fields: string[]) => fields.every((field) => field in shown);
+  const { components } = shown as { components?: Record<string, { status: string }> };
+  const impaired = Object.values(components ?? {}).some(({ status }) => /^(un|degr)/.test(status));
+  return [
+    ...(shown['success'] === true && 'code' in shown ? ['succeeded with a code of failure'] : []),
+    ...(unfinished && RESULT_FIELDS.some((field) => field in shown) ? ['waits and has ended'] : []),
+    ...(waits && both('approved_by') ? ['waits and is approved'] : []),
+    ...(shown['status'] === 'completed' && both('expires_at') ? ['ended and waits'] : []),
+    ...(both('approved_by', 'rejected_by') ? ['is approved and rejected'] : []),
+    ...(shown['valid'] === true &&
+    ['first_invalid_id', 'head_rewound', 'missing'].some((field) => both(field))
+      ? ['is valid with faults']
+      : []),
+    ...(impaired && shown['status'] === 'healthy' ? ['is healthy with parts impaired'] : []),
+  ];
+}
+
 /** Pages are for people: an example of one tells a program nothing. */
 const HTML = 'text/html';
 
@@ -126,6 +151,31 @@ describe('the contract', () => {
         .map((name) => `${path} ${name}`),
     );
     expect(undescribed).toEqual([]);
+  });
+
+  it('shows in its examples what can have happened', () => {
+    const found: string[] = [];
+    const walk = (value: unknown, place: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      found.push(...impossibilities(value as Shown).map((what) => `${place} ${what}`));
+      for (const [key, child] of Object.entries(value)) walk(child, `${place}/${key}`);
+    };
+    for (const { path, method, operation } of operations) {
+      const answers: [string, Answer][] = Object.entries(operation.responses);
+      for (const [status, { content = {} }] of answers) {
+        const place = `${method} ${path} ${status}`;
+        for (const { example } of Object.values(content)) {
+          walk(example, place);
+          const text = JSON.stringify(example) ?? '';
+          if (status === '201' && /"last_(login|used)_at"/.test(text))
+            found.push(`${place} was used`);
+          if (status === '202' && /"result"/.test(text)) found.push(`${place} has a result`);
+          if (status === '503' && /^{"status":"healthy"/.test(text))
+            found.push(`${place} is healthy`);
+        }
+      }
+    }
+    expect(found).toEqual([]);
   });
 
   it('lists the words that programs tell apart, and that are no enums', () => {

@@ -8,7 +8,13 @@ import type { Once } from '../../idempotency/once.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import { DeletedDto } from '../../common/deleted.dto.js';
 import type { Principal } from '../principal.js';
-import { ApiKeyDto, ApiKeyQueryDto, CreateApiKeyDto, CreatedApiKeyDto } from './api-keys.dto.js';
+import {
+  ApiKeyDto,
+  ApiKeyQueryDto,
+  CREATED_KEY_EXAMPLE,
+  CreateApiKeyDto,
+  CreatedApiKeyDto,
+} from './api-keys.dto.js';
 import { ApiKeysService } from './api-keys.service.js';
 
 @ApiTags('Access')
@@ -23,6 +29,7 @@ export class ApiKeysController {
     status: 201,
     description: 'The key, which is shown this once.',
     type: CreatedApiKeyDto,
+    example: CREATED_KEY_EXAMPLE,
   })
   async create(
     @Body() body: CreateApiKeyDto,

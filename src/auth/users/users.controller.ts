@@ -9,6 +9,7 @@ import { CurrentPrincipal } from '../current-principal.js';
 import { DeletedDto } from '../../common/deleted.dto.js';
 import type { Principal } from '../principal.js';
 import {
+  CREATED_USER_EXAMPLE,
   CreateUserDto,
   DeleteUserQueryDto,
   UpdateUserDto,
@@ -30,7 +31,12 @@ export class UsersController {
 
   @Post()
   @Operation('createUser', 'Make a user')
-  @ApiAnswer({ status: 201, description: 'The user.', type: UserDto })
+  @ApiAnswer({
+    status: 201,
+    description: 'The user.',
+    type: UserDto,
+    example: CREATED_USER_EXAMPLE,
+  })
   @ApiErrors('weak_password')
   @ApiErrorMeanings({
     conflict:

@@ -106,6 +106,18 @@ export class DeleteUserQueryDto {
   readonly keys: KeysOfDeleted = 'revoke';
 }
 
+/** Who was made just now has never logged in. */
+export const CREATED_USER_EXAMPLE = {
+  data: {
+    id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
+    username: 'j.doe',
+    role: 'analyst',
+    enabled: true,
+    created_at: '2026-11-02T09:30:00.000Z',
+    updated_at: '2026-11-02T09:30:00.000Z',
+  },
+};
+
 export class UserDto {
   @ApiProperty({ type: 'string', format: 'uuid', example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
   readonly id: string;

@@ -189,13 +189,13 @@ function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
     const meanings = group.map(
       (code) => `\`${code}\`: ${meaningsHere[code] ?? ERROR_CATALOGUE[code].meaning}`,
     );
-    const ownSchema = own?.content?.['application/json']?.schema;
+    const ownBody = own?.content?.['application/json'];
     operation.responses[status] = {
       description: [...(own ? [own.description] : []), ...meanings].join('\n\n'),
       ...(ERROR_HEADERS[status] && { headers: ERROR_HEADERS[status] }),
       content: {
-        'application/json': ownSchema
-          ? { schema: { oneOf: [ownSchema, ERROR_SCHEMA] } }
+        'application/json': ownBody?.schema
+          ? { ...ownBody, schema: { oneOf: [ownBody.schema, ERROR_SCHEMA] } }
           : { schema: ERROR_SCHEMA, examples: errorExamples(group) },
         ...(operation[ERROR_PAGES_EXTENSION] && { 'text/html': { schema: { type: 'string' } } }),
       },

@@ -61,6 +61,7 @@ const LINES: readonly SchemaObject[] = [
 /** OpenAPI has no word for a schema of each line: it stands in an extension. */
 export const EXPORT_SCHEMA = {
   type: 'string',
+  format: 'binary',
   description:
     'One JSON object on each line, told apart by `type`; x-line describes them. `head` is where the whole chain ended, `previous` the seal before the first.',
   'x-line': { oneOf: LINES },

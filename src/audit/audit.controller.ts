@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Controller, Get, Header, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../common/access.js';
@@ -47,7 +47,11 @@ export class AuditController {
    * Lines of JSON, in the order of the chain: a header (`type` `export`), the entries with their seals, those that are not
    * sealed yet (without `seal`), and an end. Entries of other times that were sealed in between are there too, because the
    * chain would not hold without them. `npm run audit:verify -- FILE` verifies the file with SECRETS_KEY alone. That
-   * somebody exported becomes an entry itself.
+   * somebody exported becomes an entry itself; a HEAD, which hands nothing out, does not. A `from` after `to` is a time without
+   * entries: header and end alone.
+   *
+   * It is a file of text in UTF-8, read line by line, and may be large. Generated clients that choose by the type hand it out
+   * as a Blob or a stream; where they ask how to read it, say text (`parseAs: 'text'`).
    */
   @Get('export')
   @Requires('admin')
@@ -66,6 +70,7 @@ export class AuditController {
     @Query() { from, to }: AuditExportQueryDto,
     @Req() request: FastifyRequest,
   ): Promise<Readable> {
+    if (request.method === 'HEAD') return Readable.from([]);
     return await this.exports.open(request.caller!, {
       ...(from !== undefined && { from: new Date(from) }),
       ...(to !== undefined && { to: new Date(to) }),

@@ -90,6 +90,28 @@ describe('an export of the audit trail', () => {
     }
   });
 
+  it('leaves out what has no value', () => {
+    expect(lines.filter((line) => Object.values(parsed(line)).includes(null))).toEqual([]);
+  });
+
+  it('records no export where nothing was handed out', async () => {
+    const recorded = async (): Promise<number> =>
+      (await admin.request('GET', '/api/audit?action=audit.exported')).body.meta.total;
+    const before = await recorded();
+    const answer = await admin.request('HEAD', '/api/audit/export');
+    expect([answer.status, answer.text]).toEqual([200, '']);
+    expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    expect(await recorded()).toBe(before);
+    await exported();
+    expect(await recorded()).toBe(before + 1);
+  });
+
+  it('has no entries of a time that ends before it begins', async () => {
+    const all = await exported('?from=2999-01-02T00:00:00Z&to=2999-01-01T00:00:00Z');
+    expect(all.map((line) => parsed(line).type)).toEqual(['export', 'end']);
+    expect(check(all).valid).toBe(true);
+  });
+
   it('holds every entry with its seal, is valid, and becomes an entry itself', async () => {
     const findings = check(lines);
     expect(findings).toMatchObject({ valid: true, faults: [] });

@@ -6,8 +6,7 @@ import {
 import { shownActionId } from '../actions/action-id.js';
 import { recordAcceptance } from '../audit/accept-head.js';
 import { AuditKeys } from '../audit/audit-keys.js';
-import { AuditLog } from '../audit/audit-log.js';
-import { Clock } from '../common/clock.js';
+import { logOfCommand } from '../audit/log-of-command.js';
 import type { Settings } from '../config/settings.js';
 import type { RestorePlan } from '../database/backup/backup-plan.js';
 import type { VerifiedBackup } from '../database/backup/read-backup.js';
@@ -53,14 +52,13 @@ export class RestoreOfService implements RestorePlan {
   }
 
   async rebuild(tx: Tx): Promise<void> {
-    const statements = new Statements(tx.connection);
     if (this.stopped) await keepSwitchOn(tx, this.stopped);
     this.active = await activeSwitch(tx);
     this.actions = await goOnWithActions(tx);
-    await new CountsRepository(statements).recount(tx);
+    await new CountsRepository(new Statements(tx.connection)).recount(tx);
     if (this.withoutKey) return;
     await keepKeys(tx, this.keys);
-    await this.record(tx, statements);
+    await this.record(tx);
   }
 
   /** For the operator, once it is done. */
@@ -82,9 +80,9 @@ export class RestoreOfService implements RestorePlan {
     ];
   }
 
-  private async record(tx: Tx, statements: Statements): Promise<void> {
+  private async record(tx: Tx): Promise<void> {
     const keys = new AuditKeys(await acceptKeysIn(tx, this.settings));
-    const log = new AuditLog(statements, keys, new Clock());
+    const log = logOfCommand(tx.connection, keys);
     const { created_at, version } = this.backup.manifest;
     const { continued, lost } = this.actions;
     await log.record(tx, {

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writeWhole } from '../common/write-whole.js';
 import type { Settings } from '../config/settings.js';
+import { writeWhole } from '../database/embedded/file-system.js';
 import { sameBytes, statementMac } from './audit-chain.js';
 import type { AuditKeys } from './audit-keys.js';
 import type { Testimony } from './audit-witness.js';

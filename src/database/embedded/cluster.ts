@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chown, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writeWhole } from '../../common/write-whole.js';
 import type { Binaries } from './binaries.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { exists, readIfPresent } from './file-system.js';
+import { exists, readIfPresent, writeWhole } from './file-system.js';
 import { lastComplaint } from './server-log.js';
 import { runAs, type ServerUser } from './server-user.js';
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, mkdtemp, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writeWhole } from '../../common/write-whole.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { exists, hasCode, isPrivateDirectory, readIfPresent } from './file-system.js';
+import { exists, hasCode, isPrivateDirectory, readIfPresent, writeWhole } from './file-system.js';
 import { canEnter, type ServerUser } from './server-user.js';
 
 /** Where root keeps clusters that the server's user could not reach in their DATA_DIR; the second when /var is read-only. */

@@ -1,13 +1,12 @@
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeWhole } from '../../common/write-whole.js';
 import { prepareBinaries } from './binaries.js';
 import { DATABASE, prepareCluster, SERVICE_ROLE } from './cluster.js';
 import { DataDirInUseError, lockDataDir } from './data-dir-lock.js';
 import { recordedHome, settleHome } from './data-home.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { exists, readIfPresent } from './file-system.js';
+import { exists, readIfPresent, writeWhole } from './file-system.js';
 import { startOnFreePort } from './free-port.js';
 import { readPostmasterFile } from './postmaster-file.js';
 import { stopPredecessor } from './predecessor.js';

@@ -4,7 +4,8 @@ import type { ActionTypeName } from '../common/action-types.js';
 
 /** Why the action cannot be rolled back as it is; nothing when it can. */
 export function rollbackObstacle(action: Action): string | undefined {
-  if (action.rolledBackBy !== undefined) return 'The action has been rolled back, or its rollback is under way.';
+  if (action.rolledBackBy !== undefined)
+    return 'The action has been rolled back, or its rollback is under way.';
   const mayHaveHappened =
     action.status === 'completed' ||
     (action.status === 'failed' && action.result?.code === 'outcome_unknown');

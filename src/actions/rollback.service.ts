@@ -50,7 +50,10 @@ export class RollbackService {
     refuse(rollbackObstacle(original));
     const available = await this.requests.isAvailable(inverse);
     const rollback = await mapConstraints(
-      { uq_actions_rollback_of: () => notInState('The action has been rolled back, or its rollback is under way.') },
+      {
+        uq_actions_rollback_of: () =>
+          notInState('The action has been rolled back, or its rollback is under way.'),
+      },
       () =>
         this.transactions.run<Action>(
           async (tx) => {

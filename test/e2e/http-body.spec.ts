@@ -400,7 +400,7 @@ describe('request bodies', () => {
       await until(200, byStranger);
 
       // Half for all strangers together.
-      for (const _ of [1, 2, 3, 4]) await hold();
+      await Promise.all(Array.from({ length: 4 }, () => hold()));
       await until(503, byStranger);
       expect([await small(3)(), await large(3)()]).toEqual([201, 201]);
     } finally {

@@ -63,7 +63,10 @@ describe('Costly bodies', () => {
   async function turnOf({ method, path }: Place, body: string): Promise<number> {
     const headers = { 'content-type': 'application/json' };
     await measured();
-    await admin.request(method, path.replace(/\{\w+\}/g, ANY_ID), { body, headers });
+    const at = path.replace(/\{\w+\}/g, ANY_ID);
+    const { status } = await admin.request(method, at, { body, headers });
+    // Refused before it was read, a body shows nothing; a login may be refused for what it says.
+    if (!path.startsWith('/log')) expect([401, 403, 415, 429, 503]).not.toContain(status);
     return (await measured()).turnMs;
   }
 

@@ -35,7 +35,8 @@ export const PARAMETERS_OF_TABLE = { ip: '203.0.113.9' };
 export async function insertAction(db: DataSource, fields: ActionFields = {}): Promise<string> {
   const { status = 'pending', phase = 'claimed', fence = 1, sent = false } = fields;
   const { leaseMs = 60_000, connectorId = 'vendor', requestedAgoMs = 0 } = fields;
-  const id = newId();
+  // As of a request so long ago: ids order by time, and two of the same millisecond by chance.
+  const id = newId(Date.now() - requestedAgoMs);
   const pending = status === 'pending';
   const ended = status === 'completed' || status === 'failed';
   await db.query(

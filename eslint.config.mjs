@@ -27,14 +27,14 @@ export default tseslint.config(
         {
           object: 'process',
           property: 'env',
-          message: 'Only src/config reads the environment: take what you need from Settings.',
+          message: 'Only src/platform/config reads the environment: take what you need from Settings.',
         },
       ],
     },
   },
   {
     // The environment is read here, once; scripts and tests set it for the processes that they start.
-    files: ['src/config/**/*.ts', 'test/**/*.ts'],
+    files: ['src/platform/config/**/*.ts', 'test/**/*.ts'],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

@@ -1,9 +1,13 @@
 import { schema } from './app.schema.js';
-import type { Settings } from './config/settings.js';
-import { type OpenDatabase, openDatabase, type OpenOptions } from './database/open-database.js';
-import { acceptKeys } from './secrets/known-keys.js';
-import { givenSecretKeys } from './secrets/load-secret-keys.js';
-import type { SecretKeys } from './secrets/secret-keys.js';
+import type { Settings } from './platform/config/settings.js';
+import {
+  type OpenDatabase,
+  openDatabase,
+  type OpenOptions,
+} from './platform/database/open-database.js';
+import { acceptKeys } from './platform/secrets/known-keys.js';
+import { givenSecretKeys } from './platform/secrets/load-secret-keys.js';
+import type { SecretKeys } from './platform/secrets/secret-keys.js';
 
 export interface OpenWithKeys {
   readonly database: OpenDatabase;

@@ -10,29 +10,30 @@ import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/guards/authentication.guard.js';
 import { RoleGuard } from './auth/guards/role.guard.js';
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
-import { CommonModule } from './common/common.module.js';
-import { BodyGuard } from './common/http/body.guard.js';
-import { ErrorFilter } from './common/http/error.filter.js';
-import { HeaderGuard } from './common/http/header.guard.js';
-import { InputGuard } from './common/http/input.guard.js';
-import { loggerParams } from './common/logging/logger-options.js';
-import { NetModule } from './common/net/net.module.js';
-import { createValidationPipe } from './common/validation/validation.pipe.js';
-import { ConfigModule } from './config/config.module.js';
-import type { Settings } from './config/settings.js';
+import { CommonModule } from './platform/platform.module.js';
+import { BodyGuard } from './platform/http/body.guard.js';
+import { ErrorFilter } from './platform/http/error.filter.js';
+import { HeaderGuard } from './platform/http/header.guard.js';
+import { InputGuard } from './platform/http/input.guard.js';
+import { loggerParams } from './platform/logging/logger-options.js';
+import { NetModule } from './platform/net/net.module.js';
+import { createValidationPipe } from './platform/validation/validation.pipe.js';
+import { ConfigModule } from './platform/config/config.module.js';
+import type { Settings } from './platform/config/settings.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
-import { DatabaseModule } from './database/database.module.js';
-import { DocsModule } from './docs/docs.module.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { DocsModule } from './platform/docs/docs.module.js';
+import { DeadJobsModule } from './dead-jobs/dead-jobs.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
-import { IdempotencyModule } from './idempotency/idempotency.module.js';
-import { OnceGuard } from './idempotency/once.guard.js';
+import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
+import { OnceGuard } from './platform/idempotency/once.guard.js';
 import { KillSwitchModule } from './kill-switch/kill-switch.module.js';
-import { LimitsModule } from './limits/limits.module.js';
-import { RateLimitGuard } from './limits/rate-limit.guard.js';
-import { JobsModule } from './jobs/jobs.module.js';
-import { MetricsModule } from './metrics/metrics.module.js';
-import { SecretsModule } from './secrets/secrets.module.js';
+import { LimitsModule } from './platform/limits/limits.module.js';
+import { RateLimitGuard } from './platform/limits/rate-limit.guard.js';
+import { JobsModule } from './platform/jobs/jobs.module.js';
+import { MetricsModule } from './platform/metrics/metrics.module.js';
+import { SecretsModule } from './platform/secrets/secrets.module.js';
 
 export interface Ground {
   readonly settings: Settings;
@@ -65,6 +66,7 @@ export class AppModule {
         ConnectorsModule,
         ActionsModule,
         ApprovalsModule,
+        DeadJobsModule,
         HealthModule,
         DocsModule,
         ...alongside,

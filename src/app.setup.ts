@@ -5,25 +5,25 @@ import type { FastifyHttpOptions } from 'fastify';
 import type { Server } from 'node:http';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type Ground } from './app.module.js';
-import { AnsweringAdapter } from './common/http/answering-adapter.js';
-import { installBodyReader } from './common/http/body-reader.js';
-import { BodyRoom } from './common/http/body-room.js';
-import { Draining, installDraining } from './common/http/draining.js';
-import { installForwardedAddresses } from './common/http/forwarded-addresses.js';
-import { OpenConnections } from './common/http/open-connections.js';
+import { AnsweringAdapter } from './platform/http/answering-adapter.js';
+import { installBodyReader } from './platform/http/body-reader.js';
+import { BodyRoom } from './platform/http/body-room.js';
+import { Draining, installDraining } from './platform/http/draining.js';
+import { installForwardedAddresses } from './platform/http/forwarded-addresses.js';
+import { OpenConnections } from './platform/http/open-connections.js';
 import {
   answerClientError,
   answerFrameworkError,
   answerWhatNodeWould,
-} from './common/http/framework-answers.js';
-import { KnownRoutes } from './common/http/method-not-allowed.js';
-import { withReadablePath } from './common/http/readable-path.js';
-import { requestIdOf } from './common/http/request-id.js';
-import { installSecurityHeaders } from './common/http/security-headers.js';
-import { installRequestLog } from './common/logging/request-log.js';
-import type { Settings } from './config/settings.js';
-import { installHttpMetrics } from './metrics/http-metrics.js';
-import { Metrics } from './metrics/metrics.js';
+} from './platform/http/framework-answers.js';
+import { KnownRoutes } from './platform/http/method-not-allowed.js';
+import { withReadablePath } from './platform/http/readable-path.js';
+import { requestIdOf } from './platform/http/request-id.js';
+import { installSecurityHeaders } from './platform/http/security-headers.js';
+import { installRequestLog } from './platform/logging/request-log.js';
+import type { Settings } from './platform/config/settings.js';
+import { installHttpMetrics } from './platform/metrics/http-metrics.js';
+import { Metrics } from './platform/metrics/metrics.js';
 
 /** As long as Node lets a request line be: what is too long for an id is no id, which its handler says. */
 const LONGEST_PARAMETER = 16_384;

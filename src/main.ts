@@ -2,9 +2,9 @@ import './node-version.js';
 import { stopAsked } from './stop-signal.js';
 import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
-import { createRootLogger } from './common/logging/logger-options.js';
-import { exposureWarning } from './config/exposure.js';
-import { loadSettings } from './config/load-settings.js';
+import { createRootLogger } from './platform/logging/logger-options.js';
+import { exposureWarning } from './platform/config/exposure.js';
+import { loadSettings } from './platform/config/load-settings.js';
 import { runUntilStopped } from './shutdown.js';
 
 async function main(): Promise<void> {

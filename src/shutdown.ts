@@ -2,10 +2,10 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Draining } from './common/http/draining.js';
-import { OpenConnections } from './common/http/open-connections.js';
-import type { Settings } from './config/settings.js';
-import type { OpenDatabase } from './database/open-database.js';
+import { Draining } from './platform/http/draining.js';
+import { OpenConnections } from './platform/http/open-connections.js';
+import type { Settings } from './platform/config/settings.js';
+import type { OpenDatabase } from './platform/database/open-database.js';
 
 export interface Service {
   readonly app: NestFastifyApplication;

@@ -1,5 +1,5 @@
-import { NotFoundError } from '../common/errors/app-error.js';
-import { isUuid } from '../common/ids.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
+import { isUuid } from '../platform/ids.js';
 
 const PREFIX = 'act-';
 

@@ -5,11 +5,11 @@ import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Refusals } from '../auth/refusals/refusals.js';
 import { tellRefusals } from '../auth/refusals/tell-refusals.js';
-import { Requires } from '../common/access.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../common/openapi/answers.js';
-import { ListAnswer } from '../common/paging/page.js';
-import { AnswerOnce } from '../idempotency/answer-once.js';
-import type { Once } from '../idempotency/once.js';
+import { Requires } from '../platform/access/access.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { AnswerOnce } from '../platform/idempotency/answer-once.js';
+import type { Once } from '../platform/idempotency/once.js';
 import { actionIdOf } from './action-id.js';
 import { ActionsService } from './actions.service.js';
 import { ActionDto, ActionSummaryDto } from './dto/action.dto.js';
@@ -22,7 +22,7 @@ import {
 } from './dto/execute-action.dto.js';
 import { RollBackActionDto, RolledBackActionDto } from './dto/rollback.dto.js';
 import { ActionRuns } from './execution/action-runs.js';
-import { RollbackService } from './rollback.service.js';
+import { RollbackService } from './requests/rollback.service.js';
 import {
   ACTION_EXAMPLE,
   ACTION_LIST_EXAMPLE,

@@ -3,15 +3,15 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
-import { ActionLevels } from './action-levels.js';
-import { ActionNews } from './action-news.js';
-import { ActionNewsRepository } from './action-news.repository.js';
-import { ActionReadRepository } from './action-read.repository.js';
-import { ActionRequests } from './action-requests.js';
-import { ActionWriteRepository } from './action-write.repository.js';
+import { ActionLevels } from './policy/action-levels.js';
+import { ActionNews } from './records/action-news.js';
+import { ActionNewsRepository } from './records/action-news.repository.js';
+import { ActionReadRepository } from './records/action-read.repository.js';
+import { ActionRequests } from './requests/action-requests.js';
+import { ActionWriteRepository } from './records/action-write.repository.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
-import { Decisions } from './decisions.js';
+import { Decisions } from './requests/decisions.js';
 import { ActionExecutor } from './execution/action-executor.js';
 import { ActionRecovery } from './execution/action-recovery.js';
 import { ActionRuns } from './execution/action-runs.js';
@@ -22,11 +22,11 @@ import { Failpoints } from './execution/failpoints.js';
 import { LapsedRepository } from './execution/lapsed.repository.js';
 import { LapsedClaims } from './execution/lapsed-claims.js';
 import { WaitingActions } from './execution/waiting-actions.js';
-import { HeldActions } from './held-actions.js';
+import { HeldActions } from './execution/held-actions.js';
 import { IncidentActionsController } from './incident-actions.controller.js';
 import { ActionCounts } from './listing/action-counts.js';
 import { ActionListRepository } from './listing/action-list.repository.js';
-import { RollbackService } from './rollback.service.js';
+import { RollbackService } from './requests/rollback.service.js';
 
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],

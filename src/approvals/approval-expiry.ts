@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Decisions } from '../actions/decisions.js';
-import { Settings } from '../config/settings.js';
-import { Transactions } from '../database/transactions.js';
-import { Jobs } from '../jobs/jobs.js';
+import { Decisions } from '../actions/requests/decisions.js';
+import { Settings } from '../platform/config/settings.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { Jobs } from '../platform/jobs/jobs.js';
 
 const EVERY_SECONDS = 30;
 const BATCH = 100;

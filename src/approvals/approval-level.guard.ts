@@ -10,13 +10,14 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
-import { ActionLevels } from '../actions/action-levels.js';
+import { ActionLevels } from '../actions/policy/action-levels.js';
 import { ActionsService } from '../actions/actions.service.js';
 import { InsufficientApprovalLevelError } from '../auth/approval.errors.js';
-import { approvalLevelOf, levelReaches, type Principal } from '../auth/principal.js';
+import { type Principal } from '../auth/principal.js';
+import { approvalLevelOf, levelReaches } from '../platform/access/roles.js';
 import { Refusals } from '../auth/refusals/refusals.js';
-import '../common/http/request.js';
-import { createValidationPipe } from '../common/validation/validation.pipe.js';
+import '../platform/http/request.js';
+import { createValidationPipe } from '../platform/validation/validation.pipe.js';
 
 const DECISION = Symbol('decision');
 

@@ -7,10 +7,10 @@ import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Refusals } from '../auth/refusals/refusals.js';
 import { tellRefusals } from '../auth/refusals/tell-refusals.js';
-import { Requires } from '../common/access.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../common/openapi/answers.js';
-import { AnswerOnce } from '../idempotency/answer-once.js';
-import type { Once } from '../idempotency/once.js';
+import { Requires } from '../platform/access/access.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { AnswerOnce } from '../platform/idempotency/answer-once.js';
+import type { Once } from '../platform/idempotency/once.js';
 import { RequiresItsLevel } from './approval-level.guard.js';
 import {
   ApproveActionDto,

@@ -1,4 +1,4 @@
-import { createValidationPipe } from '../common/validation/validation.pipe.js';
+import { createValidationPipe } from '../platform/validation/validation.pipe.js';
 import { RejectActionDto } from './approvals.dto.js';
 
 describe('The reason of a rejection', () => {

@@ -3,7 +3,7 @@ import { IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
 import { type Action, ACTION_STATUSES, type ActionStatus } from '../actions/action.js';
 import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../actions/action-id.js';
 import { ActionResultDto } from '../actions/dto/action-result.js';
-import { Optional } from '../common/validation/decorators.js';
+import { Optional } from '../platform/validation/decorators.js';
 import type { WantedApproval } from './approvals.service.js';
 
 const LONGEST_TEXT = 2_000;

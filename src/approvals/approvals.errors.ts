@@ -1,4 +1,4 @@
-import { AppError } from '../common/errors/app-error.js';
+import { AppError } from '../platform/errors/app-error.js';
 
 /** What it was for is over: whoever means it all the same says so. */
 export class IncidentResolvedError extends AppError {

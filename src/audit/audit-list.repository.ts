@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { firstIdAt } from '../common/ids.js';
+import { firstIdAt } from '../platform/ids.js';
 
 export type SubjectFilter =
   { readonly type: string; readonly id: string } | { readonly typeOrId: string };

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../common/clock.js';
-import { newId } from '../common/ids.js';
-import { type Statement, Statements } from '../database/statements.js';
-import { afterCommit, type Tx } from '../database/transactions.js';
-import { rowMac } from './audit-chain.js';
+import { Clock } from '../platform/clock.js';
+import { newId } from '../platform/ids.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import { afterCommit, type Tx } from '../platform/database/transactions.js';
+import { rowMac } from './chain/audit-chain.js';
 import type { AuditEntry, AuditRow } from './audit-entry.js';
 import {
   auditRowsValues,
   auditRowValues,
   insertAuditRow,
   insertAuditRows,
-} from './audit-insert.js';
-import { AuditKeys } from './audit-keys.js';
-import { boundedDetails, boundedText } from './audit-text.js';
-import { AuditWriter } from './audit-writer.js';
+} from './writing/audit-insert.js';
+import { AuditKeys } from './chain/audit-keys.js';
+import { boundedDetails, boundedText } from './writing/audit-text.js';
+import { AuditWriter } from './writing/audit-writer.js';
 
 const INSERT_ROW: Statement = { name: 'audit_insert_row', text: insertAuditRow() };
 const INSERT_ROWS: Statement = { name: 'audit_insert_rows', text: insertAuditRows() };

@@ -1,14 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { type ComponentHealth, HealthComponents } from '../common/health-components.js';
-import { Metrics } from '../metrics/metrics.js';
-import { ScrapedGauges } from '../metrics/scraped-gauges.js';
-import { AuditAnchor } from './audit-anchor.js';
-import { AuditBacklog } from './audit-backlog.js';
-import { AuditChainRepository } from './audit-chain.repository.js';
-import { AuditSealing } from './audit-sealing.js';
-import { AuditVerifier } from './audit-verifier.js';
-import { AuditWitness } from './audit-witness.js';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { Metrics } from '../platform/metrics/metrics.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
+import { AuditAnchor } from './anchor/audit-anchor.js';
+import { AuditBacklog } from './chain/audit-backlog.js';
+import { AuditChainRepository } from './chain/audit-chain.repository.js';
+import { AuditSealing } from './chain/audit-sealing.js';
+import { AuditVerifier } from './chain/audit-verifier.js';
+import { AuditWitness } from './anchor/audit-witness.js';
 
 /** Shows operators whether the trail is sealed, and is what it was. */
 @Injectable()

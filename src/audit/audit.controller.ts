@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { Controller, Get, Header, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Requires } from '../common/access.js';
-import { RawAnswer } from '../common/http/answering-adapter.js';
-import type { FastifyRequest } from '../common/http/request.js';
-import { ApiAnswer, Operation } from '../common/openapi/answers.js';
-import { ListAnswer } from '../common/paging/page.js';
-import { AuditExport } from './audit-export.js';
-import { AuditExportQueryDto, EXPORT_EXAMPLE, EXPORT_SCHEMA } from './audit-export.dto.js';
+import { Requires } from '../platform/access/access.js';
+import { RawAnswer } from '../platform/http/answering-adapter.js';
+import type { FastifyRequest } from '../platform/http/request.js';
+import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { AuditExport } from './export/audit-export.js';
+import { AuditExportQueryDto, EXPORT_EXAMPLE, EXPORT_SCHEMA } from './export/audit-export.dto.js';
 import {
   AuditQueryDto,
   AuditRecordDto,

@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsString, Length } from 'class-validator';
-import { PageQueryDto } from '../common/paging/page-query.dto.js';
-import { IsIsoTime, Optional } from '../common/validation/decorators.js';
-import type { Verification } from './audit-verifier.js';
+import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { IsIsoTime, Optional } from '../platform/validation/decorators.js';
+import type { Verification } from './chain/audit-verifier.js';
 import type { AuditRecord } from './audit.service.js';
 import { AUDIT_ACTIONS, type AuditAction } from './audit-actions.js';
 

@@ -1,5 +1,6 @@
-import { type ApprovalLevel, approvalLevelOf, levelReaches, type Principal } from './principal.js';
-import { AppError } from '../common/errors/app-error.js';
+import { type Principal } from './principal.js';
+import { type ApprovalLevel, approvalLevelOf, levelReaches } from '../platform/access/roles.js';
+import { AppError } from '../platform/errors/app-error.js';
 
 export class InsufficientApprovalLevelError extends AppError {
   constructor(

@@ -1,5 +1,5 @@
-import type { Role } from '../common/access.js';
-import { AppError } from '../common/errors/app-error.js';
+import type { Role } from '../platform/access/roles.js';
+import { AppError } from '../platform/errors/app-error.js';
 
 /** One error for every reason, so that it tells nothing to whoever guesses. */
 export class UnauthorizedError extends AppError {

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../common/errors/app-error.js';
-import '../common/http/request.js';
+import { AppError } from '../platform/errors/app-error.js';
+import '../platform/http/request.js';
 import type { Principal } from './principal.js';
 
 /** Who makes the request. The guards have made sure that there is someone wherever a role is required. */

@@ -1,9 +1,5 @@
-import type { Caller } from '../common/caller.js';
-import { ROLES, type Role } from '../common/access.js';
-
-/** How far a principal may approve; derived from the role. */
-export const APPROVAL_LEVELS = ['none', 'analyst', 'senior', 'manager'] as const;
-export type ApprovalLevel = (typeof APPROVAL_LEVELS)[number];
+import type { Caller } from '../platform/http/caller.js';
+import type { Role } from '../platform/access/roles.js';
 
 export interface Principal extends Caller {
   readonly kind: 'key' | 'user';
@@ -15,17 +11,4 @@ export interface Principal extends Caller {
   readonly personId?: string;
   /** The session of a user who came with a cookie; a key has none. */
   readonly sessionId?: string;
-}
-
-export function approvalLevelOf(role: Role): ApprovalLevel {
-  if (role === 'viewer') return 'none';
-  return role === 'admin' ? 'manager' : role;
-}
-
-export function roleReaches(role: Role, required: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(required);
-}
-
-export function levelReaches(level: ApprovalLevel, required: ApprovalLevel): boolean {
-  return APPROVAL_LEVELS.indexOf(level) >= APPROVAL_LEVELS.indexOf(required);
 }

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { AuditKeys } from '../audit/audit-keys.js';
-import { ExportCheck, type ExportFindings } from '../audit/export-check.js';
-import { loadSettings } from '../config/load-settings.js';
-import { givenSecretKeys, keyFileOf } from '../secrets/load-secret-keys.js';
+import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { ExportCheck, type ExportFindings } from '../audit/export/export-check.js';
+import { loadSettings } from '../platform/config/load-settings.js';
+import { givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
 import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run audit:verify -- <file>

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { acceptHead } from '../audit/accept-head.js';
-import { AuditKeys } from '../audit/audit-keys.js';
-import { faultOfLine } from '../audit/check-head.js';
-import { loadSettings } from '../config/load-settings.js';
+import { acceptHead } from '../audit/anchor/accept-head.js';
+import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { faultOfLine } from '../audit/anchor/check-head.js';
+import { loadSettings } from '../platform/config/load-settings.js';
 import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run audit -- accept-head "<why>"

@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
-import type { Settings } from '../config/settings.js';
-import type { BackupPlan } from '../database/backup/backup-plan.js';
-import type { KeyRing } from '../secrets/key-ring.js';
-import { KNOWN, type KnownKey, refuseOthers } from '../secrets/known-keys.js';
-import { givenSecretKeys } from '../secrets/load-secret-keys.js';
-import type { SecretKeys } from '../secrets/secret-keys.js';
+import type { Settings } from '../platform/config/settings.js';
+import type { BackupPlan } from '../platform/database/backup/backup-plan.js';
+import type { KeyRing } from '../platform/secrets/key-ring.js';
+import { KNOWN, type KnownKey, refuseOthers } from '../platform/secrets/known-keys.js';
+import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
+import type { SecretKeys } from '../platform/secrets/secret-keys.js';
 
 /** Counts follow from the incidents; a session that has ended must not come to life again. */
 export const LEFT_OUT = [

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { loadSettings } from '../config/load-settings.js';
-import type { Settings } from '../config/settings.js';
-import { writeBackup } from '../database/backup/write-backup.js';
-import { requireOneDatabase } from '../database/one-database.js';
-import { reachServer } from '../database/open-database.js';
-import { givenSecretKeys } from '../secrets/load-secret-keys.js';
+import { loadSettings } from '../platform/config/load-settings.js';
+import type { Settings } from '../platform/config/settings.js';
+import { writeBackup } from '../platform/database/backup/write-backup.js';
+import { requireOneDatabase } from '../platform/database/one-database.js';
+import { reachServer } from '../platform/database/open-database.js';
+import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { planOfBackup } from './backup-plan.js';
 import { runCommand, say } from './command.js';
 
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
 /** The embedded database is made when it is not there; a backup of nothing helps nobody. */
 async function refuseNoDatabase({ databaseUrl, dataDir }: Settings): Promise<void> {
   if (databaseUrl !== undefined) return;
-  const { hasCluster } = await import('../database/embedded/embedded-postgres.js');
+  const { hasCluster } = await import('../platform/database/embedded/embedded-postgres.js');
   if (await hasCluster(dataDir)) return;
   throw new Error(
     `There is no database in ${dataDir}: set DATA_DIR or DATABASE_URL as the service has it.`,

@@ -1,5 +1,5 @@
 import { type OpenWithKeys, openWithKeys } from '../app.database.js';
-import type { Settings } from '../config/settings.js';
+import type { Settings } from '../platform/config/settings.js';
 
 /** Runs a command; what goes wrong is one line for the operator. */
 export function runCommand(main: () => Promise<void>): void {

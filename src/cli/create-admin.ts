@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { AuditKeys } from '../audit/audit-keys.js';
-import { logOfCommand } from '../audit/log-of-command.js';
+import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { logOfCommand } from '../audit/writing/log-of-command.js';
 import { AdminAccount } from '../auth/bootstrap/admin-account.js';
 import { isGoodPassword } from '../auth/passwords/password-rules.js';
 import { isUsername } from '../auth/users/username.js';
-import { loadSettings } from '../config/load-settings.js';
-import { Statements } from '../database/statements.js';
-import { Transactions } from '../database/transactions.js';
+import { loadSettings } from '../platform/config/load-settings.js';
+import { Statements } from '../platform/database/statements.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run create-admin -- <user name> [--password-stdin]

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadSettings } from '../config/load-settings.js';
-import { Statements } from '../database/statements.js';
-import { Transactions } from '../database/transactions.js';
+import { loadSettings } from '../platform/config/load-settings.js';
+import { Statements } from '../platform/database/statements.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { CountFold } from '../incidents/counting/count-fold.js';
 import { CountsRepository } from '../incidents/counting/counts.repository.js';
 import { runCommand, say, withDatabase } from './command.js';

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { sealedColumns } from '../app.sealed.js';
-import { AuditKeys } from '../audit/audit-keys.js';
-import { AuditResealing } from '../audit/audit-resealing.js';
-import { logOfCommand } from '../audit/log-of-command.js';
-import { loadSettings } from '../config/load-settings.js';
-import { openDatabase } from '../database/open-database.js';
-import { Transactions } from '../database/transactions.js';
-import { acceptKeysIn, KNOWN, type KnownKey } from '../secrets/known-keys.js';
-import { retire, untilUnused } from '../secrets/key-retirement.js';
-import { givenSecretKeys } from '../secrets/load-secret-keys.js';
-import { SealedValues } from '../secrets/sealed-values.js';
+import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { AuditResealing } from '../audit/chain/audit-resealing.js';
+import { logOfCommand } from '../audit/writing/log-of-command.js';
+import { loadSettings } from '../platform/config/load-settings.js';
+import { openDatabase } from '../platform/database/open-database.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { acceptKeysIn, KNOWN, type KnownKey } from '../platform/secrets/known-keys.js';
+import { retire, untilUnused } from '../platform/secrets/key-retirement.js';
+import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
+import { SealedValues } from '../platform/secrets/sealed-values.js';
 import { patient, runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run lost-key -- KEY_ID --discard

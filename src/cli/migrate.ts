@@ -1,6 +1,6 @@
 import { schema } from '../app.schema.js';
-import { loadSettings } from '../config/load-settings.js';
-import { migrateFor } from '../database/open-database.js';
+import { loadSettings } from '../platform/config/load-settings.js';
+import { migrateFor } from '../platform/database/open-database.js';
 import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run migrate

@@ -3,9 +3,9 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
 import { stringify } from 'yaml';
 import { AppModule } from '../app.module.js';
-import { createRootLogger } from '../common/logging/logger-options.js';
-import { buildDocument } from '../common/openapi/document.js';
-import { loadSettings } from '../config/load-settings.js';
+import { createRootLogger } from '../platform/logging/logger-options.js';
+import { buildDocument } from '../platform/openapi/document.js';
+import { loadSettings } from '../platform/config/load-settings.js';
 import { writeOrCheck } from './generated-file.js';
 
 /** Writes the contract, or with --check holds the committed one against the code. Needs no database. */

@@ -1,13 +1,13 @@
 import { sealedColumns } from '../app.sealed.js';
-import { anchorFileOf, signAnchorAnew } from '../audit/anchor-file.js';
-import { AuditKeys } from '../audit/audit-keys.js';
-import { AuditResealing } from '../audit/audit-resealing.js';
-import { logOfCommand } from '../audit/log-of-command.js';
-import { loadSettings } from '../config/load-settings.js';
-import { Transactions } from '../database/transactions.js';
-import { olderKeys, retire, untilUnused } from '../secrets/key-retirement.js';
-import { SealedValues } from '../secrets/sealed-values.js';
-import { SecretBox } from '../secrets/secret-box.js';
+import { anchorFileOf, signAnchorAnew } from '../audit/anchor/anchor-file.js';
+import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { AuditResealing } from '../audit/chain/audit-resealing.js';
+import { logOfCommand } from '../audit/writing/log-of-command.js';
+import { loadSettings } from '../platform/config/load-settings.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { olderKeys, retire, untilUnused } from '../platform/secrets/key-retirement.js';
+import { SealedValues } from '../platform/secrets/sealed-values.js';
+import { SecretBox } from '../platform/secrets/secret-box.js';
 import { patient, runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run reseal

@@ -4,18 +4,18 @@ import {
   rememberActions,
 } from '../actions/execution/actions-of-before.js';
 import { shownActionId } from '../actions/action-id.js';
-import { recordAcceptance } from '../audit/accept-head.js';
-import { AuditKeys } from '../audit/audit-keys.js';
-import { logOfCommand } from '../audit/log-of-command.js';
-import type { Settings } from '../config/settings.js';
-import type { RestorePlan } from '../database/backup/backup-plan.js';
-import type { VerifiedBackup } from '../database/backup/read-backup.js';
-import { Statements } from '../database/statements.js';
-import type { Tx } from '../database/transactions.js';
+import { recordAcceptance } from '../audit/anchor/accept-head.js';
+import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { logOfCommand } from '../audit/writing/log-of-command.js';
+import type { Settings } from '../platform/config/settings.js';
+import type { RestorePlan } from '../platform/database/backup/backup-plan.js';
+import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
+import { Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
 import { CountsRepository } from '../incidents/counting/counts.repository.js';
 import { type ActiveSwitch, activeSwitch, keepSwitchOn } from '../kill-switch/kept-switch.js';
-import { keepKeys, type KeyInUse, keysInUse } from '../secrets/key-retirement.js';
-import { acceptKeysIn, KNOWN, type KnownKey } from '../secrets/known-keys.js';
+import { keepKeys, type KeyInUse, keysInUse } from '../platform/secrets/key-retirement.js';
+import { acceptKeysIn, KNOWN, type KnownKey } from '../platform/secrets/known-keys.js';
 import { LEFT_OUT } from './backup-plan.js';
 
 /** A record holds some; how many there are, it says. */

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { ActionTypeName } from '../common/action-types.js';
-import { isUuid } from '../common/ids.js';
+import type { ActionTypeName } from '../actions/catalogue/action-types.js';
+import { isUuid } from '../platform/ids.js';
 import { SealedConfig } from './config/sealed-config.js';
 import type { SealedConnector } from './connector.js';
 import type { Connector } from './connector.port.js';

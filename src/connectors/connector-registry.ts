@@ -1,4 +1,4 @@
-import type { ActionTypeName } from '../common/action-types.js';
+import type { ActionTypeName } from '../actions/catalogue/action-types.js';
 import type { Connector } from './connector.port.js';
 
 /** Which configured connector serves an action. */

@@ -1,4 +1,4 @@
-import type { SealedColumn } from '../secrets/sealed-values.js';
+import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 
 export function contextOf(id: string): string {
   return `connector:${id}`;

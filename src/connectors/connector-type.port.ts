@@ -1,5 +1,5 @@
-import type { ActionTypeName } from '../common/action-types.js';
-import type { FieldError } from '../common/errors/app-error.js';
+import type { ActionTypeName } from '../actions/catalogue/action-types.js';
+import type { FieldError } from '../platform/errors/app-error.js';
 import type { Config, ConfigSchema } from './config/config-schema.js';
 import type { ConfigKind, Destination } from './config/destinations.js';
 import type { Connector, ConnectorIdentity } from './connector.port.js';

@@ -1,4 +1,4 @@
-import type { ActionTypeName } from '../common/action-types.js';
+import type { ActionTypeName } from '../actions/catalogue/action-types.js';
 
 /** What a connector is asked to do. */
 export interface ActionCall {

@@ -1,13 +1,13 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../auth/current-principal.js';
-import { DeletedDto } from '../common/deleted.dto.js';
+import { DeletedDto } from '../platform/http/deleted.dto.js';
 import type { Principal } from '../auth/principal.js';
-import { Requires } from '../common/access.js';
-import { ApiAnswer, ApiErrors, Operation } from '../common/openapi/answers.js';
-import { ListAnswer } from '../common/paging/page.js';
-import { AnswerOnce } from '../idempotency/answer-once.js';
-import type { Once } from '../idempotency/once.js';
+import { Requires } from '../platform/access/access.js';
+import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { AnswerOnce } from '../platform/idempotency/answer-once.js';
+import type { Once } from '../platform/idempotency/once.js';
 import {
   ConnectorDto,
   ConnectorQueryDto,

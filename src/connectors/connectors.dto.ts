@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { PageQueryDto } from '../common/paging/page-query.dto.js';
-import { IsJsonObject, Optional } from '../common/validation/decorators.js';
+import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { IsJsonObject, Optional } from '../platform/validation/decorators.js';
 import type { Config } from './config/config-schema.js';
 import {
   CONNECTOR_STATUSES,

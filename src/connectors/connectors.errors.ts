@@ -1,4 +1,4 @@
-import { AppError, NotFoundError } from '../common/errors/app-error.js';
+import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 
 export class ConnectorNotFoundError extends NotFoundError {
   constructor() {

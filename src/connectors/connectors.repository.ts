@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Page, PageRequest } from '../common/paging/page.js';
-import { Statements } from '../database/statements.js';
-import type { Tx } from '../database/transactions.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
+import { Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
 import type { CheckedStatus, CheckResult, SealedConnector } from './connector.js';
 import type { Config } from './config/config-schema.js';
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditAction } from '../audit/audit-actions.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { Caller } from '../common/caller.js';
-import { ValidationError } from '../common/errors/app-error.js';
-import { isUuid, newId } from '../common/ids.js';
-import type { Page, PageRequest } from '../common/paging/page.js';
-import { mapConstraints } from '../database/sqlstate.js';
-import { type Participant, Transactions, type Tx } from '../database/transactions.js';
+import type { Caller } from '../platform/http/caller.js';
+import { ValidationError } from '../platform/errors/app-error.js';
+import { isUuid, newId } from '../platform/ids.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
+import { mapConstraints } from '../platform/database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import type { Config } from './config/config-schema.js';
 import { type ChangedConfig, SealedConfig } from './config/sealed-config.js';
 import type { ConnectorRecord, SealedConnector } from './connector.js';

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { newId } from '../common/ids.js';
-import { Settings } from '../config/settings.js';
-import { Transactions } from '../database/transactions.js';
+import { newId } from '../platform/ids.js';
+import { Settings } from '../platform/config/settings.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 import { DEFAULT_PRIORITY } from './connectors.service.js';
 

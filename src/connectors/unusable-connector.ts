@@ -1,5 +1,5 @@
-import type { ActionTypeName } from '../common/action-types.js';
-import { UnreachableError } from '../common/net/net.errors.js';
+import type { ActionTypeName } from '../actions/catalogue/action-types.js';
+import { UnreachableError } from '../platform/net/net.errors.js';
 import { Connector, type ConnectorIdentity, type TestResult } from './connector.port.js';
 
 /** Stands for a connector that cannot be made of what is stored, and says why. */

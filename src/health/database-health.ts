@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { type ComponentHealth, HealthComponents } from '../common/health-components.js';
-import { poolOf } from '../database/data-source.js';
-import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../database/sqlstate.js';
-import { Statements } from '../database/statements.js';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { poolOf } from '../platform/database/data-source.js';
+import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
+import { Statements } from '../platform/database/statements.js';
 import { DATABASE_OBSTACLES, type DatabaseObstacle } from './obstacles.js';
 
 /** Writes, because a server whose disk is full or that became a standby still answers every read. */

@@ -1,8 +1,8 @@
 import { applyDecorators, Get, type Type } from '@nestjs/common';
-import { type Access, Allow } from '../common/access.js';
-import { RawAnswer } from '../common/http/answering-adapter.js';
-import { AnyQuery } from '../common/http/handler-options.js';
-import { ApiAnswer, Operation } from '../common/openapi/answers.js';
+import { type Access, Allow } from '../platform/access/access.js';
+import { RawAnswer } from '../platform/http/answering-adapter.js';
+import { AnyQuery } from '../platform/http/handler-options.js';
+import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import {
   DETAILED_DEGRADED_EXAMPLE,
   DETAILED_UNHEALTHY_EXAMPLE,

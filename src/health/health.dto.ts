@@ -4,7 +4,7 @@ import {
   COMPONENTS,
   type ComponentName,
   type ComponentStatus,
-} from '../common/health-components.js';
+} from '../platform/health-components.js';
 
 import { DATABASE_OBSTACLES, type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
 

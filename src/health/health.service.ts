@@ -5,9 +5,9 @@ import {
   COMPONENTS,
   type ComponentName,
   HealthComponents,
-} from '../common/health-components.js';
-import { Draining } from '../common/http/draining.js';
-import { version } from '../common/version.js';
+} from '../platform/health-components.js';
+import { Draining } from '../platform/http/draining.js';
+import { version } from '../platform/config/version.js';
 import type { DetailedHealthDto, HealthDto, OverallStatus } from './health.dto.js';
 import { isDatabaseObstacle, type Obstacles } from './obstacles.js';
 

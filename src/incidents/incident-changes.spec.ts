@@ -1,5 +1,5 @@
 import { changed } from './incident-changes.js';
-import { newsOfChange, timelineOfChange } from './incident-news.js';
+import { newsOfChange, timelineOfChange } from './records/incident-news.js';
 import type { Incident } from './incident.js';
 
 const before: Incident = {

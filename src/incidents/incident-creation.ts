@@ -2,22 +2,22 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
-import type { Role } from '../common/access.js';
-import { Clock } from '../common/clock.js';
-import { newId } from '../common/ids.js';
-import { type Participant, Transactions, type Tx } from '../database/transactions.js';
-import { WriteBatcher } from '../database/write-batcher.js';
-import { eventOf } from '../jobs/events/domain-event.js';
-import { DomainEvents } from '../jobs/events/domain-events.js';
-import { Metrics } from '../metrics/metrics.js';
-import { INCIDENT_EVENTS, newsOf } from './incident-news.js';
+import type { Role } from '../platform/access/roles.js';
+import { Clock } from '../platform/clock.js';
+import { newId } from '../platform/ids.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import { WriteBatcher } from '../platform/concurrency/batcher.js';
+import { eventOf } from '../platform/jobs/events/domain-event.js';
+import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { Metrics } from '../platform/metrics/metrics.js';
+import { INCIDENT_EVENTS, newsOf } from './records/incident-news.js';
 import { incidentNumber } from './incident-number.js';
 import {
   IncidentWriteRepository,
   type InsertedIncident,
   type Insertion,
   type Numbers,
-} from './incident-write.repository.js';
+} from './records/incident-write.repository.js';
 import { type CreatedIncident, KNOWN_INCIDENT_TYPES, type NewIncident } from './incident.js';
 
 /** From this role upward, as the controller requires. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../database/transactions.js';
+import type { Tx } from '../platform/database/transactions.js';
 
 /** What a module above does when an incident is deleted, in the same transaction: reject its waiting actions, say. */
 export type OnIncidentDeleted = (tx: Tx, incidentId: string) => Promise<void>;

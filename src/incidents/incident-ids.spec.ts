@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { newId } from '../common/ids.js';
+import { newId } from '../platform/ids.js';
 import { endIdBefore, firstIdAfter, firstIdAt } from './incident-ids.js';
 import { incidentNumber } from './incident-number.js';
 

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
 import { requireLevel } from '../auth/approval.errors.js';
 import type { Principal } from '../auth/principal.js';
-import { Clock } from '../common/clock.js';
-import { NotFoundError, ValidationError } from '../common/errors/app-error.js';
-import { type IfMatchCondition, requireMatch } from '../common/etag.js';
-import { isUuid } from '../common/ids.js';
-import type { Page } from '../common/paging/page.js';
-import { Settings } from '../config/settings.js';
-import { type Participant, Transactions, type Tx } from '../database/transactions.js';
-import { DomainEvents } from '../jobs/events/domain-events.js';
+import { Clock } from '../platform/clock.js';
+import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
+import { isUuid } from '../platform/ids.js';
+import type { Page } from '../platform/paging/page.js';
+import { Settings } from '../platform/config/settings.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import {
   type Change,
   changed,
@@ -24,9 +24,9 @@ import {
   newsOf,
   newsOfChange,
   timelineOfChange,
-} from './incident-news.js';
-import { IncidentReadRepository } from './incident-read.repository.js';
-import { IncidentWriteRepository } from './incident-write.repository.js';
+} from './records/incident-news.js';
+import { IncidentReadRepository } from './records/incident-read.repository.js';
+import { IncidentWriteRepository } from './records/incident-write.repository.js';
 import type {
   CreatedIncident,
   Incident,

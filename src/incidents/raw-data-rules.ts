@@ -1,5 +1,5 @@
-import type { FieldError } from '../common/errors/app-error.js';
-import { isIso8601 } from '../common/validation/iso-8601.js';
+import type { FieldError } from '../platform/errors/app-error.js';
+import { isIso8601 } from '../platform/validation/iso-8601.js';
 
 export const MOST_RAW_DATA_BYTES = 256 * 1024;
 export const MOST_RAW_DATA_LEVELS = 32;

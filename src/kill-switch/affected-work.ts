@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller } from '../common/caller.js';
-import type { Tx } from '../database/transactions.js';
+import type { Caller } from '../platform/http/caller.js';
+import type { Tx } from '../platform/database/transactions.js';
 import { HELD, type HeldName, type HeldWork, type UnderWay } from './kill-switch.js';
 
 export type HeldCounts = Readonly<Record<HeldName, number>>;

@@ -1,4 +1,4 @@
-import type { Tx } from '../database/transactions.js';
+import type { Tx } from '../platform/database/transactions.js';
 
 /** Who stopped the automation, and why. */
 export interface ActiveSwitch {

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ComponentHealth, HealthComponents } from '../common/health-components.js';
-import { Metrics } from '../metrics/metrics.js';
-import { ScrapedGauges } from '../metrics/scraped-gauges.js';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { Metrics } from '../platform/metrics/metrics.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { KillSwitchService } from './kill-switch.service.js';
 
 /** Whoever looks gets an answer while the database hangs, too. */

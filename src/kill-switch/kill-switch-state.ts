@@ -1,4 +1,4 @@
-import { AppError } from '../common/errors/app-error.js';
+import { AppError } from '../platform/errors/app-error.js';
 
 /** The switch as it is, and who turned it last. What does not apply is absent. */
 export interface KillSwitchState {

@@ -2,11 +2,11 @@ import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
-import { Requires } from '../common/access.js';
-import { ApiAnswer, Operation } from '../common/openapi/answers.js';
-import { AnswerOnce } from '../idempotency/answer-once.js';
-import type { Once } from '../idempotency/once.js';
-import { Limited } from '../limits/limited.js';
+import { Requires } from '../platform/access/access.js';
+import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
+import { AnswerOnce } from '../platform/idempotency/answer-once.js';
+import type { Once } from '../platform/idempotency/once.js';
+import { Limited } from '../platform/limits/limited.js';
 import {
   ActivateKillSwitchDto,
   DeactivateKillSwitchDto,

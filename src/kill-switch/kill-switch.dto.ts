@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { Optional } from '../common/validation/decorators.js';
+import { Optional } from '../platform/validation/decorators.js';
 import type { HeldCounts } from './affected-work.js';
 import type { KillSwitchState } from './kill-switch-state.js';
 import type { Activated, Deactivated } from './switch-turning.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Statement, Statements } from '../database/statements.js';
-import type { Tx } from '../database/transactions.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
 import { type KillSwitchState, KillSwitchUnreadableError } from './kill-switch-state.js';
 
 interface Row {

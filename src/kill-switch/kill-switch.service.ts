@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../database/transactions.js';
-import { Transactions } from '../database/transactions.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { AffectedWork } from './affected-work.js';
 import { type HeldName, type HeldWork, KillSwitch, type UnderWay } from './kill-switch.js';
 import {

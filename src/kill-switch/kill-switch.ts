@@ -1,5 +1,5 @@
-import type { Tx } from '../database/transactions.js';
-import type { Caller } from '../common/caller.js';
+import type { Tx } from '../platform/database/transactions.js';
+import type { Caller } from '../platform/http/caller.js';
 import type { Permit } from './permit.js';
 
 export const KILL_SWITCH_ACTIVATED = 'kill_switch.activated';

@@ -1,4 +1,4 @@
-import type { Tx } from '../database/transactions.js';
+import type { Tx } from '../platform/database/transactions.js';
 import type { KillSwitch } from './kill-switch.js';
 import type { Permit } from './permit.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { SQLSTATE, sqlStateOf } from '../database/sqlstate.js';
-import type { Tx } from '../database/transactions.js';
+import { SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
+import type { Tx } from '../platform/database/transactions.js';
 
 const KEY = 4_157_201;
 

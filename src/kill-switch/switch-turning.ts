@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import type { Caller } from '../common/caller.js';
-import { ReservedConnections } from '../database/reserved-connections.js';
-import type { Participant, Tx } from '../database/transactions.js';
-import { DomainEvents } from '../jobs/events/domain-events.js';
+import type { Caller } from '../platform/http/caller.js';
+import { ReservedConnections } from '../platform/database/reserved-connections.js';
+import type { Participant, Tx } from '../platform/database/transactions.js';
+import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import { AffectedWork, type HeldCounts } from './affected-work.js';
 import { KILL_SWITCH_ACTIVATED, KILL_SWITCH_DEACTIVATED } from './kill-switch.js';
 import type { KillSwitchState } from './kill-switch-state.js';

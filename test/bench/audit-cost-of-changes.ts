@@ -13,10 +13,10 @@ import { schema } from '../../src/app.schema.js';
 import { createApp } from '../../src/app.setup.js';
 import { AuditLog } from '../../src/audit/audit-log.js';
 import { createKey } from '../../src/auth/keys/key-format.js';
-import { newId } from '../../src/common/ids.js';
-import { createRootLogger } from '../../src/common/logging/logger-options.js';
-import { loadSettings } from '../../src/config/load-settings.js';
-import { openDatabase } from '../../src/database/open-database.js';
+import { newId } from '../../src/platform/ids.js';
+import { createRootLogger } from '../../src/platform/logging/logger-options.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { openDatabase } from '../../src/platform/database/open-database.js';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);

@@ -18,12 +18,12 @@ import { createKey } from '../../src/auth/keys/key-format.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { PrincipalsRepository } from '../../src/auth/principals/principals.repository.js';
 import { createSessionToken, sessionHashOf } from '../../src/auth/sessions/session-token.js';
-import { Public, Requires } from '../../src/common/access.js';
-import { newId } from '../../src/common/ids.js';
-import { createRootLogger } from '../../src/common/logging/logger-options.js';
-import { loadSettings } from '../../src/config/load-settings.js';
-import { openDatabase } from '../../src/database/open-database.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Public, Requires } from '../../src/platform/access/access.js';
+import { newId } from '../../src/platform/ids.js';
+import { createRootLogger } from '../../src/platform/logging/logger-options.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { openDatabase } from '../../src/platform/database/open-database.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 
 const REQUESTS = Number(process.env['BENCH_REQUESTS'] ?? 10_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);

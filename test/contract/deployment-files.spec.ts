@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import { parseAllDocuments } from 'yaml';
-import { loadSettings } from '../../src/config/load-settings.js';
-import { declaredSettings } from '../../src/config/setting.js';
-import '../../src/config/settings.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { declaredSettings } from '../../src/platform/config/setting.js';
+import '../../src/platform/config/settings.js';
 
 /** What /metrics offers, as operators know it; `up` is Prometheus' own. */
 const METRICS = [

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { FIELD_ERROR_CODES } from '../../src/common/errors/field-error-codes.js';
+import { FIELD_ERROR_CODES } from '../../src/platform/errors/field-error-codes.js';
 import { DATABASE_OBSTACLES, SERVICE_OBSTACLES } from '../../src/health/obstacles.js';
 import {
   type OpenApiDocument,

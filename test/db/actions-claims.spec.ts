@@ -1,6 +1,6 @@
 import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.repository.js';
-import { Statements } from '../../src/database/statements.js';
-import { Transactions, type Tx } from '../../src/database/transactions.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 

@@ -1,9 +1,9 @@
-import { ActionWriteRepository } from '../../src/actions/action-write.repository.js';
+import { ActionWriteRepository } from '../../src/actions/records/action-write.repository.js';
 import type { Action } from '../../src/actions/action.js';
-import { ActionReadRepository } from '../../src/actions/action-read.repository.js';
+import { ActionReadRepository } from '../../src/actions/records/action-read.repository.js';
 import { LapsedRepository } from '../../src/actions/execution/lapsed.repository.js';
-import { Statements } from '../../src/database/statements.js';
-import { Transactions, type Tx } from '../../src/database/transactions.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 import { insertIncidents } from './incidents-harness.js';

@@ -1,5 +1,5 @@
-import { newId } from '../../src/common/ids.js';
-import { sqlStateOf, violatedConstraint } from '../../src/database/sqlstate.js';
+import { newId } from '../../src/platform/ids.js';
+import { sqlStateOf, violatedConstraint } from '../../src/platform/database/sqlstate.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 
 interface Row {

@@ -1,5 +1,5 @@
 import { subjectFilter } from '../../src/audit/audit.service.js';
-import { Clock } from '../../src/common/clock.js';
+import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 
 class SetClock extends Clock {

@@ -1,4 +1,8 @@
-import { AUDIT_PARAMETERS, insertAuditRow, insertAuditRows } from '../../src/audit/audit-insert.js';
+import {
+  AUDIT_PARAMETERS,
+  insertAuditRow,
+  insertAuditRows,
+} from '../../src/audit/writing/audit-insert.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 describe('recording', () => {

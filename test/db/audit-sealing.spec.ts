@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditBacklog } from '../../src/audit/audit-backlog.js';
-import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/audit-chain.repository.js';
-import { insertAuditRow } from '../../src/audit/audit-insert.js';
-import { signHead } from '../../src/audit/chain-head.js';
-import { Clock } from '../../src/common/clock.js';
+import { AuditBacklog } from '../../src/audit/chain/audit-backlog.js';
+import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
+import { insertAuditRow } from '../../src/audit/writing/audit-insert.js';
+import { signHead } from '../../src/audit/chain/chain-head.js';
+import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const key = newKey();

@@ -10,11 +10,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { acceptHead, HEAD_ACCEPTED } from '../../src/audit/accept-head.js';
-import { signAnchorAnew } from '../../src/audit/anchor-file.js';
-import { AuditResealing } from '../../src/audit/audit-resealing.js';
-import { faultOfLine } from '../../src/audit/check-head.js';
-import { loggedHead } from '../../src/audit/logged-head.js';
+import { acceptHead, HEAD_ACCEPTED } from '../../src/audit/anchor/accept-head.js';
+import { signAnchorAnew } from '../../src/audit/anchor/anchor-file.js';
+import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
+import { faultOfLine } from '../../src/audit/anchor/check-head.js';
+import { loggedHead } from '../../src/audit/anchor/logged-head.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const VALID = { valid: true, unsealed: 0 };

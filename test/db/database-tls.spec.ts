@@ -3,8 +3,8 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'pg';
-import { loadSettings } from '../../src/config/load-settings.js';
-import { connectionOptions } from '../../src/database/connection.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { connectionOptions } from '../../src/platform/database/connection.js';
 import { PrivateServer } from '../support/private-server.js';
 
 jest.setTimeout(60_000);

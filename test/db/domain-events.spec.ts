@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tx } from '../../src/database/transactions.js';
-import { type DomainEvent, eventOf, type News } from '../../src/jobs/events/domain-event.js';
-import { eventRows, insertEvents } from '../../src/jobs/events/event-outbox.js';
+import type { Tx } from '../../src/platform/database/transactions.js';
+import {
+  type DomainEvent,
+  eventOf,
+  type News,
+} from '../../src/platform/jobs/events/domain-event.js';
+import { eventRows, insertEvents } from '../../src/platform/jobs/events/event-outbox.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { listenOnce } from '../support/jobs/replica-app.js';

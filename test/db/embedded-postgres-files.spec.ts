@@ -11,13 +11,16 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linkLibraries, locateNative } from '../../src/database/embedded/native-package.js';
+import {
+  linkLibraries,
+  locateNative,
+} from '../../src/platform/database/embedded/native-package.js';
 import {
   commandLine,
   isAlive,
   servesCluster,
-} from '../../src/database/embedded/postmaster-file.js';
-import { privateCopy } from '../../src/database/embedded/private-copy.js';
+} from '../../src/platform/database/embedded/postmaster-file.js';
+import { privateCopy } from '../../src/platform/database/embedded/private-copy.js';
 import { eventually } from '../support/embedded/app-process.js';
 import { openTempDir } from '../support/embedded/launcher-build.js';
 

@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import {
   EmbeddedPostgresError,
   startEmbeddedPostgres,
-} from '../../src/database/embedded/embedded-postgres.js';
-import { isAlive, readPostmasterFile } from '../../src/database/embedded/postmaster-file.js';
+} from '../../src/platform/database/embedded/embedded-postgres.js';
+import {
+  isAlive,
+  readPostmasterFile,
+} from '../../src/platform/database/embedded/postmaster-file.js';
 import { AppProcess, eventually } from '../support/embedded/app-process.js';
 import { buildLauncher, openTempDir } from '../support/embedded/launcher-build.js';
 import { query } from '../support/embedded/query.js';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import { linkLibraries } from '../../src/database/embedded/native-package.js';
+import { linkLibraries } from '../../src/platform/database/embedded/native-package.js';
 import { AppProcess, type OsUser } from '../support/embedded/app-process.js';
 import { buildLauncher, installedNative, openTempDir } from '../support/embedded/launcher-build.js';
 import { query } from '../support/embedded/query.js';

@@ -17,8 +17,8 @@ import {
   type EmbeddedPostgres,
   EmbeddedPostgresError,
   startEmbeddedPostgres,
-} from '../../src/database/embedded/embedded-postgres.js';
-import { isAlive } from '../../src/database/embedded/postmaster-file.js';
+} from '../../src/platform/database/embedded/embedded-postgres.js';
+import { isAlive } from '../../src/platform/database/embedded/postmaster-file.js';
 import { eventually } from '../support/embedded/app-process.js';
 import { openTempDir } from '../support/embedded/launcher-build.js';
 import { query } from '../support/embedded/query.js';

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
-import { createDataSource } from '../../src/database/data-source.js';
+import { createDataSource } from '../../src/platform/database/data-source.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Tables without an entity. TypeORM's PostgreSQL driver refuses xid8 and pg_snapshot, and has no entity without a key. */

@@ -1,7 +1,7 @@
-import { IdempotencyPruning } from '../../src/idempotency/idempotency-pruning.js';
-import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
-import { Statements } from '../../src/database/statements.js';
-import type { Jobs } from '../../src/jobs/jobs.js';
+import { IdempotencyPruning } from '../../src/platform/idempotency/idempotency-pruning.js';
+import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import type { Jobs } from '../../src/platform/jobs/jobs.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 
 describe('IdempotencyPruning', () => {

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { newId } from '../../src/common/ids.js';
-import { Statements } from '../../src/database/statements.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { newId } from '../../src/platform/ids.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import { CountFold } from '../../src/incidents/counting/count-fold.js';
 import { CountsRepository } from '../../src/incidents/counting/counts.repository.js';
 import type { IncidentStatus, Severity } from '../../src/incidents/incident.js';

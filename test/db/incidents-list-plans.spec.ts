@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { poolOf } from '../../src/database/data-source.js';
+import { poolOf } from '../../src/platform/database/data-source.js';
 import type { IncidentFilter } from '../../src/incidents/listing/incident-list.js';
 import { listQuery } from '../../src/incidents/listing/list-query.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';

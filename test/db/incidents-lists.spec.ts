@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Client, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
-import { poolOf } from '../../src/database/data-source.js';
+import { poolOf } from '../../src/platform/database/data-source.js';
 import {
   type IncidentFilter,
   type IncidentListRequest,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { defineQueue } from '../../src/jobs/job-queue.js';
+import { defineQueue } from '../../src/platform/jobs/job-queue.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { hangingQueue } from '../support/jobs/replica-app.js';

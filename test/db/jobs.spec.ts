@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineQueue } from '../../src/jobs/job-queue.js';
+import { defineQueue } from '../../src/platform/jobs/job-queue.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

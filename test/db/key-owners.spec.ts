@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
-import { newId } from '../../src/common/ids.js';
-import { createDataSource } from '../../src/database/data-source.js';
-import { migrate } from '../../src/database/migrate.js';
-import { KeyOwners1795001100000 } from '../../src/database/migrations/1795001100000-key-owners.js';
+import { newId } from '../../src/platform/ids.js';
+import { createDataSource } from '../../src/platform/database/data-source.js';
+import { migrate } from '../../src/platform/database/migrate.js';
+import { KeyOwners1795001100000 } from '../../src/platform/database/migrations/1795001100000-key-owners.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('owners of the keys that there are already', () => {

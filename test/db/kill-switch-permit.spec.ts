@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Statements } from '../../src/database/statements.js';
-import { Transactions, type Tx } from '../../src/database/transactions.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import type { AffectedWork } from '../../src/kill-switch/affected-work.js';
 import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
 import { KillSwitchService } from '../../src/kill-switch/kill-switch.service.js';

@@ -1,10 +1,10 @@
 import { Controller, Get, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Requires } from '../../src/common/access.js';
-import type { LimitRecord } from '../../src/limits/limit-storage.js';
-import { MemoryLimitStorage } from '../../src/limits/memory-limit-storage.js';
-import { RedisCounter } from '../../src/limits/redis-counter.js';
-import { SharedLimitStorage } from '../../src/limits/shared-limit-storage.js';
+import { Requires } from '../../src/platform/access/access.js';
+import type { LimitRecord } from '../../src/platform/limits/limit-storage.js';
+import { MemoryLimitStorage } from '../../src/platform/limits/memory-limit-storage.js';
+import { RedisCounter } from '../../src/platform/limits/redis-counter.js';
+import { SharedLimitStorage } from '../../src/platform/limits/shared-limit-storage.js';
 import { startBareApp } from '../support/bare-app.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { installedRedis, type RedisServer, startRedis } from '../support/redis-server.js';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
-import { lockTables } from '../../src/database/backup/lock-tables.js';
-import { verifyBackup } from '../../src/database/backup/read-backup.js';
-import { restoreBackup } from '../../src/database/backup/restore-backup.js';
-import { writeBackup } from '../../src/database/backup/write-backup.js';
+import { lockTables } from '../../src/platform/database/backup/lock-tables.js';
+import { verifyBackup } from '../../src/platform/database/backup/read-backup.js';
+import { restoreBackup } from '../../src/platform/database/backup/restore-backup.js';
+import { writeBackup } from '../../src/platform/database/backup/write-backup.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
-import { migrateFor } from '../../src/database/open-database.js';
+import { migrateFor } from '../../src/platform/database/open-database.js';
 import { runCommand } from '../support/command.js';
 import { compiledService } from '../support/compiled-service.js';
 import { ServiceProcess } from '../support/service-process.js';

@@ -1,11 +1,11 @@
 import type { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadSettings } from '../../src/config/load-settings.js';
-import { connectionOptions } from '../../src/database/connection.js';
-import { createDataSource, poolOf } from '../../src/database/data-source.js';
-import { isConnectionLost, isDatabaseUnavailable } from '../../src/database/sqlstate.js';
-import { Statements } from '../../src/database/statements.js';
-import { Transactions, type Tx } from '../../src/database/transactions.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { connectionOptions } from '../../src/platform/database/connection.js';
+import { createDataSource, poolOf } from '../../src/platform/database/data-source.js';
+import { isConnectionLost, isDatabaseUnavailable } from '../../src/platform/database/sqlstate.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 

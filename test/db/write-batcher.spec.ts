@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { poolOf } from '../../src/database/data-source.js';
-import { ConnectionLostError } from '../../src/database/sqlstate.js';
-import { WriteBatcher } from '../../src/database/write-batcher.js';
+import { poolOf } from '../../src/platform/database/data-source.js';
+import { ConnectionLostError } from '../../src/platform/database/sqlstate.js';
+import { WriteBatcher } from '../../src/platform/concurrency/batcher.js';
 import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
 
 describe('the write batcher', () => {

@@ -1,10 +1,10 @@
 import type { Action } from '../../src/actions/action.js';
-import { ActionNewsRepository } from '../../src/actions/action-news.repository.js';
-import { ActionReadRepository } from '../../src/actions/action-read.repository.js';
+import { ActionNewsRepository } from '../../src/actions/records/action-news.repository.js';
+import { ActionReadRepository } from '../../src/actions/records/action-read.repository.js';
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
-import { UnreachableError } from '../../src/common/net/net.errors.js';
+import { UnreachableError } from '../../src/platform/net/net.errors.js';
 import { PermitLapsed, PERMIT_MS } from '../../src/kill-switch/permit.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { ActionWorld } from '../support/actions/action-world.js';

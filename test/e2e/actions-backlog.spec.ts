@@ -1,6 +1,6 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
-import type { ActionTypeName } from '../../src/common/action-types.js';
-import { newId } from '../../src/common/ids.js';
+import type { ActionTypeName } from '../../src/actions/catalogue/action-types.js';
+import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
 

@@ -1,5 +1,5 @@
 import { ActionCounts } from '../../src/actions/listing/action-counts.js';
-import { newId } from '../../src/common/ids.js';
+import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 
 interface Item {

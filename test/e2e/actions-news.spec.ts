@@ -1,4 +1,4 @@
-import { ActionNewsRepository } from '../../src/actions/action-news.repository.js';
+import { ActionNewsRepository } from '../../src/actions/records/action-news.repository.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 
 interface Told {

@@ -1,4 +1,4 @@
-import { newId } from '../../src/common/ids.js';
+import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { makeKey } from '../support/principals.js';
 

@@ -1,4 +1,4 @@
-import { Clock } from '../../src/common/clock.js';
+import { Clock } from '../../src/platform/clock.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { requestedEarlier, whileHeld } from '../support/actions/held-change.js';
 import type { Answer, ApiClient } from '../support/api-client.js';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { newId } from '../../src/common/ids.js';
+import { newId } from '../../src/platform/ids.js';
 import { ApprovalExpiry } from '../../src/approvals/approval-expiry.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { acceptHead } from '../../src/audit/accept-head.js';
-import { AuditWitness } from '../../src/audit/audit-witness.js';
-import { AuditKeys } from '../../src/audit/audit-keys.js';
+import { acceptHead } from '../../src/audit/anchor/accept-head.js';
+import { AuditWitness } from '../../src/audit/anchor/audit-witness.js';
+import { AuditKeys } from '../../src/audit/chain/audit-keys.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

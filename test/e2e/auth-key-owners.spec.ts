@@ -1,7 +1,7 @@
 import { Persons } from '../../src/auth/principals/persons.js';
 import { Verification } from '../../src/auth/principals/verification.js';
 import type { Principal } from '../../src/auth/principal.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient } from '../support/api-client.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

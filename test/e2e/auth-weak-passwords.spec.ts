@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../../src/audit/audit-log.js';
 import { AdminAccount } from '../../src/auth/bootstrap/admin-account.js';
-import { Statements } from '../../src/database/statements.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, inSession, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

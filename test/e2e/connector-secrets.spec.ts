@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { SecretBox } from '../../src/secrets/secret-box.js';
+import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import type { ApiClient } from '../support/api-client.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { as } from '../support/principals.js';

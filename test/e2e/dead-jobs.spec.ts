@@ -1,7 +1,7 @@
-import { DeadJobs } from '../../src/jobs/dead-jobs.js';
-import { defineQueue } from '../../src/jobs/job-queue.js';
-import { Jobs } from '../../src/jobs/jobs.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { DeadJobs } from '../../src/platform/jobs/dead-jobs.js';
+import { defineQueue } from '../../src/platform/jobs/job-queue.js';
+import { Jobs } from '../../src/platform/jobs/jobs.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import { Injectable, Module } from '@nestjs/common';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';

@@ -1,6 +1,6 @@
-import { HealthComponents } from '../../src/common/health-components.js';
-import { Draining } from '../../src/common/http/draining.js';
-import { version } from '../../src/common/version.js';
+import { HealthComponents } from '../../src/platform/health-components.js';
+import { Draining } from '../../src/platform/http/draining.js';
+import { version } from '../../src/platform/config/version.js';
 import { overallOf } from '../../src/health/health.service.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Module, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Public } from '../../src/common/access.js';
-import { RawAnswer } from '../../src/common/http/answering-adapter.js';
+import { Public } from '../../src/platform/access/access.js';
+import { RawAnswer } from '../../src/platform/http/answering-adapter.js';
 import { ContractCheck, type ObservedAnswer } from '../support/contract-check.js';
 import { type ContractDocument, readContract } from '../support/contract-check-document.js';
 import { takeViolations } from '../support/contract-check-violations.js';

@@ -1,8 +1,9 @@
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
-import { ACCESS, type Access, ROLES } from '../../src/common/access.js';
-import { answersOnce } from '../../src/idempotency/answer-once.js';
+import { ACCESS, type Access } from '../../src/platform/access/access.js';
+import { ROLES } from '../../src/platform/access/roles.js';
+import { answersOnce } from '../../src/platform/idempotency/answer-once.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** POST handlers that need no Once, and why. Adding one is a decision: they change nothing that a repetition could. */

@@ -1,4 +1,4 @@
-import { newId } from '../../src/common/ids.js';
+import { newId } from '../../src/platform/ids.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { readContract } from '../support/contract-check-document.js';
 import { as, makeKey } from '../support/principals.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
-import { DomainEvents } from '../../src/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

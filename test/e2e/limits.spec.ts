@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Head, Post } from '@nestjs/common';
 import { IsString } from 'class-validator';
-import { Public, Requires } from '../../src/common/access.js';
-import { AppError, NotFoundError } from '../../src/common/errors/app-error.js';
-import { Limited } from '../../src/limits/limited.js';
+import { Public, Requires } from '../../src/platform/access/access.js';
+import { AppError, NotFoundError } from '../../src/platform/errors/app-error.js';
+import { Limited } from '../../src/platform/limits/limited.js';
 import { type BareApp, startBareApp } from '../support/bare-app.js';
 import type { Answer } from '../support/api-client.js';
 

@@ -1,4 +1,4 @@
-import { newId } from '../../src/common/ids.js';
+import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';

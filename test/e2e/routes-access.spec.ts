@@ -2,7 +2,8 @@ import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/cor
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { RequestMethod } from '@nestjs/common';
 import { readFileSync } from 'node:fs';
-import { ACCESS, type Access, ROLES, type Role } from '../../src/common/access.js';
+import { ACCESS, type Access } from '../../src/platform/access/access.js';
+import { ROLES, type Role } from '../../src/platform/access/roles.js';
 import type { ApiClient } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

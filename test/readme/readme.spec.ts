@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
-import { declaredSettings } from '../../src/config/setting.js';
-import '../../src/config/settings.js';
+import { declaredSettings } from '../../src/platform/config/setting.js';
+import '../../src/platform/config/settings.js';
 
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'docs/operations.md', 'docs/figures.md'];
 const readme = readFileSync('README.md', 'utf8');

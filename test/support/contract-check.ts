@@ -1,7 +1,7 @@
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
 import addFormats from 'ajv-formats';
-import { ERROR_CATALOGUE, type ErrorCode } from '../../src/common/errors/error-catalogue.js';
-import { FIELD_ERROR_CODES } from '../../src/common/errors/field-error-codes.js';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../src/platform/errors/error-catalogue.js';
+import { FIELD_ERROR_CODES } from '../../src/platform/errors/field-error-codes.js';
 import {
   type ContractDocument,
   type DocumentedPath,

@@ -1,9 +1,9 @@
 import { Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { Public } from '../../src/common/access.js';
-import { Statements } from '../../src/database/statements.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Public } from '../../src/platform/access/access.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 
 const READ = { name: 'probe_read', text: 'select count(*)::int as rows from probe' };
 

@@ -14,8 +14,8 @@ import {
 import { IsBoolean, IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Public, Requires } from '../../src/common/access.js';
-import { BodyUpTo, Consumes } from '../../src/common/http/handler-options.js';
+import { Public, Requires } from '../../src/platform/access/access.js';
+import { BodyUpTo, Consumes } from '../../src/platform/http/handler-options.js';
 import {
   IsIsoTime,
   IsJsonObject,
@@ -24,7 +24,7 @@ import {
   Optional,
   QueryBoolean,
   QueryInteger,
-} from '../../src/common/validation/decorators.js';
+} from '../../src/platform/validation/decorators.js';
 
 class InnerDto {
   @IsString()

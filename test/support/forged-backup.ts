@@ -5,7 +5,7 @@ import {
   encodeFrame,
   type Frame,
   TableCounter,
-} from '../../src/database/backup/backup-format.js';
+} from '../../src/platform/database/backup/backup-format.js';
 
 const LETTERS = {
   M: 'manifest',

@@ -2,15 +2,19 @@ import { Body, Controller, Get, HttpCode, Injectable, Param, Post, Res } from '@
 import { IsInt, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Requires } from '../../src/common/access.js';
-import { AppError, NotFoundError } from '../../src/common/errors/app-error.js';
-import { Optional } from '../../src/common/validation/decorators.js';
-import { type Participant, Transactions, type Tx } from '../../src/database/transactions.js';
-import { AnswerOnce } from '../../src/idempotency/answer-once.js';
-import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
-import type { Once } from '../../src/idempotency/once.js';
-import { OnceGuard } from '../../src/idempotency/once.guard.js';
-import { SecretsModule } from '../../src/secrets/secrets.module.js';
+import { Requires } from '../../src/platform/access/access.js';
+import { AppError, NotFoundError } from '../../src/platform/errors/app-error.js';
+import { Optional } from '../../src/platform/validation/decorators.js';
+import {
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../src/platform/database/transactions.js';
+import { AnswerOnce } from '../../src/platform/idempotency/answer-once.js';
+import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
+import type { Once } from '../../src/platform/idempotency/once.js';
+import { OnceGuard } from '../../src/platform/idempotency/once.guard.js';
+import { SecretsModule } from '../../src/platform/secrets/secrets.module.js';
 import { type BareApp, startBareApp } from './bare-app.js';
 
 class NoteDto {

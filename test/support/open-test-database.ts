@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
-import { loadSettings } from '../../src/config/load-settings.js';
-import { connectionOptions } from '../../src/database/connection.js';
-import { createDataSource } from '../../src/database/data-source.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { connectionOptions } from '../../src/platform/database/connection.js';
+import { createDataSource } from '../../src/platform/database/data-source.js';
 import { createTestDatabase } from './test-database.js';
 
 export interface OpenTestDatabase {

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import type { Role } from '../../src/common/access.js';
-import { newId } from '../../src/common/ids.js';
+import type { Role } from '../../src/platform/access/roles.js';
+import { newId } from '../../src/platform/ids.js';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import { hashPassword } from '../../src/auth/passwords/password-hash.js';
 import type { ApiClient } from './api-client.js';

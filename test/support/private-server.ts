@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../src/database/embedded/embedded-postgres.js';
+} from '../../src/platform/database/embedded/embedded-postgres.js';
 
 /** A PostgreSQL for one suite alone, which may stop it, hang it and kill its processes. */
 export class PrivateServer {

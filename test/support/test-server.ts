@@ -6,8 +6,8 @@ import { schema } from '../../src/app.schema.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
-} from '../../src/database/embedded/embedded-postgres.js';
-import { migrate } from '../../src/database/migrate.js';
+} from '../../src/platform/database/embedded/embedded-postgres.js';
+import { migrate } from '../../src/platform/database/migrate.js';
 import { databaseUrl, TEMPLATE } from './test-database.js';
 
 declare global {

@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsString, IsUUID, Length } from 'class-validator';
-import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
-import { PageQueryDto } from '../../common/paging/page-query.dto.js';
-import { IsIsoTime, Optional } from '../../common/validation/decorators.js';
-import { Words, wordsPattern } from '../../common/validation/words.js';
+import { ACTION_TYPES, type ActionTypeName } from '../catalogue/action-types.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { IsIsoTime, Optional } from '../../platform/validation/decorators.js';
+import { Words, wordsPattern } from '../../platform/validation/words.js';
 import {
   ACTION_STATUSES,
   type ActionStatus,

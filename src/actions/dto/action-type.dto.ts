@@ -3,11 +3,11 @@ import {
   type ActionParameter,
   PARAMETER_FORMATS,
   type ParameterFormat,
-} from '../../common/action-parameters.js';
-import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
+} from '../catalogue/action-parameters.js';
+import { ACTION_TYPES, type ActionTypeName } from '../catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
-import { inverseOf } from '../action-catalogue.js';
-import { FORMATS_IN_WORDS } from '../../common/parameter-formats.js';
+import { inverseOf } from '../catalogue/action-catalogue.js';
+import { FORMATS_IN_WORDS } from '../catalogue/parameter-formats.js';
 import type { OfferedType } from '../actions.service.js';
 
 export class ActionParameterDto {

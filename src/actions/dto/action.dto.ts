@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../catalogue/action-types.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,

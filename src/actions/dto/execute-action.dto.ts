@@ -1,12 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
-import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
-import { IsJsonObject, Optional } from '../../common/validation/decorators.js';
+import { ACTION_TYPES, type ActionTypeName } from '../catalogue/action-types.js';
+import { IsJsonObject, Optional } from '../../platform/validation/decorators.js';
 import type { Action, ActionStatus, RequiredLevel } from '../action.js';
 import { ACTION_STATUSES, REQUIRED_LEVELS } from '../action.js';
-import { actionTypes } from '../action-catalogue.js';
+import { actionTypes } from '../catalogue/action-catalogue.js';
 import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../action-id.js';
-import type { WantedAction } from '../action-requests.js';
+import type { WantedAction } from '../requests/action-requests.js';
 import { ActionResultDto } from './action-result.js';
 
 export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };

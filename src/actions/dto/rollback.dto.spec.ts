@@ -1,4 +1,4 @@
-import { createValidationPipe } from '../../common/validation/validation.pipe.js';
+import { createValidationPipe } from '../../platform/validation/validation.pipe.js';
 import { RollBackActionDto } from './rollback.dto.js';
 
 describe('The reason of a rollback', () => {

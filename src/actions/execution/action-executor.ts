@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { AppError } from '../../common/errors/app-error.js';
-import { Settings } from '../../config/settings.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import { Settings } from '../../platform/config/settings.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';

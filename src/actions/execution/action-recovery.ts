@@ -5,10 +5,10 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { Settings } from '../../config/settings.js';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
-import { BackgroundLoop } from '../../jobs/background-loop.js';
-import { DomainEvents } from '../../jobs/events/domain-events.js';
+import { Settings } from '../../platform/config/settings.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
+import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
+import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
 import { LapsedClaims } from './lapsed-claims.js';
 import { WaitingActions } from './waiting-actions.js';

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Settings } from '../../config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import type { Connector } from '../../connectors/connector.port.js';
-import type { Participant } from '../../database/transactions.js';
+import type { Participant } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
 import { shownActionId } from '../action-id.js';
 import { ActionExecutor } from './action-executor.js';

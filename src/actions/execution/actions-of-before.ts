@@ -1,4 +1,4 @@
-import type { Tx } from '../../database/transactions.js';
+import type { Tx } from '../../platform/database/transactions.js';
 
 /** Everything that changes after an action was requested. */
 const PROGRESS = [

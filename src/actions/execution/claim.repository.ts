@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type Statement, Statements } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import type { Action, ActionResult } from '../action.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action-rows.js';
+import { ACTION_COLUMNS, actionOf, type ActionRow } from '../records/action-rows.js';
 
 /** Which run of an action: a later claim has a higher fence, and what an earlier one says does not count any more. */
 export interface Fenced {

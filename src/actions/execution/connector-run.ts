@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../../common/errors/app-error.js';
-import { OutcomeUnknownError, UnreachableError } from '../../common/net/net.errors.js';
-import type { Participant } from '../../database/transactions.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { Participant } from '../../platform/database/transactions.js';
 import type { ActionCall, Connector, Outcome } from '../../connectors/connector.port.js';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { PermitLapsed } from '../../kill-switch/permit.js';
 import type { Action } from '../action.js';
 import type { Claims } from './claims.js';

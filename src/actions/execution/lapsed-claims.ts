@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector.port.js';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import type { Action } from '../action.js';
 import { ActionExecutor } from './action-executor.js';
 import { Claims } from './claims.js';

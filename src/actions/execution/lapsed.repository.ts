@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { ActionTypeName } from '../../common/action-types.js';
-import { type Statement, Statements } from '../../database/statements.js';
+import type { ActionTypeName } from '../catalogue/action-types.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Action } from '../action.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action-rows.js';
+import { ACTION_COLUMNS, actionOf, type ActionRow } from '../records/action-rows.js';
 
 /** What a search for waiting actions leaves out. */
 export interface LeftOut {

@@ -1,4 +1,4 @@
-import { shownStart } from '../../common/text.js';
+import { shownStart } from '../../platform/text.js';
 import type { Outcome } from '../../connectors/connector.port.js';
 import type { ActionResult, FailureCode } from '../action.js';
 

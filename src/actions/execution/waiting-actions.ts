@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ActionTypeName } from '../../common/action-types.js';
+import type { ActionTypeName } from '../catalogue/action-types.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { type Action, hasEnded } from '../action.js';
 import { ActionExecutor } from './action-executor.js';

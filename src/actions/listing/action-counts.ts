@@ -5,10 +5,10 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { Transactions } from '../../database/transactions.js';
-import { BackgroundLoop } from '../../jobs/background-loop.js';
-import { Metrics } from '../../metrics/metrics.js';
-import { ScrapedGauges } from '../../metrics/scraped-gauges.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { ActionListRepository } from './action-list.repository.js';
 
 const PAUSE_MS = 2_000;

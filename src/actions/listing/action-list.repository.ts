@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Page } from '../../common/paging/page.js';
-import { Statements } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
+import type { Page } from '../../platform/paging/page.js';
+import { Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
-import { actionOf, type ActionRow } from '../action-rows.js';
+import { actionOf, type ActionRow } from '../records/action-rows.js';
 import type { ActionListRequest } from './action-list.js';
 import { listQuery } from './list-query.js';
 

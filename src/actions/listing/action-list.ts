@@ -1,5 +1,5 @@
-import type { ActionTypeName } from '../../common/action-types.js';
-import type { PageRequest } from '../../common/paging/page.js';
+import type { ActionTypeName } from '../catalogue/action-types.js';
+import type { PageRequest } from '../../platform/paging/page.js';
 import type { ActionStatus, RequiredLevel } from '../action.js';
 
 export const SORT_FIELDS = [

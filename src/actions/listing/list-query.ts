@@ -1,4 +1,4 @@
-import { ACTION_COLUMNS } from '../action-rows.js';
+import { ACTION_COLUMNS } from '../records/action-rows.js';
 import type { ActionFilter, ActionListRequest } from './action-list.js';
 
 export interface ListQuery {

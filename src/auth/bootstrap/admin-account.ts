@@ -1,7 +1,7 @@
 import type { AuditLog } from '../../audit/audit-log.js';
-import { newId } from '../../common/ids.js';
-import type { Statements } from '../../database/statements.js';
-import type { Transactions } from '../../database/transactions.js';
+import { newId } from '../../platform/ids.js';
+import type { Statements } from '../../platform/database/statements.js';
+import type { Transactions } from '../../platform/database/transactions.js';
 import { WeakPasswordError } from '../auth.errors.js';
 import { hashPassword } from '../passwords/password-hash.js';
 import { weaknessOf } from '../passwords/password-strength.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Statements } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
+import { Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 
 const BOOTSTRAP_LOCK = 7_203_442;
 

@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { AuditLog } from '../../audit/audit-log.js';
-import { newId } from '../../common/ids.js';
-import { SettingError } from '../../config/load-settings.js';
-import { Settings } from '../../config/settings.js';
-import { Transactions, type Tx } from '../../database/transactions.js';
+import { newId } from '../../platform/ids.js';
+import { SettingError } from '../../platform/config/load-settings.js';
+import { Settings } from '../../platform/config/settings.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { ApiKeysRepository } from '../keys/api-keys.repository.js';
 import { createKey, readKey } from '../keys/key-format.js';
 import { weaknessOf } from '../passwords/password-strength.js';

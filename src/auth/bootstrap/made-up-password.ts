@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
-import { type ComponentHealth, HealthComponents } from '../../common/health-components.js';
+import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
 import { UsersRepository } from '../users/users.repository.js';
 
 /**

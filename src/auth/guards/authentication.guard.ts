@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Access } from '../../common/access.js';
-import { AppError } from '../../common/errors/app-error.js';
-import '../../common/http/request.js';
+import type { Access } from '../../platform/access/access.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import '../../platform/http/request.js';
 import { Authentication } from './authentication.js';
 import { credentialOf } from './credentials.js';
 import { DeclaredAccess, requiredRole } from './declared-access.js';

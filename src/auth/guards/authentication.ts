@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Role } from '../../common/access.js';
-import { FailureLimits } from '../../limits/failure-limits.js';
+import type { Role } from '../../platform/access/roles.js';
+import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { CrossOriginError, TooManyFailuresError, UnauthorizedError } from '../auth.errors.js';
 import { AuthenticatedPrincipal } from '../principals/authenticated-principal.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';

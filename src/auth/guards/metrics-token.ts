@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
-import { Settings } from '../../config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { hashOf } from '../keys/key-format.js';
 import type { Credential } from './credentials.js';
 

@@ -1,8 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import '../../common/http/request.js';
+import '../../platform/http/request.js';
 import { RoleTooLowError, UnauthorizedError } from '../auth.errors.js';
-import { type Principal, roleReaches } from '../principal.js';
+import { type Principal } from '../principal.js';
+import { roleReaches } from '../../platform/access/roles.js';
 import { Refusals } from '../refusals/refusals.js';
 import { DeclaredAccess, requiredRole } from './declared-access.js';
 

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
-import type { Role } from '../../common/access.js';
+import type { Role } from '../../platform/access/roles.js';
 import { UserEntity } from '../users/user.entity.js';
 
 @Entity('api_keys')

@@ -1,6 +1,6 @@
-import type { Role } from '../../common/access.js';
-import type { LimitClass } from '../../common/caller.js';
-import type { PageRequest } from '../../common/paging/page.js';
+import type { Role } from '../../platform/access/roles.js';
+import type { LimitClass } from '../../platform/http/caller.js';
+import type { PageRequest } from '../../platform/paging/page.js';
 
 export const API_KEY_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
 export type ApiKeySort = (typeof API_KEY_SORTS)[number];

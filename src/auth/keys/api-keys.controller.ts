@@ -1,12 +1,12 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Requires } from '../../common/access.js';
-import { ApiAnswer, Operation } from '../../common/openapi/answers.js';
-import { ListAnswer } from '../../common/paging/page.js';
-import { AnswerOnce } from '../../idempotency/answer-once.js';
-import type { Once } from '../../idempotency/once.js';
+import { Requires } from '../../platform/access/access.js';
+import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
+import { ListAnswer } from '../../platform/paging/page.js';
+import { AnswerOnce } from '../../platform/idempotency/answer-once.js';
+import type { Once } from '../../platform/idempotency/once.js';
 import { CurrentPrincipal } from '../current-principal.js';
-import { DeletedDto } from '../../common/deleted.dto.js';
+import { DeletedDto } from '../../platform/http/deleted.dto.js';
 import type { Principal } from '../principal.js';
 import {
   ApiKeyDto,

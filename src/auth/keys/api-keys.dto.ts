@@ -1,8 +1,8 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
-import { type Role, ROLES } from '../../common/access.js';
-import { PageQueryDto } from '../../common/paging/page-query.dto.js';
-import { NestedObject, Optional } from '../../common/validation/decorators.js';
+import { type Role, ROLES } from '../../platform/access/roles.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { NestedObject, Optional } from '../../platform/validation/decorators.js';
 import { API_KEY_SORTS, type ApiKeyRow, type ApiKeySort, type CreatedKey } from './api-key.js';
 
 /** Shown as `key:<name>`; people choose it, so it may have spaces inside. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Page } from '../../common/paging/page.js';
-import { Statements } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
+import type { Page } from '../../platform/paging/page.js';
+import { Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import type { ApiKeyListRequest, ApiKeyRow, ApiKeySort, NewApiKeyRow } from './api-key.js';
 
 const COLUMNS = `id, name, role, prefix, limit_read, limit_write, limit_triage, created_by, created_at, expires_at, last_used_at,

@@ -1,8 +1,8 @@
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppError } from '../../common/errors/app-error.js';
-import { toAppError } from '../../common/errors/to-app-error.js';
-import { ErrorFilter } from '../../common/http/error.filter.js';
+import type { AppError } from '../../platform/errors/app-error.js';
+import { toAppError } from '../../platform/errors/to-app-error.js';
+import { ErrorFilter } from '../../platform/http/error.filter.js';
 import { isForm } from './form-request.js';
 
 /** Tells a person who filled in a form what went wrong, in the form; programs get what they get everywhere. */

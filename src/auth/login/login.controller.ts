@@ -1,16 +1,16 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiConsumes, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Public } from '../../common/access.js';
-import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
+import { Public } from '../../platform/access/access.js';
+import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
 import {
   ApiAnswer,
   ApiErrorPages,
   ApiErrorMeanings,
   ApiErrors,
   Operation,
-} from '../../common/openapi/answers.js';
-import { Limited } from '../../limits/limited.js';
+} from '../../platform/openapi/answers.js';
+import { Limited } from '../../platform/limits/limited.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import { sessionTokenOf, setSessionCookie } from '../sessions/session-cookie.js';

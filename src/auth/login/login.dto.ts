@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, MaxLength, MinLength } from 'class-validator';
-import { Optional } from '../../common/validation/decorators.js';
+import { Optional } from '../../platform/validation/decorators.js';
 import { ChangePasswordDto, PrincipalDto } from '../me/me.dto.js';
 
 /** What may be tried is not bound by what may be set: a wrong guess is a wrong guess. */

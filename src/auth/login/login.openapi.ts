@@ -1,7 +1,7 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
-import { FAILURES_PER_MINUTE } from '../../limits/failure-limits.js';
-import { STRANGERS_PER_MINUTE } from '../../limits/limited.js';
+import { FAILURES_PER_MINUTE } from '../../platform/limits/failure-limits.js';
+import { STRANGERS_PER_MINUTE } from '../../platform/limits/limited.js';
 
 export const STRANGERS_LIMIT = `More than ${STRANGERS_PER_MINUTE} of these requests in a minute from one address: see Retry-After.`;
 

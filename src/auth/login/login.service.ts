@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { networkOf } from '../../common/net/network.js';
+import { networkOf } from '../../platform/addresses/network.js';
 import { InvalidCredentialsError } from '../auth.errors.js';
 import { GuardedCheck } from '../passwords/guarded-check.js';
 import { Passwords } from '../passwords/passwords.js';

@@ -1,10 +1,15 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Public } from '../../common/access.js';
-import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../common/openapi/answers.js';
-import { Limited } from '../../limits/limited.js';
+import { Public } from '../../platform/access/access.js';
+import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+} from '../../platform/openapi/answers.js';
+import { Limited } from '../../platform/limits/limited.js';
 import { FromSameOrigin } from '../guards/same-origin.guard.js';
 import { clearSessionCookie, sessionTokenOf } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';

@@ -1,10 +1,10 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiConsumes, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Public } from '../../common/access.js';
-import { AnyQuery, Consumes } from '../../common/http/handler-options.js';
-import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../common/openapi/answers.js';
-import { Limited } from '../../limits/limited.js';
+import { Public } from '../../platform/access/access.js';
+import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
+import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import { Limited } from '../../platform/limits/limited.js';
 import { UnauthorizedError } from '../auth.errors.js';
 import { MadeUpPassword } from '../bootstrap/made-up-password.js';
 import { FromThisSite } from '../guards/same-origin.guard.js';

@@ -1,6 +1,6 @@
 import { Catch } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { type AppError, ValidationError } from '../../common/errors/app-error.js';
+import { type AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { FormPageFilter } from './form-page.filter.js';
 import { nextOf } from './form-request.js';
 import { loginPage } from './login-page.js';

@@ -1,10 +1,15 @@
 import { Body, Controller, Delete, Get, Param, Put, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Requires } from '../../common/access.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../common/openapi/answers.js';
-import { DeletedDto } from '../../common/deleted.dto.js';
-import { ListAnswer } from '../../common/paging/page.js';
+import { Requires } from '../../platform/access/access.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+} from '../../platform/openapi/answers.js';
+import { DeletedDto } from '../../platform/http/deleted.dto.js';
+import { ListAnswer } from '../../platform/paging/page.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import type { Principal } from '../principal.js';
 import { ChangePasswordDto, PrincipalDto } from './me.dto.js';

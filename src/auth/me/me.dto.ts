@@ -1,14 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, MaxLength } from 'class-validator';
-import { type Role, ROLES } from '../../common/access.js';
-import { ApiKeyLimitsDto } from '../keys/api-keys.dto.js';
-import { IsPassword } from '../passwords/is-password.js';
 import {
+  type Role,
+  ROLES,
   type ApprovalLevel,
   approvalLevelOf,
   APPROVAL_LEVELS,
-  type Principal,
-} from '../principal.js';
+} from '../../platform/access/roles.js';
+import { ApiKeyLimitsDto } from '../keys/api-keys.dto.js';
+import { IsPassword } from '../passwords/is-password.js';
+import { type Principal } from '../principal.js';
 import { PASSWORD_PROPERTY } from '../users/users.dto.js';
 
 const PRINCIPAL_KINDS = ['key', 'user'] as const;

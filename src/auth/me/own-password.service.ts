@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
-import { AppError, ValidationError } from '../../common/errors/app-error.js';
-import { networkOf } from '../../common/net/network.js';
-import { Transactions } from '../../database/transactions.js';
+import { AppError, ValidationError } from '../../platform/errors/app-error.js';
+import { networkOf } from '../../platform/addresses/network.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { UnauthorizedError, WrongCurrentPasswordError } from '../auth.errors.js';
 import { GuardedCheck } from '../passwords/guarded-check.js';
 import { Passwords } from '../passwords/passwords.js';

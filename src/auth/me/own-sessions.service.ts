@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
-import { NotFoundError } from '../../common/errors/app-error.js';
-import { isUuid } from '../../common/ids.js';
-import type { Page, PageRequest } from '../../common/paging/page.js';
-import { Transactions } from '../../database/transactions.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
+import { isUuid } from '../../platform/ids.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import type { Principal } from '../principal.js';
 import { Verification } from '../principals/verification.js';
 import type { SessionRow, SessionSort } from '../sessions/session.js';

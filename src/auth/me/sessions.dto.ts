@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
-import { PageQueryDto } from '../../common/paging/page-query.dto.js';
-import { Optional } from '../../common/validation/decorators.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { Optional } from '../../platform/validation/decorators.js';
 import { SESSION_SORTS, type SessionRow, type SessionSort } from '../sessions/session.js';
 
 export class SessionQueryDto extends PageQueryDto {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { countedNetworks, isLoopback, networkOf } from '../../common/net/network.js';
-import { FailureLimits } from '../../limits/failure-limits.js';
+import { countedNetworks, isLoopback, networkOf } from '../../platform/addresses/network.js';
+import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { AccountThrottledError, TooManyFailuresError } from '../auth.errors.js';
 import { Refusals } from '../refusals/refusals.js';
-import type { Sender } from './fair-queue.js';
+import type { Sender } from '../../platform/concurrency/fair-queue.js';
 import { Passwords } from './passwords.js';
 
 export interface Guess {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { WeakPasswordError } from '../auth.errors.js';
-import { FairQueue, type Sender } from './fair-queue.js';
+import { FairQueue, type Sender } from '../../platform/concurrency/fair-queue.js';
 import { COST, hashPassword, isOutdated, passwordMatches } from './password-hash.js';
 import { weaknessOf } from './password-strength.js';
 

@@ -1,8 +1,8 @@
-import type { Role } from '../../common/access.js';
-import type { LimitClass } from '../../common/caller.js';
-import type { Tx } from '../../database/transactions.js';
+import { type Role, roleReaches } from '../../platform/access/roles.js';
+import type { LimitClass } from '../../platform/http/caller.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import { RoleTooLowError, UnauthorizedError } from '../auth.errors.js';
-import { type Principal, roleReaches } from '../principal.js';
+import { type Principal } from '../principal.js';
 import type { Verified } from './verified.js';
 
 /** Reads again, in the transaction, which role the credential gives; undefined when it gives none any more. */

@@ -1,4 +1,4 @@
-import { type Role, ROLES } from '../../common/access.js';
+import { type Role, ROLES } from '../../platform/access/roles.js';
 import type { Principal } from '../principal.js';
 import { IDLE_HOURS } from '../sessions/session-lifetime.js';
 

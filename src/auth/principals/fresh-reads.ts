@@ -1,5 +1,5 @@
-import { UnavailableError } from '../../common/errors/app-error.js';
-import { WriteBatcher } from '../../database/write-batcher.js';
+import { UnavailableError } from '../../platform/errors/app-error.js';
+import { WriteBatcher } from '../../platform/concurrency/batcher.js';
 
 /**
  * How old the read may be on which an answer rests, counted from its start to the request. Revocation is promised

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock } from '../../common/clock.js';
-import { type Statement, Statements } from '../../database/statements.js';
+import { Clock } from '../../platform/clock.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Verified } from './verified.js';
 
 const MINUTE = 60_000;

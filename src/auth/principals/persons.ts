@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../../database/transactions.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import type { Principal } from '../principal.js';
 import { PrincipalsRepository } from './principals.repository.js';
 

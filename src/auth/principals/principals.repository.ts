@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Role } from '../../common/access.js';
-import { ReservedConnections } from '../../database/reserved-connections.js';
-import { type Statement, Statements } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
+import type { Role } from '../../platform/access/roles.js';
+import { ReservedConnections } from '../../platform/database/reserved-connections.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS } from '../sessions/session-lifetime.js';
 import { KEY_HOLDS, KEY_ROLE_NOW, SESSION_HOLDS } from './callers-hold.js';
 import type { Verified, VerifiedKey, VerifiedSession } from './verified.js';

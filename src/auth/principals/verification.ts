@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
-import { Clock } from '../../common/clock.js';
+import { Clock } from '../../platform/clock.js';
 import { readKey } from '../keys/key-format.js';
 import { sessionHashOf } from '../sessions/session-token.js';
 import { FreshReads } from './fresh-reads.js';

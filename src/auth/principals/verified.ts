@@ -1,5 +1,5 @@
-import type { Role } from '../../common/access.js';
-import type { LimitClass } from '../../common/caller.js';
+import type { Role } from '../../platform/access/roles.js';
+import type { LimitClass } from '../../platform/http/caller.js';
 
 /** Who stands behind a credential, as the database last confirmed it. */
 export interface VerifiedKey {

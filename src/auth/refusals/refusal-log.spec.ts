@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { AuditLog } from '../../audit/audit-log.js';
-import { Clock } from '../../common/clock.js';
-import type { Transactions } from '../../database/transactions.js';
+import { Clock } from '../../platform/clock.js';
+import type { Transactions } from '../../platform/database/transactions.js';
 import { RefusalLog } from './refusal-log.js';
 import type { Refusal } from './refusal.js';
 

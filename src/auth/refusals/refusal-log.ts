@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
-import { Clock } from '../../common/clock.js';
-import { Transactions } from '../../database/transactions.js';
+import { Clock } from '../../platform/clock.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { LeftOut } from './left-out.js';
 import type { Refusal } from './refusal.js';
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AuditEntry } from '../../audit/audit-entry.js';
-import type { Role } from '../../common/access.js';
-import { networkOf } from '../../common/net/network.js';
-import type { ApprovalLevel, Principal } from '../principal.js';
+import type { Role, ApprovalLevel } from '../../platform/access/roles.js';
+import { networkOf } from '../../platform/addresses/network.js';
+import type { Principal } from '../principal.js';
 import { RefusalLog } from './refusal-log.js';
 
 /** An address is no principal; the colon keeps it apart from every user name. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Statements } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
+import { Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 
 /** Of one user: more than anybody logs in from, and few enough that a traveller fills no table. */
 const MOST_OF_A_USER = 50;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Role } from '../../common/access.js';
-import { shownStart } from '../../common/text.js';
-import { Statements } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
-import type { Page, PageRequest } from '../../common/paging/page.js';
+import type { Role } from '../../platform/access/roles.js';
+import { shownStart } from '../../platform/text.js';
+import { Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { SESSION_HOLDS } from '../principals/callers-hold.js';
 import { ABSOLUTE_HOURS, IDLE_HOURS } from './session-lifetime.js';
 import type { NewSessionRow, SessionRow, SessionSort } from './session.js';

@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
-import type { Role } from '../../common/access.js';
-import { newId } from '../../common/ids.js';
-import { networkOf } from '../../common/net/network.js';
-import { Transactions, type Tx } from '../../database/transactions.js';
-import { Jobs } from '../../jobs/jobs.js';
+import type { Role } from '../../platform/access/roles.js';
+import { newId } from '../../platform/ids.js';
+import { networkOf } from '../../platform/addresses/network.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
 import { Verification } from '../principals/verification.js';
 import { KnownNetworksRepository } from './known-networks.repository.js';
 import { createSessionToken, sessionHashOf } from './session-token.js';

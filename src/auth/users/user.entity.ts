@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
-import type { Role } from '../../common/access.js';
+import type { Role } from '../../platform/access/roles.js';
 
 @Entity('users')
 @Unique('uq_users_username', ['username'])

@@ -1,4 +1,4 @@
-import type { Role } from '../../common/access.js';
+import type { Role } from '../../platform/access/roles.js';
 
 export const USER_SORTS = [
   '-created_at',

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsString, Matches, NotEquals } from 'class-validator';
-import { type Role, ROLES } from '../../common/access.js';
-import { PageQueryDto } from '../../common/paging/page-query.dto.js';
-import { Optional } from '../../common/validation/decorators.js';
+import { type Role, ROLES } from '../../platform/access/roles.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { Optional } from '../../platform/validation/decorators.js';
 import { IsPassword } from '../passwords/is-password.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-rules.js';
 import {

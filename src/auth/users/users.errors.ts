@@ -1,4 +1,4 @@
-import { AppError } from '../../common/errors/app-error.js';
+import { AppError } from '../../platform/errors/app-error.js';
 
 export class UsernameTakenError extends AppError {
   constructor(username: string) {

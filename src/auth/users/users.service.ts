@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditAction } from '../../audit/audit-actions.js';
 import { AuditLog } from '../../audit/audit-log.js';
-import type { Role } from '../../common/access.js';
-import { NotFoundError, ValidationError } from '../../common/errors/app-error.js';
-import { isUuid, newId } from '../../common/ids.js';
-import type { Page, PageRequest } from '../../common/paging/page.js';
-import { mapConstraints } from '../../database/sqlstate.js';
-import { type Participant, Transactions, type Tx } from '../../database/transactions.js';
+import type { Role } from '../../platform/access/roles.js';
+import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
+import { isUuid, newId } from '../../platform/ids.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { mapConstraints } from '../../platform/database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { ApiKeysService } from '../keys/api-keys.service.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';

@@ -1,4 +1,4 @@
-import { OutcomeUnknownError, UnreachableError } from '../../common/net/net.errors.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { backoff, mayRepeat, retryAfter } from './retry-rules.js';
 

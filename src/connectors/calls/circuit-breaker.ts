@@ -1,4 +1,4 @@
-import { UnreachableError } from '../../common/net/net.errors.js';
+import { UnreachableError } from '../../platform/net/net.errors.js';
 
 const FAILURES = 5;
 const OPEN_MS = 30_000;

@@ -1,4 +1,4 @@
-import { OutcomeUnknownError, UnreachableError } from '../../common/net/net.errors.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 
 export const ATTEMPTS = 3;
 

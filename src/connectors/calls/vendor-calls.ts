@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OutcomeUnknownError, UnreachableError } from '../../common/net/net.errors.js';
-import type { OutboundHttp } from '../../common/net/outbound-http.js';
-import type { OutboundAnswer, OutboundRequest } from '../../common/net/outbound-request.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
 import type { Gate } from '../connector.port.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { ATTEMPTS, backoff, isPassing, mayRepeat, retryAfter } from './retry-rules.js';

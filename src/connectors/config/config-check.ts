@@ -1,5 +1,5 @@
-import { type FieldError, MOST_ERRORS } from '../../common/errors/app-error.js';
-import { shownName, shownStart } from '../../common/text.js';
+import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
+import { shownName, shownStart } from '../../platform/text.js';
 import {
   type ConfigSchema,
   type IntegerSchema,

@@ -1,5 +1,5 @@
-import { Targets, Resolver } from '../../common/net/targets.js';
-import type { Settings } from '../../config/settings.js';
+import { Targets, Resolver } from '../../platform/net/targets.js';
+import type { Settings } from '../../platform/config/settings.js';
 import type { Config } from './config-schema.js';
 import { type ConfigKind, keptSecrets, originsOf, plainTextProblems } from './destinations.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type FieldError, ValidationError } from '../../common/errors/app-error.js';
-import { Targets } from '../../common/net/targets.js';
-import { SecretBox } from '../../secrets/secret-box.js';
+import { type FieldError, ValidationError } from '../../platform/errors/app-error.js';
+import { Targets } from '../../platform/net/targets.js';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { contextOf } from '../connector-secrets.js';
 import { configProblems } from './config-check.js';
 import { changeConfig, secretNames, splitConfig } from './config-parts.js';

@@ -1,5 +1,5 @@
-import type { Settings } from '../../config/settings.js';
-import { Resolver, Targets } from '../../common/net/targets.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { Resolver, Targets } from '../../platform/net/targets.js';
 import type { ConfigSchema } from './config-schema.js';
 import { targetProblems } from './target-check.js';
 

@@ -1,5 +1,5 @@
-import type { FieldError } from '../../common/errors/app-error.js';
-import type { Targets } from '../../common/net/targets.js';
+import type { FieldError } from '../../platform/errors/app-error.js';
+import type { Targets } from '../../platform/net/targets.js';
 import type { Config, ConfigSchema } from './config-schema.js';
 
 /**

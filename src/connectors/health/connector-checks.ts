@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
-import type { Caller } from '../../common/caller.js';
-import { type Participant, Transactions, type Tx } from '../../database/transactions.js';
-import { DomainEvents } from '../../jobs/events/domain-events.js';
-import { Jobs } from '../../jobs/jobs.js';
+import type { Caller } from '../../platform/http/caller.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
 import { ConfiguredConnectors } from '../configured-connectors.js';
 import { type CheckResult, CONNECTOR_UNHEALTHY, type SealedConnector } from '../connector.js';
 import type { TestResult } from '../connector.port.js';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../actions/catalogue/action-types.js';
 import type { ConfigSchema } from '../config/config-schema.js';
 import {
   CONNECTOR_STATUSES,

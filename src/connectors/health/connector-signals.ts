@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ComponentHealth, HealthComponents } from '../../common/health-components.js';
-import { Metrics } from '../../metrics/metrics.js';
+import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { statusOf } from '../connector.js';
 import { ConnectorsRepository } from '../connectors.repository.js';
 

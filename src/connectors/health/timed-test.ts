@@ -1,4 +1,4 @@
-import { OutcomeUnknownError, UnreachableError } from '../../common/net/net.errors.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { TestResult } from '../connector.port.js';
 
 /** Runs a test and says how long it took. What fails outside is a result, not an error. */

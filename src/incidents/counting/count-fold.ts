@@ -4,9 +4,9 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
-import { Transactions } from '../../database/transactions.js';
-import { BackgroundLoop } from '../../jobs/background-loop.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { type CountDifference, CountsRepository } from './counts.repository.js';
 
 /** What has gathered by then costs a list a fraction of a millisecond at 10 000 changes a second. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Statements, type Statement } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
+import { Statements, type Statement } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import { FRESH_DELTAS } from './counts.sql.js';
 
 /** One fold at a time in a database, whichever replica does it. */

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { IsJsonObject, Optional } from '../../common/validation/decorators.js';
+import { IsJsonObject, Optional } from '../../platform/validation/decorators.js';
 import { INCIDENT_TYPE, KNOWN_INCIDENT_TYPES, SEVERITIES, type Severity } from '../incident.js';
 import type { WantedIncident } from '../incidents.service.js';
 import { RAW_DATA_DESCRIPTION, RAW_DATA_EXAMPLE } from './raw-data.js';

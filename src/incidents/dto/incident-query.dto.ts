@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsString, Length } from 'class-validator';
-import { PageQueryDto } from '../../common/paging/page-query.dto.js';
-import { IsIsoTime, Optional } from '../../common/validation/decorators.js';
-import { WordList, wordListPattern, Words, wordsPattern } from '../../common/validation/words.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { IsIsoTime, Optional } from '../../platform/validation/decorators.js';
+import { WordList, wordListPattern, Words, wordsPattern } from '../../platform/validation/words.js';
 import {
   INCIDENT_STATUSES,
   INCIDENT_TYPE,

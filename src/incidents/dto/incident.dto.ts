@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ACTION_TYPES } from '../../common/action-types.js';
+import { ACTION_TYPES } from '../../actions/catalogue/action-types.js';
 import {
   type CreatedIncident,
   type Incident,

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { ValidationError } from '../../common/errors/app-error.js';
-import { NestedObject, Optional } from '../../common/validation/decorators.js';
-import { ACTION_TYPES, type ActionTypeName } from '../../common/action-types.js';
+import { ValidationError } from '../../platform/errors/app-error.js';
+import { NestedObject, Optional } from '../../platform/validation/decorators.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../actions/catalogue/action-types.js';
 import type { IncidentChange } from '../incident-changes.js';
 import {
   INCIDENT_STATUSES,

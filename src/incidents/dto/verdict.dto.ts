@@ -11,7 +11,7 @@ import {
   Min,
   ValidateBy,
 } from 'class-validator';
-import { NestedList, Optional } from '../../common/validation/decorators.js';
+import { NestedList, Optional } from '../../platform/validation/decorators.js';
 import { CLASSIFICATIONS, type Classification } from '../incident.js';
 
 const WORD = /^[a-z][a-z0-9_]{0,63}$/;

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../common/paging/page.js';
+import type { PageRequest } from '../../platform/paging/page.js';
 import type { IncidentStatus, Severity } from '../incident.js';
 
 export const SORT_FIELDS = [

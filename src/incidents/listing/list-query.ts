@@ -1,4 +1,4 @@
-import type { Statement } from '../../database/statements.js';
+import type { Statement } from '../../platform/database/statements.js';
 import { foldedCount, FRESH_DELTAS, freshCount } from '../counting/counts.sql.js';
 import { groupedPage, isGrouped } from './grouped-page.sql.js';
 import type { IncidentListRequest, Sort } from './incident-list.js';

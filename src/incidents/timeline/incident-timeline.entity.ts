@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { IncidentEntity } from '../incident.entity.js';
+import { IncidentEntity } from '../records/incident.entity.js';
 
 @Entity('incident_timeline')
 @Check('ck_incident_timeline_subject', `(subject_type is null) = (subject_id is null)`)

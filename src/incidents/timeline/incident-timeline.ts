@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../common/clock.js';
-import { newId } from '../../common/ids.js';
-import type { Page } from '../../common/paging/page.js';
-import type { Tx } from '../../database/transactions.js';
-import { NotFoundError } from '../../common/errors/app-error.js';
+import { Clock } from '../../platform/clock.js';
+import { newId } from '../../platform/ids.js';
+import type { Page } from '../../platform/paging/page.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
 import type { TimelineEntry, TimelineNews, TimelineRequest } from './timeline-entry.js';
 import { timelineValues } from './timeline-insert.js';
 import { TimelineRepository } from './timeline.repository.js';

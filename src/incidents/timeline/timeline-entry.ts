@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../common/paging/page.js';
+import type { PageRequest } from '../../platform/paging/page.js';
 
 export interface TimelineSubject {
   /** Such as `action`, `triage`, `webhook_event`. */

@@ -1,4 +1,8 @@
-import { type InsertedColumn, insertRows, valuesOfRows } from '../../database/insert-rows.js';
+import {
+  type InsertedColumn,
+  insertRows,
+  valuesOfRows,
+} from '../../platform/database/insert-rows.js';
 import type { TimelineNews } from './timeline-entry.js';
 
 export interface TimelineRow extends TimelineNews {

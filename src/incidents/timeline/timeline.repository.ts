@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Page } from '../../common/paging/page.js';
-import { type Statement, Statements } from '../../database/statements.js';
-import type { Tx } from '../../database/transactions.js';
+import type { Page } from '../../platform/paging/page.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import type { TimelineEntry, TimelineRequest } from './timeline-entry.js';
 import { insertTimeline } from './timeline-insert.js';
 

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import type { ActionTypeName } from '../../../src/common/action-types.js';
+import type { ActionTypeName } from '../../../src/actions/catalogue/action-types.js';
 import { Failpoints } from '../../../src/actions/execution/failpoints.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { FakeVendor } from '../fake-vendor.js';

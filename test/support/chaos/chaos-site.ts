@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 import { createKey } from '../../../src/auth/keys/key-format.js';
-import type { Role } from '../../../src/common/access.js';
-import type { ActionTypeName } from '../../../src/common/action-types.js';
-import { newId } from '../../../src/common/ids.js';
+import type { Role } from '../../../src/platform/access/roles.js';
+import type { ActionTypeName } from '../../../src/actions/catalogue/action-types.js';
+import { newId } from '../../../src/platform/ids.js';
 import { type Behaviour, FakeVendor } from '../fake-vendor.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';
 import { type ChaosOptions, ChaosReplica } from './chaos-replica.js';

@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from '../../../src/database/embedded/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../../src/platform/database/embedded/embedded-postgres.js';
 
 /** Stands for the application: starts the server, says so on stdout, drains for a while on SIGINT, stops on SIGTERM. */
 async function main([dataDir, uid, gid, parameters]: string[]): Promise<void> {

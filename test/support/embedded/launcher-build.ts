@@ -13,10 +13,10 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
-import { locateNative } from '../../../src/database/embedded/native-package.js';
+import { locateNative } from '../../../src/platform/database/embedded/native-package.js';
 
 const ROOT = resolve(__dirname, '../../..');
-const LAUNCHER = join(ROOT, 'src/database/embedded');
+const LAUNCHER = join(ROOT, 'src/platform/database/embedded');
 
 /** A directory that every OS user can read, whatever the umask and wherever the checkout is. */
 export function openTempDir(name: string): string {
@@ -36,7 +36,7 @@ export function buildLauncher(target: string, postgres: 'linked' | 'installed' |
     const { outputText } = ts.transpileModule(readFileSync(path, 'utf8'), {
       compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2023 },
     });
-    const flat = outputText.replaceAll('../../../src/database/embedded/', './');
+    const flat = outputText.replaceAll('../../../src/platform/database/embedded/', './');
     writeFileSync(join(target, basename(path, '.ts') + '.js'), flat);
   }
   const modules = join(target, 'node_modules');

@@ -1,8 +1,8 @@
-import { parametersOf } from '../../../common/action-parameters.js';
-import { type ActionTypeName, isActionType } from '../../../common/action-types.js';
-import { type FieldError, MOST_ERRORS } from '../../../common/errors/app-error.js';
-import { FEW, MAX_DEPTH, nestsTooDeep, tokensOf } from '../../../common/http/json-suspicion.js';
-import { shownName, shownStart } from '../../../common/text.js';
+import { parametersOf } from '../../../actions/catalogue/action-parameters.js';
+import { type ActionTypeName, isActionType } from '../../../actions/catalogue/action-types.js';
+import { type FieldError, MOST_ERRORS } from '../../../platform/errors/app-error.js';
+import { FEW, MAX_DEPTH, nestsTooDeep, tokensOf } from '../../../platform/http/json-suspicion.js';
+import { shownName, shownStart } from '../../../platform/text.js';
 import {
   type HttpAction,
   type HttpConfig,

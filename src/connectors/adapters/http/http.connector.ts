@@ -1,6 +1,6 @@
-import type { ActionTypeName } from '../../../common/action-types.js';
-import { OutcomeUnknownError } from '../../../common/net/net.errors.js';
-import type { OutboundAnswer } from '../../../common/net/outbound-request.js';
+import type { ActionTypeName } from '../../../actions/catalogue/action-types.js';
+import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
+import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import type { VendorCalls, VendorRequest } from '../../calls/vendor-calls.js';
 import { secretTexts } from '../../config/config-parts.js';
 import {

@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { ACTION_TYPES, type ActionTypeName, isActionType } from '../../../common/action-types.js';
-import type { FieldError } from '../../../common/errors/app-error.js';
-import { OutboundHttp } from '../../../common/net/outbound-http.js';
+import {
+  ACTION_TYPES,
+  type ActionTypeName,
+  isActionType,
+} from '../../../actions/catalogue/action-types.js';
+import type { FieldError } from '../../../platform/errors/app-error.js';
+import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
 import type { Config } from '../../config/config-schema.js';
 import type { Connector, ConnectorIdentity } from '../../connector.port.js';

@@ -1,4 +1,4 @@
-import { UnreachableError } from '../../../common/net/net.errors.js';
+import { UnreachableError } from '../../../platform/net/net.errors.js';
 import { isHeaderText } from './http-config.js';
 import { fill, parseTemplate, type Reference, type Scope, valueOf } from './template.js';
 

@@ -1,4 +1,4 @@
-import { OutboundAnswer } from '../../../common/net/outbound-request.js';
+import { OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import { VendorText } from './vendor-text.js';
 
 const SECRET = 'hidden-token-1';

@@ -1,6 +1,6 @@
-import { SecretMask } from '../../../common/masking/secret-mask.js';
-import type { OutboundAnswer } from '../../../common/net/outbound-request.js';
-import { shownStart } from '../../../common/text.js';
+import { SecretMask } from '../../../platform/masking/secret-mask.js';
+import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
+import { shownStart } from '../../../platform/text.js';
 
 const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ActionTypeName } from '../../../common/action-types.js';
+import type { ActionTypeName } from '../../../actions/catalogue/action-types.js';
 import {
   type ActionCall,
   Connector,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ACTION_TYPES, type ActionTypeName } from '../../../common/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../../actions/catalogue/action-types.js';
 import type { Config, ConfigSchema } from '../../config/config-schema.js';
 import type { Connector, ConnectorIdentity } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';

@@ -1,0 +1,187 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEntry } from '../../audit/audit-entry.js';
+import { AuditLog } from '../../audit/audit-log.js';
+import { Clock } from '../../platform/clock.js';
+import { shownStart } from '../../platform/text.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
+import type { TimelineNews } from '../../incidents/timeline/timeline-entry.js';
+import { eventOf } from '../../platform/jobs/events/domain-event.js';
+import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import type { Severity } from '../../incidents/incident.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { type Action, hasEnded } from '../action.js';
+import { actionType } from '../catalogue/action-catalogue.js';
+import { shownActionId } from '../action-id.js';
+import { ActionNewsRepository } from './action-news.repository.js';
+
+/** The domain events of this module, by their names. */
+export const ACTION_EVENTS = {
+  pendingApproval: 'action.pending_approval',
+  completed: 'action.completed',
+  failed: 'action.failed',
+  rejected: 'action.rejected',
+} as const;
+
+/** What the events of this module carry. */
+export interface ActionNewsPayload {
+  readonly action_type: string;
+  /** What it is done to: the value of the type's first parameter, cut when it is long. */
+  readonly target: string;
+  readonly requested_by: string;
+  readonly incident_id?: string;
+  /** Of the incident at that time, as the severity is. */
+  readonly incident_number?: string;
+  readonly severity?: Severity;
+  readonly approval_level?: string;
+  readonly rollback_of?: string;
+  readonly message?: string;
+  /** Nothing happened outside: a sandbox answered. */
+  readonly simulated?: true;
+}
+
+export type Happening = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
+
+const LONGEST_MESSAGE = 1_000;
+const LONGEST_TARGET = 500;
+
+/** Writes down what happened to an action, in the transaction in which it does: audit, timeline, events, metrics. */
+@Injectable()
+export class ActionNews {
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly timeline: IncidentTimeline,
+    private readonly events: DomainEvents,
+    private readonly metrics: Metrics,
+    private readonly transactions: Transactions,
+    private readonly news: ActionNewsRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  async record(tx: Tx, what: Happening, actor: string, actions: readonly Action[]): Promise<void> {
+    if (actions.length === 0) return;
+    const now = this.clock.now();
+    const events = actions.flatMap((action) => eventsOf(what, action));
+    const audit = this.audit.valuesOfAll(
+      actions.map((action) => auditEntryOf(what, actor, action)),
+    );
+    await this.news.insert(tx, {
+      audit,
+      timeline: this.timeline.valuesOf(
+        actions.flatMap((action) => timelineOf(what, actor, action)),
+      ),
+      events: events.map((event) => eventOf(event, now)),
+    });
+    this.audit.countOnCommit(tx, audit);
+    this.transactions.onCommit(tx, () => {
+      if (events.length > 0) this.events.wake();
+      if (what === 'completed' || what === 'failed') this.count(actions);
+    });
+  }
+
+  private count(actions: readonly Action[]): void {
+    for (const { type, status } of actions) {
+      this.metrics.actionsExecuted.inc({ action_type: type, status });
+    }
+  }
+}
+
+function auditEntryOf(what: Happening, actor: string, action: Action): AuditEntry {
+  const subject = { type: 'action', id: shownActionId(action.id) };
+  return { actor, action: `action.${what}`, subject, details: auditDetails(what, action) };
+}
+
+function timelineOf(what: Happening, actor: string, action: Action): TimelineNews[] {
+  const { incidentId, id } = action;
+  if (incidentId === undefined) return [];
+  const subject = { type: 'action', id: shownActionId(id) };
+  return [{ incidentId, event: `action_${what}`, actor, summary: inWords(what, action), subject }];
+}
+
+function eventsOf(what: Happening, action: Action) {
+  const type = eventTypeOf(what, action);
+  if (!type) return [];
+  const message = messageOf(what, action);
+  const payload: ActionNewsPayload = {
+    action_type: action.type,
+    target: targetOf(action),
+    requested_by: action.requestedBy,
+    ...(action.incidentId && { incident_id: action.incidentId }),
+    ...(action.incident && {
+      incident_number: action.incident.incidentNumber,
+      severity: action.incident.severity,
+    }),
+    ...(action.approvalLevel && { approval_level: action.approvalLevel }),
+    ...(action.rollbackOf && { rollback_of: shownActionId(action.rollbackOf) }),
+    ...(message !== undefined && { message }),
+    ...(action.result?.simulated && { simulated: true }),
+  };
+  return [{ type, subject: { type: 'action', id: shownActionId(action.id) }, payload }];
+}
+
+function targetOf({ type, parameters }: Action): string {
+  const { name } = actionType(type).parameters[0]!;
+  return shownStart(String(parameters[name]), LONGEST_TARGET);
+}
+
+function eventTypeOf(what: Happening, { status }: Action): string | undefined {
+  if (what === 'requested') {
+    return status === 'pending_approval' ? ACTION_EVENTS.pendingApproval : undefined;
+  }
+  return what === 'approved' ? undefined : ACTION_EVENTS[what];
+}
+
+function auditDetails(what: Happening, action: Action): Record<string, unknown> {
+  const { type, incidentId, parameters, approvalLevel, rollbackOf, reason, result } = action;
+  const about = { action_type: type, ...(incidentId && { incident_id: incidentId }) };
+  switch (what) {
+    case 'requested':
+      return {
+        ...about,
+        parameters,
+        status: action.status,
+        ...(approvalLevel && { approval_level: approvalLevel }),
+        ...(rollbackOf && { rollback_of: shownActionId(rollbackOf) }),
+        ...(reason !== undefined && { reason }),
+      };
+    case 'approved':
+      return {
+        ...about,
+        parameters,
+        approval_level: approvalLevel,
+        ...(action.comment !== undefined && { comment: action.comment }),
+        ...(action.incident?.status === 'resolved' && { incident_status: 'resolved' }),
+      };
+    case 'rejected':
+      return { ...about, reason: action.rejectionReason };
+    case 'completed':
+    case 'failed':
+      return { ...about, result, ...(action.connectorId && { connector: action.connectorId }) };
+  }
+}
+
+function inWords(what: Happening, action: Action): string {
+  const { type, status, approvalLevel } = action;
+  const message = messageOf(what, action);
+  switch (what) {
+    case 'requested': {
+      const why = action.rollbackOf ? ' to roll back an action' : '';
+      return status === 'pending_approval'
+        ? `Requested ${type}${why}, which waits for approval at level ${approvalLevel}.`
+        : `Requested ${type}${why}.`;
+    }
+    case 'approved':
+      return `Approved ${type}.`;
+    case 'rejected':
+      return `Rejected ${type}: ${message}`;
+    case 'completed':
+      return `Completed ${type}: ${message}`;
+    case 'failed':
+      return `Could not complete ${type}: ${message}`;
+  }
+}
+
+function messageOf(what: Happening, action: Action): string | undefined {
+  const text = what === 'rejected' ? action.rejectionReason : action.result?.message;
+  return hasEnded(action) && text !== undefined ? shownStart(text, LONGEST_MESSAGE) : undefined;
+}

@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../auth/principal.js';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
+import type { ActionTypeName } from '../catalogue/action-types.js';
+import { Clock } from '../../platform/clock.js';
+import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
+import { newId } from '../../platform/ids.js';
+import { Settings } from '../../platform/config/settings.js';
+import type { Connector } from '../../connectors/connector.port.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import type { KeptIncident } from '../../incidents/incident.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
+import { type Action, type Parameters, withExpiry } from '../action.js';
+import { actionType } from '../catalogue/action-catalogue.js';
+import { ActionLevels } from '../policy/action-levels.js';
+import { ActionNews } from '../records/action-news.js';
+import { ActionWriteRepository, type NewAction } from '../records/action-write.repository.js';
+import { ActionRuns } from '../execution/action-runs.js';
+import { NO_CONNECTOR } from '../execution/outcome-rules.js';
+import { parameterErrors } from '../policy/parameter-rules.js';
+
+export interface WantedAction {
+  readonly type: ActionTypeName;
+  readonly parameters: Parameters;
+  readonly incidentId?: string;
+}
+
+export interface AcceptableAction extends Omit<WantedAction, 'incidentId'> {
+  /** Locked by the transaction that accepts the action. */
+  readonly incident?: KeptIncident;
+  readonly requestedBy: string;
+  /** A level that a playbook step asks for: it can raise, never lower. */
+  readonly askedLevel?: ApprovalLevel;
+  /** Whether a connector provides the type, asked before the transaction. */
+  readonly available: boolean;
+  /** The connector to claim it for, where it may run at once; the transaction needs a permit then. */
+  readonly claimFor?: string;
+}
+
+/** An action whose level is decided. */
+export type EnteredAction = Omit<
+  NewAction,
+  'id' | 'requestedAt' | 'status' | 'result' | 'graceMs'
+> & {
+  /** Whether an enabled connector provides it: what none does has failed at once. */
+  readonly available: boolean;
+};
+
+export interface Accepted {
+  readonly action: Action;
+  /** Present where it may run at once: the action is claimed, and this is what its run needs. */
+  readonly run?: { readonly permit: Permit; readonly connector: Connector };
+}
+
+/** Accepts actions: nothing runs here. */
+@Injectable()
+export class ActionRequests {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly incidents: IncidentsService,
+    private readonly killSwitch: KillSwitch,
+    private readonly registry: ConnectorRegistry,
+    private readonly levels: ActionLevels,
+    private readonly writes: ActionWriteRepository,
+    private readonly news: ActionNews,
+    private readonly runs: ActionRuns,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  async isAvailable(type: ActionTypeName): Promise<boolean> {
+    return (await this.registry.providerOf(type)) !== undefined;
+  }
+
+  requireValid(type: ActionTypeName, parameters: Parameters): void {
+    const errors = parameterErrors(actionType(type), parameters);
+    if (errors.length > 0) throw new ValidationError(errors);
+  }
+
+  /** What may run at once is claimed by the transaction that accepts it, which has the permit for it anyway. */
+  async accept(
+    caller: Principal,
+    { type, parameters, incidentId }: WantedAction,
+    keep: Participant<Action>,
+  ): Promise<Accepted> {
+    this.requireValid(type, parameters);
+    // The 404 comes before the kill switch's 409; inside the transaction its lock has to come first.
+    if (incidentId !== undefined) await this.incidents.get(incidentId);
+    const connector = await this.registry.providerOf(type);
+    let permit: Permit | undefined;
+    const action = await this.transactions.run<Action>(
+      async (tx) => {
+        permit = await this.killSwitch.claimPermit(tx);
+        const incident =
+          incidentId === undefined ? undefined : await this.lockIncident(tx, incidentId);
+        return await this.insert(tx, {
+          type,
+          parameters,
+          requestedBy: caller.name,
+          available: connector !== undefined,
+          ...(incident && { incident }),
+          ...(connector && { claimFor: connector.identity.id }),
+        });
+      },
+      caller,
+      keep,
+    );
+    return { action, ...(action.phase && permit && connector && { run: { permit, connector } }) };
+  }
+
+  /** For modules that accept actions in transactions of their own; whoever calls it then runs what is `pending`. */
+  async insert(tx: Tx, wanted: AcceptableAction): Promise<Action> {
+    const { type, parameters, incident, requestedBy, available, claimFor } = wanted;
+    const level = this.levels.of({
+      type,
+      parameters,
+      ...(incident && { incidentSeverity: incident.severity }),
+      ...(wanted.askedLevel && { askedLevel: wanted.askedLevel }),
+    });
+    const runsAtOnce = available && level === 'none';
+    return await this.enter(tx, {
+      type,
+      parameters,
+      requestedBy,
+      available,
+      ...(incident && { incidentId: incident.id }),
+      ...(level !== 'none' && { approvalLevel: level }),
+      ...(runsAtOnce &&
+        claimFor && { claim: { connectorId: claimFor, leaseMs: this.settings.actionLeaseMs } }),
+    });
+  }
+
+  /** Writes an action down, and tells of it: it waits for approval where it has a level, else it may run. */
+  async enter(tx: Tx, { available, ...entered }: EnteredAction): Promise<Action> {
+    const requestedAt = this.clock.now();
+    const accepted = entered.approvalLevel ? 'pending_approval' : 'pending';
+    const action = await this.writes.insert(tx, {
+      ...entered,
+      id: newId(requestedAt.getTime()),
+      requestedAt,
+      status: available ? accepted : 'failed',
+      graceMs: this.runs.graceMs,
+      ...(!available && { result: NO_CONNECTOR }),
+    });
+    await this.news.record(tx, 'requested', entered.requestedBy, [action]);
+    if (!available) await this.news.record(tx, 'failed', entered.requestedBy, [action]);
+    return withExpiry(action, this.settings.approvalTtlMinutes);
+  }
+
+  private async lockIncident(tx: Tx, id: string): Promise<KeptIncident> {
+    const incident = await this.incidents.lockForShare(tx, id);
+    if (!incident) throw new NotFoundError('Incident');
+    return incident;
+  }
+}

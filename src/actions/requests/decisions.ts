@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import type { KeptIncident } from '../../incidents/incident.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { type Action, SYSTEM } from '../action.js';
+import { ActionNews } from '../records/action-news.js';
+import { ActionReadRepository } from '../records/action-read.repository.js';
+import { ActionWriteRepository } from '../records/action-write.repository.js';
+import { ActionRuns } from '../execution/action-runs.js';
+
+export interface LockedAction {
+  readonly action: Action;
+  /** Absent for direct actions, and when it was deleted. */
+  readonly incident?: KeptIncident;
+}
+
+/** The moves out of `pending_approval`. Who may make them is for the caller to know. */
+@Injectable()
+export class Decisions {
+  constructor(
+    private readonly incidents: IncidentsService,
+    private readonly reads: ActionReadRepository,
+    private readonly writes: ActionWriteRepository,
+    private readonly news: ActionNews,
+    private readonly runs: ActionRuns,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  /**
+   * Locks the action until the transaction ends, and its incident before it, in the order in which deletions do. Undefined
+   * when there is no such action.
+   */
+  async lock(tx: Tx, { id, incidentId }: Action): Promise<LockedAction | undefined> {
+    const incident = incidentId && (await this.incidents.lockForShare(tx, incidentId));
+    const action = await this.reads.lockById(tx, id);
+    return action && { action, ...(incident && { incident }) };
+  }
+
+  /** Undefined when it does not wait for approval, or has waited too long. Whoever calls it then runs the action. */
+  async approve(
+    tx: Tx,
+    id: string,
+    { by, level, comment }: { by: string; level: ApprovalLevel; comment?: string },
+  ): Promise<Action | undefined> {
+    const approved = await this.writes.approve(tx, id, {
+      by,
+      at: this.clock.now(),
+      level,
+      graceMs: this.runs.graceMs,
+      ttlMinutes: this.settings.approvalTtlMinutes,
+      ...(comment !== undefined && { comment }),
+    });
+    if (approved) await this.news.record(tx, 'approved', by, [approved]);
+    return approved;
+  }
+
+  /** Undefined when it did not wait for approval any more. */
+  async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
+    const rejected = await this.writes.reject(tx, id, { by, at: this.clock.now(), reason });
+    if (rejected) await this.news.record(tx, 'rejected', by, [rejected]);
+    return rejected;
+  }
+
+  /** What is said of an action that nobody decided on in time. */
+  get lateness(): string {
+    const { approvalTtlMinutes: minutes } = this.settings;
+    return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+  }
+
+  /** Ends at most `limit` of those that nobody decided on in time; answers how many. */
+  async rejectExpired(tx: Tx, limit: number): Promise<number> {
+    const rejection = { by: SYSTEM, at: this.clock.now(), reason: this.lateness };
+    const ttl = this.settings.approvalTtlMinutes;
+    const rejected = await this.writes.rejectExpired(tx, ttl, rejection, limit);
+    await this.news.record(tx, 'rejected', SYSTEM, rejected);
+    return rejected.length;
+  }
+}

@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import { requireLevel } from '../../auth/approval.errors.js';
+import type { Principal } from '../../auth/principal.js';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
+import { Persons } from '../../auth/principals/persons.js';
+import type { ActionTypeName } from '../catalogue/action-types.js';
+import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { Settings } from '../../platform/config/settings.js';
+import { mapConstraints } from '../../platform/database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import type { KeptIncident, Severity } from '../../incidents/incident.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Action, RequiredLevel } from '../action.js';
+import { inverseOf } from '../catalogue/action-catalogue.js';
+import { ActionLevels } from '../policy/action-levels.js';
+import { higherLevel } from '../policy/action-policy.js';
+import { ActionReadRepository } from '../records/action-read.repository.js';
+import { ActionRequests } from './action-requests.js';
+import { ActionRuns } from '../execution/action-runs.js';
+import { inverseParameters, rollbackObstacle } from './rollback-rules.js';
+
+/** Undoes an action with a new one of the inverse type, which runs at once unless four eyes have to see it. */
+@Injectable()
+export class RollbackService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly incidents: IncidentsService,
+    private readonly killSwitch: KillSwitch,
+    private readonly requests: ActionRequests,
+    private readonly levels: ActionLevels,
+    private readonly reads: ActionReadRepository,
+    private readonly runs: ActionRuns,
+    private readonly persons: Persons,
+    private readonly settings: Settings,
+  ) {}
+
+  async rollBack(
+    caller: Principal,
+    id: string,
+    reason: string,
+    keep: Participant<Action>,
+  ): Promise<Action> {
+    const original = await this.reads.findById(id);
+    if (!original) throw new NotFoundError('Action');
+    const inverse = inverseOf(original.type);
+    requireLevel(caller, this.levelFor(original, inverse, original.incident?.severity));
+    if (!inverse) {
+      throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
+    }
+    refuse(rollbackObstacle(original));
+    const available = await this.requests.isAvailable(inverse);
+    const rollback = await mapConstraints(
+      {
+        uq_actions_rollback_of: () =>
+          notInState('The action has been rolled back, or its rollback is under way.'),
+      },
+      () =>
+        this.transactions.run<Action>(
+          async (tx) => {
+            await this.killSwitch.claimPermit(tx);
+            const incident = await this.lockIncident(tx, original);
+            const locked = await this.reads.lockById(tx, id);
+            if (!locked) throw new NotFoundError('Action');
+            const level = this.levelFor(locked, inverse, incident?.severity);
+            requireLevel(caller, level);
+            refuse(rollbackObstacle(locked));
+            const approvalLevel = await this.levelToWaitFor(tx, caller, locked, level);
+            return await this.requests.enter(tx, {
+              type: inverse,
+              parameters: inverseParameters(inverse, original.parameters, reason),
+              requestedBy: caller.name,
+              available,
+              rollbackOf: original.id,
+              reason,
+              ...(incident && { incidentId: incident.id }),
+              ...(approvalLevel && { approvalLevel }),
+            });
+          },
+          caller,
+          keep,
+        ),
+    );
+    return await this.runs.runAndWait(rollback, keep);
+  }
+
+  /** The higher of what the original needed and what its inverse needs. */
+  private levelFor(
+    original: Action,
+    inverse: ActionTypeName | undefined,
+    incidentSeverity: Severity | undefined,
+  ): ApprovalLevel {
+    const own = original.approvalLevel ?? 'none';
+    if (!inverse) return own;
+    const { parameters } = original;
+    const incident = incidentSeverity && { incidentSeverity };
+    return higherLevel(own, this.levels.of({ type: inverse, parameters, ...incident }));
+  }
+
+  /** Undoing one's own is doing the inverse alone: under four eyes another person has to see it. */
+  private async levelToWaitFor(
+    tx: Tx,
+    caller: Principal,
+    { requestedBy }: Action,
+    level: ApprovalLevel,
+  ): Promise<RequiredLevel | undefined> {
+    if (!this.settings.approvalFourEyes) return undefined;
+    if (!(await this.persons.isOne(tx, caller, requestedBy))) return undefined;
+    return level === 'none' ? 'analyst' : level;
+  }
+
+  /** What was done about an incident that is deleted by now can be undone all the same, as a direct action. */
+  private async lockIncident(tx: Tx, { incidentId }: Action): Promise<KeptIncident | undefined> {
+    return incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
+  }
+}
+
+function refuse(obstacle: string | undefined): void {
+  if (obstacle !== undefined) throw notInState(obstacle);
+}
+
+function notInState(message: string): AppError {
+  return new AppError('invalid_state', message);
+}

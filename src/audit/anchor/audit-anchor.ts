@@ -1,0 +1,84 @@
+import { readFile, stat } from 'node:fs/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import { Settings } from '../../platform/config/settings.js';
+import { anchorFileOf, fieldsOf, parseAnchor, writeAnchor } from './anchor-file.js';
+import { AuditKeys } from '../chain/audit-keys.js';
+import { AuditWitness } from './audit-witness.js';
+
+/** Keeps what the witness knows in a file, for the next start and for other processes that share it. */
+@Injectable()
+export class AuditAnchor {
+  private readonly logger = new Logger(AuditAnchor.name);
+  readonly path: string;
+  private trouble: string | undefined;
+  private kept = '';
+
+  constructor(
+    settings: Settings,
+    private readonly keys: AuditKeys,
+    private readonly witness: AuditWitness,
+  ) {
+    this.path = anchorFileOf(settings);
+  }
+
+  /** In words, why the file does not hold what it should. */
+  get fault(): string | undefined {
+    return this.trouble;
+  }
+
+  /** The witness learns what the file holds. What is wrong with the file, `keep` says: it knows what was accepted since. */
+  async hear(): Promise<void> {
+    await this.learn();
+  }
+
+  /** Writes the file when there is something new. */
+  async keep(): Promise<void> {
+    if (this.trouble === undefined && this.kept === this.present()) return;
+    const refusal = await this.learn();
+    if (refusal !== undefined) return this.report(refusal);
+    const present = this.present();
+    try {
+      await writeAnchor(this.path, this.witness.testimony(), this.keys);
+      this.kept = present;
+      if (this.trouble !== undefined) this.logger.log(`${this.path} is written again.`);
+      this.trouble = undefined;
+    } catch (error) {
+      this.report(`${this.path} cannot be written (${codeOf(error)}).`);
+    }
+  }
+
+  /** In words, why the file must not be written over; undefined when it may. */
+  private async learn(): Promise<string | undefined> {
+    try {
+      const testimony = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
+      if (testimony) this.witness.hear(testimony);
+      if (testimony || (await this.isOlderThanAcceptance())) return undefined;
+      return `${this.path} is damaged or not signed with a key of SECRETS_KEY, and is not written over: find out why, then move it away.`;
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') {
+        return `${this.path} cannot be read (${codeOf(error)}), and is not written over.`;
+      }
+      if (this.kept !== '') this.report(`${this.path} was removed; it is written again.`);
+      return undefined;
+    }
+  }
+
+  /** Somebody with a key took the trail for the right one since: whatever the file says, it is about what was before. */
+  private async isOlderThanAcceptance(): Promise<boolean> {
+    return (await stat(this.path)).mtimeMs < this.witness.acceptedAt;
+  }
+
+  private present(): string {
+    return fieldsOf(this.witness.testimony()).join(' ');
+  }
+
+  /** Once, and not every second for as long as it lasts. */
+  private report(trouble: string): void {
+    if (trouble !== this.trouble) this.logger.error(`The anchor of the audit trail: ${trouble}`);
+    this.trouble = trouble;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}

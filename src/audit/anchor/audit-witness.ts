@@ -1,0 +1,122 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Clock } from '../../platform/clock.js';
+import { timeOfId } from '../../platform/ids.js';
+import { GENESIS, isGenuine, sameBytes, type SealedPoint } from '../chain/audit-chain.js';
+import { AuditChainRepository } from '../chain/audit-chain.repository.js';
+import { AuditKeys } from '../chain/audit-keys.js';
+import { AuditWriter, type WriterCount } from '../writing/audit-writer.js';
+import type { ChainEnd } from '../chain/chain-head.js';
+import { describe } from './logged-head.js';
+
+/** A head of the chain that was seen, and when. */
+export interface SeenHead extends SealedPoint {
+  readonly at: Date;
+}
+
+/** What is known of the trail outside its database. */
+export interface Testimony {
+  readonly head: SeenHead;
+  readonly writers: readonly WriterCount[];
+}
+
+const NOTHING: SeenHead = { ...GENESIS, at: new Date(0) };
+
+/**
+ * Remembers, outside the database, where the chain ended and how many rows were written. A chain that does not lead
+ * through that head was put back to an earlier state, or made anew: a restored backup looks like that too, so a person
+ * may accept it (see acceptHead).
+ */
+@Injectable()
+export class AuditWitness {
+  private readonly logger = new Logger(AuditWitness.name);
+  private last = NOTHING;
+  private former: readonly WriterCount[] = [];
+  private accepted = 0;
+  private lookedAt = NOTHING.at;
+  private lost = false;
+
+  constructor(
+    private readonly chain: AuditChainRepository,
+    private readonly keys: AuditKeys,
+    private readonly writer: AuditWriter,
+    private readonly clock: Clock,
+  ) {}
+
+  get head(): SeenHead {
+    return this.last;
+  }
+
+  /** The chain has left the way that this process has seen. */
+  get rewound(): boolean {
+    return this.lost;
+  }
+
+  /** When somebody last accepted the trail as it was. */
+  get acceptedAt(): number {
+    return this.accepted;
+  }
+
+  testimony(): Testimony {
+    const { id, written } = this.writer;
+    return { head: this.last, writers: [...this.former, { writer: id, written }] };
+  }
+
+  /** What another process, or this one in its former life, has seen. */
+  hear({ head, writers }: Testimony): void {
+    if (head.seq > this.last.seq && head.at.getTime() > this.accepted) this.last = head;
+    const others = writers.filter(({ writer }) => writer !== this.writer.id);
+    this.former = merged(this.former, others);
+  }
+
+  /** Holds the end of the chain against what was seen. */
+  async compare(manager: EntityManager, end: ChainEnd): Promise<void> {
+    await this.lookForAcceptance(manager, end);
+    this.lookedAt = this.clock.now();
+    const honoured = await this.isHonoured(manager, this.last);
+    if (!honoured && !this.lost) {
+      this.logger.error(
+        `The audit chain went back: it was seen to reach ${describe(this.last)} and now ends at ${describe(end.lastSeal)}. After the restore of a backup that is right: npm run audit -- accept-head.`,
+      );
+    }
+    this.lost = !honoured;
+  }
+
+  async isHonoured(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
+    if (seq === GENESIS.seq) return true;
+    const present = await this.chain.hashAt(manager, seq);
+    return present !== undefined && sameBytes(present, hash);
+  }
+
+  /**
+   * To be called when what leads there has committed. It counts as seen when the chain was held against it: a restore
+   * waits for the commit, and what it then accepts is later, however late this process is told.
+   */
+  saw({ seq, hash }: SealedPoint): void {
+    if (!this.lost && seq > this.last.seq) this.last = { seq, hash, at: this.lookedAt };
+  }
+
+  private async lookForAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
+    const row = await this.chain.lastAcceptance(manager);
+    if (!row || row.at.getTime() <= this.accepted || !isGenuine(row, this.keys.rows)) return;
+    this.accepted = row.at.getTime();
+    this.former = this.former.filter(({ writer }) => timeOfId(writer) > this.accepted);
+    if (timeOfId(this.writer.id) <= this.accepted) this.writer.beginAnew();
+    if (this.last.at.getTime() > this.accepted) return;
+    if (this.lost) this.logger.warn('The audit chain as it is was accepted for the right one.');
+    const { seq, hash } = end.lastSeal;
+    this.last = { seq, hash, at: this.clock.now() };
+  }
+}
+
+/** As many writers as are worth remembering: each start of a process is one. */
+const MOST_WRITERS = 16;
+
+function merged(some: readonly WriterCount[], more: readonly WriterCount[]): WriterCount[] {
+  const byWriter = new Map(some.map((one) => [one.writer, one]));
+  for (const one of more) {
+    if (one.written > (byWriter.get(one.writer)?.written ?? -1)) byWriter.set(one.writer, one);
+  }
+  // Their ids begin with their time.
+  return [...byWriter.values()].sort((a, b) => (a.writer < b.writer ? -1 : 1)).slice(-MOST_WRITERS);
+}

@@ -1,0 +1,86 @@
+import type { KeyObject } from 'node:crypto';
+import type { KeyRing } from '../../platform/secrets/key-ring.js';
+import { hex, HASH_BYTES, macOf, rowMac, sameBytes, type SealedPoint } from './audit-chain.js';
+import type { AuditRow } from '../audit-entry.js';
+
+/** What a later key says about a range of seals: one MAC for each, in their order. */
+export interface Attestation {
+  readonly firstSeq: bigint;
+  readonly macs: Buffer;
+  readonly keyId: string;
+}
+
+/** Verified with the keys of that time, or taken as it was found because its key was lost. */
+export type Attested = 'genuine' | 'taken_over';
+
+export const NOT_ATTESTED = Buffer.alloc(HASH_BYTES);
+
+export interface AttestedSeal {
+  readonly seq: bigint;
+  readonly hash: Buffer;
+  readonly keyId: string;
+}
+
+/** What was said about one seal, and under which key. */
+export interface SealAttestation {
+  readonly keyId: string;
+  readonly mac: Buffer;
+}
+
+/**
+ * Vouches for a seal, its row and the seal before, all as they stand there, so that neither the key of the row nor that of
+ * the seal is needed any more.
+ */
+export function attestationMac(
+  key: KeyObject,
+  how: Attested,
+  previous: SealedPoint,
+  seal: AttestedSeal,
+  row: AuditRow,
+): Buffer {
+  return macOf(key, [
+    'attestation',
+    how,
+    hex(previous.hash),
+    String(seal.seq),
+    hex(seal.hash),
+    seal.keyId,
+    row.key_id,
+    hex(row.mac),
+    hex(rowMac(key, row)),
+  ]);
+}
+
+function macFor({ firstSeq, macs }: Attestation, seq: bigint): Buffer | undefined {
+  const at = Number(seq - firstSeq) * HASH_BYTES;
+  const mac = at < 0 ? NOT_ATTESTED : macs.subarray(at, at + HASH_BYTES);
+  return mac.length < HASH_BYTES || mac.equals(NOT_ATTESTED) ? undefined : mac;
+}
+
+/** What is said about the seal by a key that is there. */
+export function attestationOf(
+  attestations: readonly Attestation[],
+  seq: bigint,
+  keys: KeyRing,
+): SealAttestation | undefined {
+  for (const attestation of attestations) {
+    const mac = keys.find(attestation.keyId) && macFor(attestation, seq);
+    if (mac) return { keyId: attestation.keyId, mac };
+  }
+  return undefined;
+}
+
+/** How the seal and its row were attested; undefined when they are not as they were then. */
+export function attestedAs(
+  { keyId, mac }: SealAttestation,
+  keys: KeyRing,
+  previous: SealedPoint,
+  seal: AttestedSeal,
+  row: AuditRow,
+): Attested | undefined {
+  const named = keys.find(keyId);
+  if (!named) return undefined;
+  return (['genuine', 'taken_over'] as const).find((how) =>
+    sameBytes(mac, attestationMac(named.key, how, previous, seal, row)),
+  );
+}

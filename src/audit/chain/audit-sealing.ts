@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { AuditAnchor } from '../anchor/audit-anchor.js';
+import { AuditBacklog } from './audit-backlog.js';
+import { AuditKeys } from './audit-keys.js';
+import { AuditSealer, BrokenChainError } from './audit-sealer.js';
+import { AuditWitness } from '../anchor/audit-witness.js';
+import { loggedHead } from '../anchor/logged-head.js';
+
+const EVERY_MS = 1_000;
+const LOOK_AT_BACKLOG_EVERY_MS = 30_000;
+const LOG_HEAD_EVERY_MS = 5 * 60_000;
+
+/** A backlog is worked off between two looks at the clock, and delays a stop by no more than some seconds. */
+const PAGES_AT_ONCE = 100;
+
+/** Runs the sealer, and writes the end of the chain where no one with only the database can change it: file and log. */
+@Injectable()
+export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(AuditSealing.name);
+  private readonly stop = new AbortController();
+  private running: Promise<void> | undefined;
+  private lastFailure: Error | undefined;
+  private logged = '';
+
+  constructor(
+    private readonly sealer: AuditSealer,
+    private readonly witness: AuditWitness,
+    private readonly anchor: AuditAnchor,
+    private readonly backlog: AuditBacklog,
+    private readonly keys: AuditKeys,
+  ) {}
+
+  /** What keeps the chain from being continued. */
+  get broken(): string | undefined {
+    return this.lastFailure instanceof BrokenChainError ? this.lastFailure.message : undefined;
+  }
+
+  onApplicationBootstrap(): void {
+    this.running = this.run();
+  }
+
+  /** Requests are over by now: what they recorded last is sealed before the process ends. */
+  async onApplicationShutdown(): Promise<void> {
+    if (!this.running) return;
+    this.stop.abort();
+    await this.running;
+    await this.sealPending();
+    this.logHead();
+  }
+
+  private async run(): Promise<void> {
+    await this.anchor.hear();
+    let headDue = Date.now();
+    let backlogDue = headDue + LOOK_AT_BACKLOG_EVERY_MS;
+    while (!this.stop.signal.aborted) {
+      await this.sealPending();
+      if (Date.now() >= headDue) {
+        this.logHead();
+        headDue = Date.now() + LOG_HEAD_EVERY_MS;
+      }
+      if (Date.now() >= backlogDue) {
+        await this.warnOfBacklog();
+        backlogDue = Date.now() + LOOK_AT_BACKLOG_EVERY_MS;
+      }
+      await sleep(EVERY_MS, undefined, { signal: this.stop.signal, ref: false }).catch(
+        () => undefined,
+      );
+    }
+  }
+
+  private async sealPending(): Promise<void> {
+    try {
+      for (let page = 0; page < PAGES_AT_ONCE; page += 1) {
+        if ((await this.sealer.sealPage()) !== 'more') break;
+      }
+      this.lastFailure = undefined;
+    } catch (error) {
+      this.report(error instanceof Error ? error : new Error(String(error)));
+    }
+    await this.anchor.keep();
+  }
+
+  /** Whoever holds the end of the chain stops the sealing everywhere, and no replica fails. */
+  private async warnOfBacklog(): Promise<void> {
+    try {
+      const late = await this.backlog.lateness(await this.backlog.waiting());
+      if (late !== undefined) this.logger.error(`Audit rows wait to be sealed: ${late}.`);
+    } catch {
+      // The sealer says that the database is away.
+    }
+  }
+
+  /** Once, and not every second for as long as it lasts. */
+  private report(failure: Error): void {
+    if (failure.message !== this.lastFailure?.message) {
+      this.logger.error(`Audit rows wait to be sealed: ${failure.message}`);
+    }
+    this.lastFailure = failure;
+  }
+
+  /** For who keeps the log where the database's administrators do not reach: see `npm run audit -- check-head`. */
+  private logHead(): void {
+    const line = loggedHead(this.witness.head, this.keys);
+    if (line !== this.logged) this.logger.log(line);
+    this.logged = line;
+  }
+}

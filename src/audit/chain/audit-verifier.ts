@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Clock } from '../../platform/clock.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { isGenuine } from './audit-chain.js';
+import { AuditChainRepository } from './audit-chain.repository.js';
+import { AuditKeys } from './audit-keys.js';
+import { AuditTally } from './audit-tally.js';
+import { AuditVerifyRepository } from './audit-verify.repository.js';
+import { AuditWitness, type Testimony } from '../anchor/audit-witness.js';
+import { faultOf } from './chain-head.js';
+import { SealWalk } from './seal-walk.js';
+import { BEFORE_ALL } from './sealing-round.js';
+
+export interface Verification {
+  readonly valid: boolean;
+  /** Sealed rows that were found in order, up to the first that was not. */
+  readonly checked: number;
+  /** Rows that wait for the sealer; more than a few seconds' worth means that it does not run. */
+  readonly unsealed: number;
+  /** Those among the checked whose key was lost: as they were when it was given up, whatever happened to them before. */
+  readonly taken_over?: number;
+  readonly first_invalid_id?: string;
+  /** The chain does not lead through a head that was seen before. */
+  readonly head_rewound?: true;
+  /** Rows that had committed and are gone without a seal. */
+  readonly missing?: number;
+}
+
+interface Walk {
+  readonly count: number;
+  readonly invalidId?: string;
+}
+
+interface SealedWalk extends Walk {
+  readonly takenOver: number;
+}
+
+/** Goes through everything in pages: the memory it takes is that of one page. */
+@Injectable()
+export class AuditVerifier {
+  private readonly seals: SealWalk;
+  private foundInvalidAt = 0;
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly chain: AuditChainRepository,
+    private readonly records: AuditVerifyRepository,
+    private readonly keys: AuditKeys,
+    private readonly witness: AuditWitness,
+    private readonly clock: Clock,
+  ) {
+    this.seals = new SealWalk(records, keys);
+  }
+
+  /** The last verification of this process found something wrong, and nobody has accepted the trail since. */
+  get foundInvalid(): boolean {
+    return this.foundInvalidAt > this.witness.acceptedAt;
+  }
+
+  async verify(): Promise<Verification> {
+    // Before the moment that is looked at: what was seen by now has to be there then.
+    const testimony = this.witness.testimony();
+    const found = await this.transactions.snapshot((manager) => this.look(manager, testimony));
+    this.foundInvalidAt = found.valid ? 0 : this.clock.now().getTime();
+    return found;
+  }
+
+  private async look(manager: EntityManager, { head, writers }: Testimony): Promise<Verification> {
+    const end = await this.chain.readEnd(manager);
+    const fault = faultOf(end, this.keys.chain);
+    const acceptedAt = await this.acceptedAt(manager);
+    const tally = new AuditTally();
+    const seals = await this.walkSeals(manager, tally);
+    const sealedTo = end.restored ? null : (end.head?.sealedTo ?? null);
+    const rest = await this.walkUnsealed(manager, sealedTo, tally);
+    const invalidId = seals.invalidId ?? rest.invalidId;
+    const rewound =
+      head.at.getTime() > acceptedAt && !(await this.witness.isHonoured(manager, head));
+    // A row that is there and changed is not missing, and a walk that stopped has not counted to the end.
+    const missing = invalidId === undefined ? tally.missing(writers, acceptedAt) : 0;
+    return {
+      valid: fault === undefined && invalidId === undefined && !rewound && missing === 0,
+      checked: seals.count,
+      unsealed: rest.count,
+      ...(seals.takenOver > 0 && { taken_over: seals.takenOver }),
+      ...(invalidId !== undefined && { first_invalid_id: invalidId }),
+      ...(rewound && { head_rewound: true }),
+      ...(missing > 0 && { missing }),
+    };
+  }
+
+  private async acceptedAt(manager: EntityManager): Promise<number> {
+    const row = await this.chain.lastAcceptance(manager);
+    return row && isGenuine(row, this.keys.rows) ? row.at.getTime() : 0;
+  }
+
+  private async walkSeals(manager: EntityManager, tally: AuditTally): Promise<SealedWalk> {
+    let count = 0;
+    let takenOver = 0;
+    for await (const page of this.seals.pages(manager)) {
+      for (const { seal, verdict } of page) {
+        if (verdict !== 'genuine' && verdict !== 'taken_over') {
+          return { count, takenOver, invalidId: seal.auditId };
+        }
+        tally.add(seal.row!);
+        count += 1;
+        if (verdict === 'taken_over') takenOver += 1;
+      }
+    }
+    return { count, takenOver };
+  }
+
+  private async walkUnsealed(
+    manager: EntityManager,
+    sealedTo: string | null,
+    tally: AuditTally,
+  ): Promise<Walk> {
+    let count = 0;
+    let invalidId: string | undefined;
+    for (let afterId = BEFORE_ALL.id; ;) {
+      const page = await this.chain.pageById(manager, afterId);
+      const last = page.at(-1);
+      if (!last) return { count, ...(invalidId !== undefined && { invalidId }) };
+      afterId = last.id;
+      const ids = page.filter(({ sealed }) => !sealed).map(({ id }) => id);
+      if (ids.length === 0) continue;
+      for (const row of await this.records.unsealedAmong(manager, ids, sealedTo)) {
+        count += 1;
+        tally.add(row);
+        if (row.overdue || !isGenuine(row, this.keys.rows)) invalidId ??= row.id;
+      }
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import type { KeyRing, NamedKey } from '../../platform/secrets/key-ring.js';
+import type { SealAttestation } from '../chain/audit-attestation.js';
+import { type SealedPoint, sameBytes, statementMac } from '../chain/audit-chain.js';
+import type { AuditRow } from '../audit-entry.js';
+
+/*
+ * The lines of an export, one JSON object each: a header, entries in the order of their seals, entries without a seal in
+ * the order of their ids, an end. Header and end are signed, so that nothing can be cut off the file either.
+ */
+
+export interface HeaderLine {
+  readonly type: 'export';
+  readonly at: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** What the first seal follows. */
+  readonly previous: PointOnPaper;
+  /** Where the whole chain ended then. */
+  readonly head: PointOnPaper;
+  readonly last_seq: string;
+  readonly key_id: string;
+  readonly mac: string;
+}
+
+export interface EntryLine {
+  readonly type: 'entry';
+  readonly id: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject_type: string;
+  readonly subject_id: string;
+  /** JSON as text: the MAC covers its bytes. */
+  readonly details: string;
+  readonly writer?: string;
+  readonly written?: string;
+  readonly key_id: string;
+  readonly mac: string;
+  /** Absent: it was not sealed yet. */
+  readonly seal?: SealOnPaper;
+  /** What a later key says about entry and seal, so that their own keys are not needed any more. */
+  readonly attestation?: AttestationOnPaper;
+}
+
+export interface AttestationOnPaper {
+  readonly key_id: string;
+  readonly mac: string;
+}
+
+/** The seal of an entry that is gone. */
+export interface RemovedLine {
+  readonly type: 'removed';
+  readonly id: string;
+  readonly seal: SealOnPaper;
+}
+
+export interface EndLine {
+  readonly type: 'end';
+  readonly sealed: number;
+  readonly unsealed: number;
+  readonly key_id: string;
+  readonly mac: string;
+}
+
+export type ExportLine = HeaderLine | EntryLine | RemovedLine | EndLine;
+
+export interface PointOnPaper {
+  readonly seq: string;
+  readonly hash: string;
+}
+
+export interface SealOnPaper extends PointOnPaper {
+  readonly key_id: string;
+}
+
+export function onPaper({ seq, hash }: SealedPoint): PointOnPaper {
+  return { seq: String(seq), hash: hash.toString('hex') };
+}
+
+export function entryLine(
+  row: AuditRow,
+  seal?: SealOnPaper,
+  attestation?: SealAttestation,
+): EntryLine {
+  return {
+    type: 'entry',
+    id: row.id,
+    at: row.at.toISOString(),
+    actor: row.actor,
+    action: row.action,
+    subject_type: row.subject_type,
+    subject_id: row.subject_id,
+    details: row.details,
+    ...(row.writer !== null && { writer: row.writer }),
+    ...(row.written !== null && { written: row.written }),
+    key_id: row.key_id,
+    mac: row.mac.toString('hex'),
+    ...(seal && { seal }),
+    ...(attestation && {
+      attestation: { key_id: attestation.keyId, mac: attestation.mac.toString('hex') },
+    }),
+  };
+}
+
+export function rowOfLine(line: EntryLine): AuditRow {
+  const { writer = null, written = null } = line;
+  return { ...line, writer, written, at: new Date(line.at), mac: bytesOf(line.mac) };
+}
+
+/**
+ * The text that the service writes for what was read, whatever it was read from. Signatures cover what the fields mean;
+ * a member that is there twice, or that nobody knows, means nothing and would be read by others.
+ */
+export function textOf(line: ExportLine): string {
+  return JSON.stringify(rewritten(line));
+}
+
+function rewritten(line: ExportLine): ExportLine | undefined {
+  switch (line.type) {
+    case 'export': {
+      const { type, at, from, to, previous, head, last_seq, key_id } = line;
+      return {
+        type,
+        at,
+        ...(from && { from }),
+        ...(to && { to }),
+        previous: onPaper(pointOf(previous)),
+        head: onPaper(pointOf(head)),
+        last_seq: String(BigInt(last_seq)),
+        key_id,
+        mac: bytesOf(line.mac).toString('hex'),
+      };
+    }
+    case 'entry': {
+      const { attestation: said } = line;
+      const seal = line.seal && sealOf(line.seal);
+      const attestation = seal && said && { keyId: said.key_id, mac: bytesOf(said.mac) };
+      return entryLine(rowOfLine(line), seal, attestation);
+    }
+    case 'removed':
+      return { type: line.type, id: line.id, seal: sealOf(line.seal) };
+    case 'end': {
+      const { type, sealed, unsealed, key_id, mac } = line;
+      return { type, sealed, unsealed, key_id, mac: bytesOf(mac).toString('hex') };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function sealOf(seal: SealOnPaper): SealOnPaper {
+  return { ...onPaper(pointOf(seal)), key_id: seal.key_id };
+}
+
+export function pointOf({ seq, hash }: PointOnPaper): SealedPoint {
+  return { seq: BigInt(seq), hash: bytesOf(hash) };
+}
+
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text, 'hex');
+}
+
+type Unsigned<Line> = Omit<Line, 'key_id' | 'mac'>;
+
+export function signedHeader({ id, key }: NamedKey, line: Unsigned<HeaderLine>): HeaderLine {
+  const mac = statementMac(key, 'export', headerFields(line)).toString('hex');
+  return { ...line, key_id: id, mac };
+}
+
+/** Belongs to the header, so that the end of one export does not fit another. */
+export function signedEnd(
+  { id, key }: NamedKey,
+  header: HeaderLine,
+  line: Unsigned<EndLine>,
+): EndLine {
+  const mac = statementMac(key, 'export-end', endFields(header, line)).toString('hex');
+  return { ...line, key_id: id, mac };
+}
+
+export function isSignedHeader(line: HeaderLine, keys: KeyRing): boolean {
+  return isSigned(line, keys, 'export', headerFields(line));
+}
+
+export function isSignedEnd(line: EndLine, header: HeaderLine, keys: KeyRing): boolean {
+  return isSigned(line, keys, 'export-end', endFields(header, line));
+}
+
+function isSigned(
+  line: { readonly key_id: string; readonly mac: string },
+  keys: KeyRing,
+  purpose: string,
+  fields: readonly string[],
+): boolean {
+  const named = keys.find(line.key_id);
+  if (!named) return false;
+  return sameBytes(bytesOf(line.mac), statementMac(named.key, purpose, fields));
+}
+
+function headerFields(line: Unsigned<HeaderLine>): string[] {
+  const { at, from, to, previous, head, last_seq } = line;
+  return [at, from ?? '', to ?? '', previous.seq, previous.hash, head.seq, head.hash, last_seq];
+}
+
+function endFields(header: HeaderLine, { sealed, unsealed }: Unsigned<EndLine>): string[] {
+  return [header.mac, String(sealed), String(unsealed)];
+}

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { AUDIT_ROW } from '../chain/audit-chain.repository.js';
+import type { AuditRow } from '../audit-entry.js';
+import type { SealOnPaper } from './audit-export-lines.js';
+
+/** Rows may hold some kilobytes each; two pages of them are in memory. */
+const PAGE_ROWS = 100;
+const SCANNED_AT_ONCE = 20_000;
+
+/** Ids begin with their time. */
+export interface IdRange {
+  readonly from: string;
+  readonly before: string;
+}
+
+export interface SeqRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+export interface ExportedSeal {
+  readonly auditId: string;
+  readonly seal: SealOnPaper;
+  readonly row: AuditRow | undefined;
+}
+
+/** Rows and seals never change: what one moment saw can be read in pages of a moment each, however slowly. */
+@Injectable()
+export class AuditExportRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** From the first to the last seal of the rows with such ids. Those between may belong to rows of other times. */
+  async sealsOf({ from, before }: IdRange, upTo: bigint): Promise<SeqRange | undefined> {
+    const firsts: bigint[] = [];
+    const lasts: bigint[] = [];
+    for (let least: string | null = from; least !== null;) {
+      const [found]: ScannedRow[] = await this.dataSource.query(SCAN, [least, before, upTo]);
+      if (found?.first) firsts.push(BigInt(found.first));
+      if (found?.last) lasts.push(BigInt(found.last));
+      least = found?.next ?? null;
+    }
+    const [first] = firsts.sort(byNumber);
+    const last = lasts.sort(byNumber).at(-1);
+    return first === undefined || last === undefined ? undefined : { first, last };
+  }
+
+  async sealedPage(afterSeq: bigint, last: bigint): Promise<ExportedSeal[]> {
+    const rows = await this.dataSource.query<FlatSeal[]>(
+      `select s.seq::text as seq, s.audit_id, s.hash as seal_hash, s.key_id as seal_key_id, row.*
+       from (select * from audit_seals where seq > $1 and seq <= $2 order by seq limit ${PAGE_ROWS}) s
+       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id offset 0) as row on true
+       order by s.seq`,
+      [afterSeq, last],
+    );
+    return rows.map((flat) => ({
+      auditId: flat.audit_id,
+      seal: { seq: flat.seq, hash: flat.seal_hash.toString('hex'), key_id: flat.seal_key_id },
+      row: flat.id === null ? undefined : (flat as AuditRow),
+    }));
+  }
+
+  /** The rows that had committed by the snapshot and were not sealed by then. */
+  async unsealedPage(
+    afterId: string,
+    before: string,
+    upTo: bigint,
+    snapshot: string,
+  ): Promise<AuditRow[]> {
+    return await this.dataSource.query(
+      `select ${AUDIT_ROW} from audit_log a
+       where a.id > $1 and a.id < $2 and pg_visible_in_snapshot(a.xid, $4::pg_snapshot)
+         and (select true from audit_seals s where s.audit_id = a.id and s.seq <= $3) is null
+       order by a.id limit ${PAGE_ROWS}`,
+      [afterId, before, upTo, snapshot],
+    );
+  }
+}
+
+/** Part by part, because a statement has little time. */
+const SCAN = `
+  with part as (
+    select id from audit_log where id >= $1 and id < $2 order by id limit ${SCANNED_AT_ONCE})
+  select min(s.seq)::text as first, max(s.seq)::text as last,
+    (select id from audit_log where id > (select id from part order by id desc limit 1) and id < $2
+      order by id limit 1) as next
+  from part left join audit_seals s on s.audit_id = part.id and s.seq <= $3`;
+
+const byNumber = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
+
+interface ScannedRow {
+  readonly first: string | null;
+  readonly last: string | null;
+  readonly next: string | null;
+}
+
+interface FlatSeal extends Omit<AuditRow, 'id'> {
+  readonly seq: string;
+  readonly audit_id: string;
+  readonly seal_hash: Buffer;
+  readonly seal_key_id: string;
+  readonly id: string | null;
+}

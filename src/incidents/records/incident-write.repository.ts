@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/writing/audit-insert.js';
+import type { Principal } from '../../auth/principal.js';
+import { callersHold, callersHoldValues } from '../../auth/principals/callers-hold.js';
+import type { Role } from '../../platform/access/roles.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
+import { eventRows, insertEvents } from '../../platform/jobs/events/event-outbox.js';
+import type { Incident, NewIncident } from '../incident.js';
+
+export interface InsertedIncident extends NewIncident {
+  /** Begins with the millisecond of createdAt. */
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly createdBy: string;
+}
+
+/** Any number of incidents with their audit records and events in one statement. */
+const insertAll = (condition: string): string => `
+    incident as (
+      insert into incidents (id, incident_type, severity, status, source, raw_data, created_by, created_at, updated_at)
+      select id, type, severity, 'open', source, raw_data, created_by, created_at, created_at
+        from unnest($1::uuid[], $2::text[], $3::incident_severity[], $4::text[], $5::json[], $6::text[], $7::timestamptz[])
+          as added (id, type, severity, source, raw_data, created_by, created_at) ${condition}
+      returning id, number),
+    news as (${insertEvents('$8')} ${condition}),
+    record as (${insertAuditRows(9)} ${condition})
+    select id, number from incident`;
+
+const INSERT: Statement = { name: 'incidents_insert', text: `with ${insertAll('')}` };
+
+const INSERT_FOR: Statement = {
+  name: 'incidents_insert_for',
+  text: `
+    with callers as materialized (select ${callersHold(9 + AUDIT_PARAMETERS)} as hold),
+    ${insertAll('where (select hold from callers)')}`,
+};
+
+/** The sequence numbers that the rows were given, by id. */
+export type Numbers = ReadonlyMap<string, string>;
+
+export interface Insertion {
+  readonly rows: readonly InsertedIncident[];
+  readonly events: readonly DomainEvent[];
+  readonly audit: readonly unknown[];
+}
+
+const UPDATE: Statement = {
+  name: 'incidents_update',
+  text: `
+    update incidents
+       set incident_type = $2, severity = $3, status = $4, verdict = $5, verdict_by_person = $6,
+           recommended_actions = $7, resolution = $8, triaged_at = $9, updated_at = $10, version = $11
+     where id = $1`,
+};
+
+const HIDE: Statement = {
+  name: 'incidents_hide',
+  text: `update incidents set deleted_at = $2, version = version + 1 where id = $1`,
+};
+
+@Injectable()
+export class IncidentWriteRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async insertAll(tx: Tx, insertion: Insertion): Promise<Numbers> {
+    return numbersOf(await this.statements.rowsIn<NumberRow>(tx, INSERT, valuesOf(insertion)));
+  }
+
+  /**
+   * A transaction of its own in one round trip, for callers who may do what `role` may; nothing is inserted unless the
+   * credentials of all of them still hold.
+   */
+  async insertAllFor(
+    callers: readonly Principal[],
+    role: Role,
+    insertion: Insertion,
+  ): Promise<Numbers> {
+    const values = [...valuesOf(insertion), ...callersHoldValues(callers, role)];
+    return numbersOf(await this.statements.rows<NumberRow>(INSERT_FOR, values));
+  }
+
+  async update(tx: Tx, incident: Incident): Promise<void> {
+    await this.statements.rowsIn(tx, UPDATE, [
+      incident.id,
+      incident.incidentType,
+      incident.severity,
+      incident.status,
+      incident.verdict === undefined ? null : JSON.stringify(incident.verdict),
+      incident.verdictByPerson,
+      incident.recommendedActions,
+      incident.resolution,
+      incident.triagedAt?.toISOString(),
+      incident.updatedAt.toISOString(),
+      incident.version,
+    ]);
+  }
+
+  async hide(tx: Tx, id: string, at: Date): Promise<void> {
+    await this.statements.rowsIn(tx, HIDE, [id, at.toISOString()]);
+  }
+}
+
+interface NumberRow {
+  readonly id: string;
+  readonly number: string;
+}
+
+function numbersOf(rows: readonly NumberRow[]): Numbers {
+  return new Map(rows.map(({ id, number }) => [id, number]));
+}
+
+function valuesOf({ rows, events, audit }: Insertion): unknown[] {
+  return [
+    rows.map(({ id }) => id),
+    rows.map(({ incidentType }) => incidentType),
+    rows.map(({ severity }) => severity),
+    rows.map(({ source }) => source),
+    rows.map(({ rawData }) => rawData),
+    rows.map(({ createdBy }) => createdBy),
+    rows.map(({ createdAt }) => createdAt.toISOString()),
+    eventRows(events),
+    ...audit,
+  ];
+}

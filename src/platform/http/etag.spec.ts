@@ -1,0 +1,61 @@
+import { AppError } from '../errors/app-error.js';
+import { etagOf, parseIfMatch, requireMatch } from './etag.js';
+
+function codeOf(work: () => unknown): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return (error as AppError).code;
+  }
+}
+
+describe('If-Match', () => {
+  it.each([
+    [undefined, undefined],
+    ['*', '*'],
+    [' * ', '*'],
+    ['"3"', ['"3"']],
+    ['"1", "2" ,"3"', ['"1"', '"2"', '"3"']],
+    ['"1",, "2",', ['"1"', '"2"']],
+    ['W/"3", "4"', ['W/"3"', '"4"']],
+    ['""', ['""']],
+    ['"a,b"', ['"a,b"']],
+  ])('reads %p', (header, expected) => {
+    expect(parseIfMatch(header)).toEqual(expected);
+  });
+
+  it.each(['', ',', '3', '"3', '3"', '"3" "4"', '*, "3"', "'3'", 'w/"3"', '"a"b', '"a b\u0000"'])(
+    'refuses %p as malformed',
+    (header) => {
+      expect(codeOf(() => parseIfMatch(header))).toBe('bad_request');
+    },
+  );
+
+  it.each([
+    [undefined, true],
+    ['*', true],
+    ['"7"', true],
+    ['"6", "7"', true],
+    ['W/"7"', false],
+    ['"6"', false],
+    ['"07"', false],
+    ['""', false],
+  ])('holds version 7 against %p', (header, matches) => {
+    const code = codeOf(() => requireMatch(parseIfMatch(header), 7));
+    expect(code).toBe(matches ? undefined : 'precondition_failed');
+  });
+
+  it('takes what it gave out', () => {
+    expect(codeOf(() => requireMatch(parseIfMatch(etagOf(12)), 12))).toBeUndefined();
+  });
+
+  it('takes no time for a header made to take time', () => {
+    const started = performance.now();
+    for (const unit of [',', ' ', ', ', '"",', 'W/"",', '" ']) {
+      codeOf(() => parseIfMatch(`"1"${unit.repeat(8_000 / unit.length)}x`));
+      codeOf(() => parseIfMatch(`${unit.repeat(8_000 / unit.length)}x`));
+    }
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});

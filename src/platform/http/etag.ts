@@ -1,0 +1,47 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors/app-error.js';
+
+/** What If-Match asks for: any version, or one of these. Absent, nothing is asked. */
+export type IfMatchCondition = '*' | readonly string[] | undefined;
+
+const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
+const LIST = new RegExp(`^[ \\t,]*${ENTITY_TAG}(?:[ \\t]*,[ \\t,]*${ENTITY_TAG})*[ \\t,]*$`);
+const ONE = new RegExp(ENTITY_TAG, 'g');
+
+/** A strong tag: it changes with every change of the resource, and with nothing else. */
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+export function setEtag(reply: FastifyReply, version: number): void {
+  void reply.header('etag', etagOf(version));
+}
+
+/** Weak tags stay in the list and match nothing, as RFC 9110 has it for If-Match. */
+export function parseIfMatch(header: string | undefined): IfMatchCondition {
+  if (header === undefined) return undefined;
+  const value = header.trim();
+  if (value === '*') return '*';
+  if (!LIST.test(value)) {
+    throw new AppError('bad_request', 'If-Match must be * or a list of quoted entity tags.');
+  }
+  return value.match(ONE) ?? [];
+}
+
+/** Called inside the transaction of the change, after the row was locked: `version` must not be able to move. */
+export function requireMatch(condition: IfMatchCondition, version: number): void {
+  if (condition === undefined || condition === '*') return;
+  if (condition.includes(etagOf(version))) return;
+  throw new AppError(
+    'precondition_failed',
+    `The resource has changed: its version is now ${etagOf(version)}.`,
+    { headers: { etag: etagOf(version) } },
+  );
+}
+
+/** The condition under which a PUT or DELETE may take place. */
+export const IfMatch = createParamDecorator(
+  (_: unknown, context: ExecutionContext): IfMatchCondition =>
+    parseIfMatch(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
+);

@@ -1,0 +1,118 @@
+import type { Participant, Transactions, Tx } from '../database/transactions.js';
+import { newId } from '../ids.js';
+import type { SecretBox } from '../secrets/secret-box.js';
+import type { IdempotencyRepository, KeptRow } from './idempotency.repository.js';
+import { type Identity, secretContextOf } from './identity.js';
+import type { Answer } from '../http/answer-instead.js';
+import { AnsweredBefore, reused, underWay } from './kept-answer.js';
+import type { KeepOptions, Once } from './once.js';
+
+export interface OnceTools {
+  readonly keys: IdempotencyRepository;
+  readonly transactions: Transactions;
+  readonly secrets: SecretBox;
+}
+
+interface Kept {
+  readonly answer: Answer;
+  readonly secret: boolean;
+  readonly provisional: boolean;
+}
+
+/** One request with an Idempotency-Key. */
+export class RequestOnce implements Once {
+  /** Tells this request from its twins. */
+  private readonly owner = newId();
+  /** What a committed transaction of this request has kept. */
+  private kept?: Kept;
+  private answered = false;
+
+  constructor(
+    private readonly tools: OnceTools,
+    private readonly identity: Identity,
+    private readonly handlerStatus: () => number,
+  ) {}
+
+  /** The answer of an earlier request with this key, if there is one; refuses what is no twin of it. */
+  async earlierAnswer(): Promise<Answer | undefined> {
+    return this.judge(await this.tools.keys.find(this.identity));
+  }
+
+  keeping<T>(render: (result: T) => unknown, options: KeepOptions<T> = {}): Participant<T> {
+    return {
+      begin: async (tx) => {
+        if (!this.kept) await this.claim(tx);
+      },
+      finish: async (tx, result) => {
+        if (this.answered) return;
+        const { status = this.handlerStatus() } = options;
+        await this.keep(
+          tx,
+          {
+            status: typeof status === 'number' ? status : status(result),
+            body: JSON.stringify({ data: render(result) }),
+          },
+          options,
+        );
+      },
+    };
+  }
+
+  freeing(): Participant {
+    return {
+      finish: async (tx) => {
+        if (!this.kept || this.answered) return;
+        await this.tools.keys.free(tx, this.identity, this.owner);
+        this.tools.transactions.onCommit(tx, () => (this.kept = undefined));
+      },
+    };
+  }
+
+  /** Called with what the handler answers; returns what the client gets: the same, to the letter, as is kept. */
+  async answer(given: Answer): Promise<Answer> {
+    this.answered = true;
+    if (!this.kept) return given;
+    if (!this.kept.provisional) return this.kept.answer;
+    const { secret } = this.kept;
+    const row = { owner: this.owner, status: given.status, sealed: secret };
+    const body = this.stored(given.body, secret);
+    // What was done is done: should this fail, twins are told that it is under way until the time given is over.
+    await this.tools.keys.settle(this.identity, { ...row, body }).catch(() => undefined);
+    return given;
+  }
+
+  private async claim(tx: Tx): Promise<void> {
+    if (!(await this.tools.keys.lock(tx, this.identity))) throw underWay();
+    const earlier = this.judge(await this.tools.keys.findIn(tx, this.identity));
+    if (earlier) throw new AnsweredBefore(earlier);
+  }
+
+  private async keep<T>(tx: Tx, answer: Answer, options: KeepOptions<T>): Promise<void> {
+    const { secret = false, provisionalForMs = null } = options;
+    const ours = await this.tools.keys.keep(tx, this.identity, {
+      owner: this.owner,
+      status: answer.status,
+      body: this.stored(answer.body, secret),
+      sealed: secret,
+      provisionalForMs,
+    });
+    // The effect of an earlier transaction of this request stands, so a later one goes on without keeping.
+    if (!ours && !this.kept) throw underWay();
+    this.tools.transactions.onCommit(tx, () => {
+      this.kept = { answer, secret, provisional: provisionalForMs !== null };
+    });
+  }
+
+  private judge(row: KeptRow | undefined): Answer | undefined {
+    if (!row) return undefined;
+    if (!this.identity.fingerprint.equals(row.fingerprint)) throw reused();
+    if (row.under_way) throw underWay();
+    const { status, body, sealed } = row;
+    const { secrets } = this.tools;
+    return { status, body: sealed ? secrets.open(body, secretContextOf(this.identity)) : body };
+  }
+
+  private stored(body: string, secret: boolean): string {
+    return secret ? this.tools.secrets.seal(body, secretContextOf(this.identity)) : body;
+  }
+}

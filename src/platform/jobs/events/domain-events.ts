@@ -1,0 +1,97 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Clock } from '../../clock.js';
+import { Transactions, type Tx } from '../../database/transactions.js';
+import { defineQueue } from '../job-queue.js';
+import { Jobs, type WorkOptions } from '../jobs.js';
+import { type DomainEvent, eventOf, type News } from './domain-event.js';
+import type { EventBatch } from './event-batches.js';
+import { EventDelivery } from './event-delivery.js';
+import type { EventHandler, Listener } from './event-handlers.js';
+import { EventOutbox } from './event-outbox.js';
+import { EventRelay } from './event-relay.js';
+import { ProcessedEvents } from './processed-events.js';
+
+const PRUNE_SECONDS = 3_600;
+
+/**
+ * How a change is made known to the modules above: one row written in the transaction of the change, however many
+ * listen. Each handler gets each event at least once, soon after the commit, mostly in the order of writing; so a
+ * handler works by the event's id, or asks `firstTime`.
+ */
+@Injectable()
+export class DomainEvents
+  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  private readonly listeners: Listener[] = [];
+  private readonly delivery: EventDelivery;
+  private readonly relay: EventRelay;
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly jobs: Jobs,
+    private readonly outbox: EventOutbox,
+    private readonly processed: ProcessedEvents,
+    private readonly clock: Clock,
+  ) {
+    this.delivery = new EventDelivery(jobs, transactions);
+    this.relay = new EventRelay(outbox, transactions, jobs, this.listeners);
+  }
+
+  /** Part of the change: rolled back with it, and on its way right after its commit. */
+  async record(tx: Tx, ...news: readonly News[]): Promise<void> {
+    if (news.length === 0) return;
+    const now = this.clock.now();
+    await this.outbox.add(
+      tx,
+      news.map((one) => eventOf(one, now)),
+    );
+    this.transactions.onCommit(tx, () => this.relay.wake());
+  }
+
+  /** For a hot path that inserts event rows in a statement of its own (see insertEvents), after its commit. */
+  wake(): void {
+    this.relay.wake();
+  }
+
+  /**
+   * Called in `onModuleInit`. The name stays the same for ever: it names the handler's queue. A handler that throws gets
+   * the event again with growing waits, alone; the job is dead in the end, and kept for an operator.
+   */
+  on(
+    types: readonly string[],
+    name: string,
+    handler: EventHandler,
+    options: WorkOptions = { concurrency: 2 },
+  ): void {
+    const queue = defineQueue<EventBatch>(`event.${name}`);
+    const listener: Listener = { name, types: new Set(types), queue, handler };
+    this.jobs.work(queue, (batch, job) => this.delivery.deliver(listener, batch, job), options);
+    this.listeners.push(listener);
+  }
+
+  /**
+   * Whether the handler has not done its work for the event yet. In the transaction of that work, which then is done
+   * exactly once: `transactions.run(async (tx) => (await events.firstTime(tx, 'mine', event)) && work(tx))`.
+   */
+  firstTime(tx: Tx, handler: string, event: DomainEvent): Promise<boolean> {
+    return this.processed.remember(tx, handler, event);
+  }
+
+  onModuleInit(): void {
+    this.jobs.every('prune-processed-events', PRUNE_SECONDS, () => this.processed.prune());
+  }
+
+  onApplicationBootstrap(): void {
+    this.relay.start();
+  }
+
+  /** What is written from now on waits for another replica, or for the next start. */
+  beforeApplicationShutdown(): Promise<void> {
+    return this.relay.stop();
+  }
+}

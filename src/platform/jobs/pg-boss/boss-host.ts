@@ -1,0 +1,97 @@
+import { Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PgBoss, type Queue } from 'pg-boss';
+import { UnavailableError } from '../../errors/app-error.js';
+import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import type { BossDatabase } from './boss-database.js';
+import { BOSS_OPTIONS } from './boss-options.js';
+import { ensureQueues } from './boss-queues.js';
+
+const START_RETRY_MS = 1_000;
+/** A request that enqueues may come before the start is through: it waits no longer than this. */
+const PATIENCE_MS = 5_000;
+
+/** The library's one instance in this process: started in the background, tried again while the database is away. */
+export class BossHost {
+  private readonly log = new Logger('Jobs');
+  private readonly known = new Set<string>();
+  private readonly giveUp = new AbortController();
+  private boss: PgBoss | undefined;
+  private announce: (boss: PgBoss) => void = () => undefined;
+  private readonly firstStart = new Promise<PgBoss>((resolve) => {
+    this.announce = resolve;
+  });
+  private starting: Promise<void> = Promise.resolve();
+
+  constructor(private readonly db: BossDatabase) {}
+
+  get started(): boolean {
+    return this.boss !== undefined;
+  }
+
+  /** Ends when the queues are there, however long the database takes. */
+  start(queues: readonly Queue[]): Promise<PgBoss> {
+    this.starting = this.untilStarted(queues);
+    return this.firstStart;
+  }
+
+  async ready(): Promise<PgBoss> {
+    if (this.boss) return this.boss;
+    const patience = new AbortController();
+    try {
+      return await Promise.race([
+        this.firstStart,
+        sleep(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
+          throw new UnavailableError('The job queue has not started yet.');
+        }),
+      ]);
+    } finally {
+      patience.abort();
+    }
+  }
+
+  /** For a queue that only other replicas work on. */
+  async ensure(queue: Queue): Promise<void> {
+    if (this.known.has(queue.name)) return;
+    await ensureQueues(await this.ready(), [queue]);
+    this.known.add(queue.name);
+  }
+
+  async stop(): Promise<void> {
+    this.giveUp.abort();
+    await this.starting;
+    await this.boss?.stop({ graceful: false });
+    await this.db.close();
+  }
+
+  private async untilStarted(queues: readonly Queue[]): Promise<void> {
+    while (!this.giveUp.signal.aborted) {
+      const boss = this.create();
+      try {
+        await boss.start();
+        await ensureQueues(boss, queues);
+        for (const { name } of queues) this.known.add(name);
+        this.boss = boss;
+        this.announce(boss);
+        return;
+      } catch (error) {
+        this.log.warn(`The job queue cannot start yet: ${(error as Error).message}`);
+        await boss.stop({ graceful: false }).catch(() => undefined);
+        await sleep(START_RETRY_MS, undefined, { signal: this.giveUp.signal }).catch(
+          () => undefined,
+        );
+      }
+    }
+  }
+
+  private create(): PgBoss {
+    const boss = new PgBoss({ ...BOSS_OPTIONS, db: this.db });
+    boss.on('error', (error) => {
+      // What keeps the database away says so itself; the library goes on by itself when it is back.
+      if (!isDatabaseUnavailable(error))
+        this.log.error({ err: error }, 'The job queue reports an error.');
+    });
+    boss.on('warning', ({ message, data }) => this.log.warn({ data }, message));
+    return boss;
+  }
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AppError } from '../errors/app-error.js';
+import { countedNetworks } from '../addresses/network.js';
+import { wholeSeconds } from './failure-limits.js';
+import { type LimitRecord, LimitStorage } from './limit-storage.js';
+import type { NamedLimit } from './limited.js';
+
+const MINUTE = 60_000;
+
+/** Charges a request to a limit. For guards: RateLimitGuard, and those that know better than it who is to be charged. */
+@Injectable()
+export class LimitCounter {
+  constructor(private readonly storage: LimitStorage) {}
+
+  /** Sets the three headers, and refuses what is over the limit. A limit of 0 is none. */
+  async charge({ name, perMinute }: NamedLimit, key: string, reply: FastifyReply): Promise<void> {
+    if (perMinute === 0) return;
+    const state = await this.storage.increment(key, MINUTE, perMinute, MINUTE, name);
+    void reply.headers(headersOf(perMinute, state));
+    if (state.isBlocked) throw refusal(perMinute, state);
+  }
+
+  /** The same where nobody in particular is known. The headers tell of the address, or of the wider network that is full. */
+  async chargeAddress(limit: NamedLimit, address: string, reply: FastifyReply): Promise<void> {
+    const [own, ...wider] = countedNetworks(address);
+    await this.charge(limit, `address ${own.name}`, reply);
+    for (const { name, share } of wider) {
+      const perMinute = limit.perMinute * share;
+      const key = `address ${name}`;
+      const state = await this.storage.increment(key, MINUTE, perMinute, MINUTE, limit.name);
+      if (!state.isBlocked) continue;
+      void reply.headers(headersOf(perMinute, state));
+      throw refusal(perMinute, state);
+    }
+  }
+}
+
+function headersOf(perMinute: number, { totalHits, timeToExpire }: LimitRecord) {
+  return {
+    'x-ratelimit-limit': String(perMinute),
+    'x-ratelimit-remaining': String(Math.max(0, perMinute - totalHits)),
+    'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000 + timeToExpire)),
+  };
+}
+
+function refusal(perMinute: number, { timeToBlockExpire }: LimitRecord): AppError {
+  const seconds = wholeSeconds(timeToBlockExpire);
+  return new AppError(
+    'rate_limited',
+    `No more than ${perMinute} of these requests per minute are allowed; try again in ${seconds} s.`,
+    { headers: { 'retry-after': String(seconds) } },
+  );
+}

@@ -1,0 +1,41 @@
+import { applyDecorators, Controller, Get, Res } from '@nestjs/common';
+import { ApiProduces, ApiTags } from '@nestjs/swagger';
+import { PrometheusController } from '@willsoto/nestjs-prometheus';
+import type { FastifyReply } from 'fastify';
+import { type Access, Allow } from '../access/access.js';
+import { AnyQuery } from '../http/handler-options.js';
+import { ApiAnswer, Operation } from '../openapi/answers.js';
+
+const ReadsMetrics = (operationId: string, access: Access): MethodDecorator =>
+  applyDecorators(
+    Get(),
+    Allow(access),
+    AnyQuery(),
+    ApiProduces('text/plain'),
+    Operation(operationId, 'Read the metrics'),
+    ApiAnswer({
+      status: 200,
+      description: 'The metrics in the Prometheus text format.',
+      contentType: 'text/plain',
+      example: '# TYPE http_requests_in_flight gauge\nhttp_requests_in_flight 1\n',
+    }),
+  );
+
+@ApiTags('System')
+@Controller('metrics')
+export class MetricsController extends PrometheusController {
+  @ReadsMetrics('getMetrics', 'metrics')
+  override index(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    return super.index(reply);
+  }
+}
+
+/** One of its own: PrometheusModule knows a single path, and under /api a key, a session or the token is always needed. */
+@ApiTags('System')
+@Controller('api/metrics')
+export class ApiMetricsController extends PrometheusController {
+  @ReadsMetrics('getApiMetrics', 'operations')
+  override index(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    return super.index(reply);
+  }
+}

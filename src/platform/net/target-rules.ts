@@ -1,0 +1,92 @@
+import { BlockList } from 'node:net';
+import { type IpAddress, readIpAddress } from '../addresses/ip-address.js';
+
+/** Where machines in a cloud get the credentials of their role: AWS, Azure, Google, Alibaba, Oracle, containers. */
+const METADATA = [
+  '169.254.169.254',
+  '169.254.169.253',
+  '169.254.170.2',
+  '169.254.170.23',
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::253',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+  'fd00:42::42',
+  'fe80::a9fe:a9fe',
+];
+
+/** What is not a public unicast address of IPv4 (IANA's special-purpose registry). */
+const NOT_PUBLIC_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** IPv6 has one public block; these are the parts of it that are not. */
+const PUBLIC_V6 = ['2000::/3'];
+const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+const metadata = listOf(METADATA);
+const notPublic = listOf([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6]);
+const publicV6 = listOf(PUBLIC_V6);
+
+export type Refusal = 'metadata' | 'private' | 'no address';
+
+/** Why the service must not connect to an address, or undefined when it may. */
+export type TargetRules = (address: string) => Refusal | undefined;
+
+/** @param allowed CIDRs of private networks that may be reached all the same; metadata never may. */
+export function targetRules(allowed: readonly string[]): TargetRules {
+  const exceptions = listOf(allowed);
+  return (text) => {
+    const read = readIpAddress(text);
+    if (!read) return 'no address';
+    const all = [read.address, ...read.embedded];
+    if (all.some((address) => holds(metadata, address))) return 'metadata';
+    if (holds(exceptions, read.address)) return undefined;
+    return all.every(isPublic) ? undefined : 'private';
+  };
+}
+
+/** Names that no name server of the internet has ever answered for (RFC 6761, 6762 appendix G, 8375; ICANN's internal). */
+const PRIVATE_NAME =
+  /^[^.]+\.?$|\.(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|svc|test)\.?$/i;
+
+export function isPrivateName(host: string): boolean {
+  return PRIVATE_NAME.test(host);
+}
+
+function isPublic(address: IpAddress): boolean {
+  if (holds(notPublic, address)) return false;
+  return address.family === 'ipv4' || holds(publicV6, address);
+}
+
+function holds(list: BlockList, { text, family }: IpAddress): boolean {
+  return list.check(text, family);
+}
+
+function listOf(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [text = '', bits] = cidr.split('/');
+    const family = text.includes(':') ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(text, family);
+    else list.addSubnet(text, Number(bits), family);
+  }
+  return list;
+}

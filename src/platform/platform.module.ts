@@ -1,0 +1,24 @@
+import { Global, Module } from '@nestjs/common';
+import { Settings } from './config/settings.js';
+import { Clock } from './clock.js';
+import { HealthComponents } from './health-components.js';
+import { BodyRoom } from './http/body-room.js';
+import { Draining } from './http/draining.js';
+import { OpenConnections } from './http/open-connections.js';
+import { ContractController } from './openapi/contract.controller.js';
+
+/** Never so little that a body of the size that is allowed would not fit. */
+const bodyRoom = {
+  provide: BodyRoom,
+  inject: [Settings],
+  useFactory: ({ bodiesLimitBytes, bodyLimitBytes }: Settings) =>
+    new BodyRoom(Math.max(bodiesLimitBytes, bodyLimitBytes), bodyLimitBytes),
+};
+
+@Global()
+@Module({
+  controllers: [ContractController],
+  providers: [Clock, bodyRoom, Draining, HealthComponents, OpenConnections],
+  exports: [Clock, Draining, HealthComponents, OpenConnections],
+})
+export class CommonModule {}

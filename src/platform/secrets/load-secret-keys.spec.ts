@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { loadSettings, SettingError } from '../config/load-settings.js';
+import { loadSecretKeys } from './load-secret-keys.js';
+import { compiledService } from '../../../test/support/compiled-service.js';
+import { SecretBox } from './secret-box.js';
+
+const newKey = (): string => randomBytes(32).toString('base64');
+
+describe('loading the keys', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'its-keys-'));
+    file = join(folder, 'data', 'secrets.key');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const boxOf = (environment: Record<string, string> = {}): SecretBox =>
+    new SecretBox(loadSecretKeys(loadSettings({ DATA_DIR: join(folder, 'data'), ...environment })));
+
+  it('takes those of the setting, and then makes none', () => {
+    const key = newKey();
+    const sealed = boxOf({ SECRETS_KEY: key }).seal('x', 'c');
+    expect(
+      boxOf({ SECRETS_KEY: `${newKey()},${key}`, DATABASE_URL: 'postgres://db' }).open(sealed, 'c'),
+    ).toBe('x');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('stops the start with an external database and none, in one line', () => {
+    const load = (): unknown => boxOf({ DATABASE_URL: 'postgres://db/name' });
+    expect(load).toThrow(SettingError);
+    expect(load).toThrow(/^SECRETS_KEY is needed [^\n]+\.$/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('makes one beside the embedded database, for its owner only, and finds it again', () => {
+    const sealed = boxOf().seal('x', 'c');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
+    expect(boxOf().open(sealed, 'c')).toBe('x');
+  });
+
+  it('rotates by a key in front of the file', () => {
+    const sealed = boxOf().seal('x', 'c');
+    writeFileSync(file, `${newKey()}\n${readFileSync(file, 'utf8')}`);
+    expect(boxOf().isSealedWithOldKey(sealed)).toBe(true);
+    expect(boxOf().open(sealed, 'c')).toBe('x');
+  });
+
+  it.each([0o640, 0o604, 0o620])('refuses a file that others may open (%o)', (mode) => {
+    boxOf();
+    chmodSync(file, mode);
+    expect(() => boxOf()).toThrow(SettingError);
+    expect(() => boxOf()).toThrow(/^[^\n]*secrets\.key can be read by others: [^\n]+\.$/);
+  });
+
+  it.each(['', 'no key', randomBytes(16).toString('base64')])(
+    'refuses a file without a usable key, without repeating it',
+    (content) => {
+      boxOf();
+      writeFileSync(file, content);
+      expect(() => boxOf()).toThrow(SettingError);
+      expect(() => boxOf()).toThrow(
+        /^[^\n]*secrets\.key (is empty|must be keys of 32 bytes)[^\n]+\.$/,
+      );
+      if (content !== '') expect(() => boxOf()).not.toThrow(content);
+    },
+  );
+
+  it('ends with one key when many processes start at once', async () => {
+    const program = dirname(compiledService());
+    const start = Date.now() + 3_000;
+    const script = `
+      const { readOrCreateKeyFile } = require('${program}/secrets/key-file.js');
+      while (Date.now() < ${start});
+      process.stdout.write(readOrCreateKeyFile('${file}')[0].export().toString('base64'));`;
+    const starts = Array.from({ length: 8 }, async () => {
+      const child = spawn(process.execPath, ['-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+      return output;
+    });
+    const keys = new Set(await Promise.all(starts));
+    expect([...keys]).toEqual([readFileSync(file, 'utf8').trim()]);
+    expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
+  });
+});

@@ -5,7 +5,7 @@ import {
   openDatabase,
   type OpenOptions,
 } from './platform/database/open-database.js';
-import { acceptKeys } from './platform/secrets/known-keys.js';
+import { requireKnownKeys } from './platform/secrets/known-keys.js';
 import { givenSecretKeys } from './platform/secrets/load-secret-keys.js';
 import type { SecretKeys } from './platform/secrets/secret-keys.js';
 
@@ -25,7 +25,7 @@ export async function openWithKeys(
   givenSecretKeys(settings);
   const database = await openDatabase(settings, schema, log, giveUp, options);
   try {
-    return { database, keys: await acceptKeys(settings, database.dataSource) };
+    return { database, keys: await requireKnownKeys(settings, database.dataSource) };
   } catch (error) {
     await database.close();
     throw error;

@@ -27,7 +27,7 @@ import { DeadJobsModule } from './dead-jobs/dead-jobs.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
 import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
-import { OnceGuard } from './platform/idempotency/once.guard.js';
+import { IdempotencyGuard } from './platform/idempotency/idempotency.guard.js';
 import { KillSwitchModule } from './kill-switch/kill-switch.module.js';
 import { LimitsModule } from './platform/limits/limits.module.js';
 import { RateLimitGuard } from './platform/limits/rate-limit.guard.js';
@@ -80,7 +80,7 @@ export class AppModule {
         { provide: APP_GUARD, useClass: HeaderGuard },
         { provide: APP_GUARD, useClass: RoleGuard },
         { provide: APP_GUARD, useClass: InputGuard },
-        { provide: APP_GUARD, useClass: OnceGuard },
+        { provide: APP_GUARD, useClass: IdempotencyGuard },
         { provide: APP_PIPE, useFactory: createValidationPipe },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],

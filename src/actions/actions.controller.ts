@@ -8,8 +8,8 @@ import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { AnswerOnce } from '../platform/idempotency/answer-once.js';
-import type { Once } from '../platform/idempotency/once.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { actionIdOf } from './action-id.js';
 import { ActionsService } from './actions.service.js';
 import { ActionDto, ActionSummaryDto } from './dto/action.dto.js';
@@ -96,14 +96,14 @@ export class ActionsController {
   async execute(
     @Body() body: ExecuteActionDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
-    const keep = once.keeping(ExecutedActionDto.from, {
+    const remember = idempotency.remember(ExecutedActionDto.from, {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const action = await this.actions.execute(caller, ExecuteActionDto.toWanted(body), keep);
+    const action = await this.actions.execute(caller, ExecuteActionDto.toWanted(body), remember);
     void reply.status(statusOfExecution(action));
     return ExecutedActionDto.from(action);
   }
@@ -154,15 +154,15 @@ export class ActionsController {
     @Param('id') id: string,
     @Body() { reason }: RollBackActionDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RolledBackActionDto> {
-    const keep = once.keeping(RolledBackActionDto.from, {
+    const remember = idempotency.remember(RolledBackActionDto.from, {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const rollingBack = this.rollbacks.rollBack(caller, actionIdOf(id), reason, keep);
+    const rollingBack = this.rollbacks.rollBack(caller, actionIdOf(id), reason, remember);
     const rollback = await tellRefusals(rollingBack, this.refusals, caller, request);
     void reply.status(statusOfExecution(rollback));
     return RolledBackActionDto.from(rollback);

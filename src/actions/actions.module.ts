@@ -4,8 +4,8 @@ import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { ActionLevels } from './policy/action-levels.js';
-import { ActionNews } from './records/action-news.js';
-import { ActionNewsRepository } from './records/action-news.repository.js';
+import { ActionRecorder } from './records/action-recorder.js';
+import { ActionRecordsRepository } from './records/action-records.repository.js';
 import { ActionReadRepository } from './records/action-read.repository.js';
 import { ActionRequests } from './requests/action-requests.js';
 import { ActionWriteRepository } from './records/action-write.repository.js';
@@ -36,8 +36,8 @@ import { RollbackService } from './requests/rollback.service.js';
     ActionExecutor,
     ActionLevels,
     ActionListRepository,
-    ActionNews,
-    ActionNewsRepository,
+    ActionRecorder,
+    ActionRecordsRepository,
     ActionReadRepository,
     ActionRecovery,
     ActionRequests,

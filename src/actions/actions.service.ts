@@ -39,11 +39,15 @@ export class ActionsService {
   async execute(
     caller: Principal,
     wanted: WantedAction,
-    keep: Participant<Action>,
+    idempotency: Participant<Action>,
   ): Promise<Action> {
-    const { action, run } = await this.requests.accept(caller, wanted, keep);
+    const { action, run } = await this.requests.request(caller, wanted, idempotency);
     if (!run) return action;
-    return await this.runs.runClaimedAndWait({ action, permit: run.permit }, run.connector, keep);
+    return await this.runs.runClaimedAndWait(
+      { action, permit: run.permit },
+      run.connector,
+      idempotency,
+    );
   }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {

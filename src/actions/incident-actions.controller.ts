@@ -6,8 +6,8 @@ import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { AnswerOnce } from '../platform/idempotency/answer-once.js';
-import type { Once } from '../platform/idempotency/once.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { ActionsService } from './actions.service.js';
 import { ActionSummaryDto } from './dto/action.dto.js';
 import { IncidentActionsQueryDto } from './dto/action-query.dto.js';
@@ -53,15 +53,15 @@ export class IncidentActionsController {
     @Param('id') incidentId: string,
     @Body() body: ExecuteActionDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
-    const keep = once.keeping(ExecutedActionDto.from, {
+    const remember = idempotency.remember(ExecutedActionDto.from, {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
     const wanted = { ...ExecuteActionDto.toWanted(body), incidentId };
-    const action = await this.actions.execute(caller, wanted, keep);
+    const action = await this.actions.execute(caller, wanted, remember);
     void reply.status(statusOfExecution(action));
     return ExecutedActionDto.from(action);
   }

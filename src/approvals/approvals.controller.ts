@@ -9,8 +9,8 @@ import { Refusals } from '../auth/refusals/refusals.js';
 import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
-import { AnswerOnce } from '../platform/idempotency/answer-once.js';
-import type { Once } from '../platform/idempotency/once.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { RequiresItsLevel } from './approval-level.guard.js';
 import {
   ApproveActionDto,
@@ -68,16 +68,16 @@ export class ApprovalsController {
     @Param('id') id: string,
     @Body() body: ApproveActionDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApprovedActionDto> {
-    const keep = once.keeping(ApprovedActionDto.from, {
+    const remember = idempotency.remember(ApprovedActionDto.from, {
       status: statusOfApproval,
       provisionalForMs: this.runs.answeredWithinMs,
     });
     const wanted = ApproveActionDto.toApproval(body);
-    const approval = this.approvals.approve(caller, actionIdOf(id), wanted, keep);
+    const approval = this.approvals.approve(caller, actionIdOf(id), wanted, remember);
     const action = await tellRefusals(approval, this.refusals, caller, request);
     void reply.status(statusOfApproval(action));
     return ApprovedActionDto.from(action);
@@ -95,11 +95,11 @@ export class ApprovalsController {
     @Param('id') id: string,
     @Body() { reason }: RejectActionDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<RejectedActionDto> {
-    const keep = once.keeping(RejectedActionDto.from);
+    const remember = idempotency.remember(RejectedActionDto.from);
     return RejectedActionDto.from(
-      await this.approvals.reject(caller, actionIdOf(id), reason, keep),
+      await this.approvals.reject(caller, actionIdOf(id), reason, remember),
     );
   }
 }

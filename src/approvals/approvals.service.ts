@@ -43,7 +43,7 @@ export class ApprovalsService {
     caller: Principal,
     id: string,
     { comment, confirmResolved }: WantedApproval,
-    keep: Participant<Action>,
+    idempotency: Participant<Action>,
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
     requireLevel(caller, this.levels.now(waiting));
@@ -63,16 +63,16 @@ export class ApprovalsService {
         return this.decided(tx, after);
       },
       caller,
-      keep,
+      idempotency,
     );
-    return await this.runs.runAndWait(approved, keep);
+    return await this.runs.runAndWait(approved, idempotency);
   }
 
   async reject(
     caller: Principal,
     id: string,
     reason: string,
-    keep: Participant<Action>,
+    idempotency: Participant<Action>,
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
     requireLevel(caller, levelOf(waiting));
@@ -87,7 +87,7 @@ export class ApprovalsService {
         return this.decided(tx, after);
       },
       caller,
-      keep,
+      idempotency,
     );
   }
 

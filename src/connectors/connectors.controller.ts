@@ -6,8 +6,8 @@ import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { AnswerOnce } from '../platform/idempotency/answer-once.js';
-import type { Once } from '../platform/idempotency/once.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   ConnectorDto,
   ConnectorQueryDto,
@@ -37,10 +37,10 @@ export class ConnectorsController {
   async create(
     @Body() body: CreateConnectorDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<ConnectorDto> {
-    const keep = once.keeping(ConnectorDto.from);
-    return ConnectorDto.from(await this.connectors.create(caller, body, keep));
+    const remember = idempotency.remember(ConnectorDto.from);
+    return ConnectorDto.from(await this.connectors.create(caller, body, remember));
   }
 
   @Get(':id')

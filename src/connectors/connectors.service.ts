@@ -53,7 +53,7 @@ export class ConnectorsService {
   async create(
     caller: Caller,
     wanted: NewConnector,
-    keep: Participant<ConnectorRecord>,
+    idempotency: Participant<ConnectorRecord>,
   ): Promise<ConnectorRecord> {
     const { name, enabled = true, priority = DEFAULT_PRIORITY } = wanted;
     const type = this.typeNamed(wanted.type);
@@ -68,7 +68,7 @@ export class ConnectorsService {
           return made;
         },
         caller,
-        keep,
+        idempotency,
       ),
     );
   }

@@ -5,8 +5,8 @@ import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { AnswerOnce } from '../platform/idempotency/answer-once.js';
-import type { Once } from '../platform/idempotency/once.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { DeadJobDto, DeadJobsQueryDto, RequeuedJobDto } from './dead-jobs.dto.js';
 import { DeadJobsService } from './dead-jobs.service.js';
 
@@ -33,9 +33,9 @@ export class DeadJobsController {
   async requeue(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<RequeuedJobDto> {
-    const keep = once.keeping(RequeuedJobDto.from);
-    return RequeuedJobDto.from(await this.jobs.requeue(caller, id, keep));
+    const remember = idempotency.remember(RequeuedJobDto.from);
+    return RequeuedJobDto.from(await this.jobs.requeue(caller, id, remember));
   }
 }

@@ -19,7 +19,7 @@ export class DeadJobsService {
     return this.dead.list(query);
   }
 
-  async requeue(caller: Principal, id: string, keep: Participant<string>): Promise<string> {
+  async requeue(caller: Principal, id: string, idempotency: Participant<string>): Promise<string> {
     return this.transactions.run(
       async (tx) => {
         if (!(await this.dead.requeue(tx, id))) throw new NotFoundError('Dead job');
@@ -31,7 +31,7 @@ export class DeadJobsService {
         return id;
       },
       caller,
-      keep,
+      idempotency,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { changed } from './incident-changes.js';
-import { newsOfChange, timelineOfChange } from './records/incident-news.js';
+import { eventsOfChange, timelineOfChange } from './records/change-records.js';
 import type { Incident } from './incident.js';
 
 const before: Incident = {
@@ -63,7 +63,7 @@ describe('changed', () => {
 
 describe('what a change is called', () => {
   const told = (from: Incident, to: Incident) => ({
-    events: newsOfChange(from, to).map(({ type }) => type),
+    events: eventsOfChange(from, to).map(({ type }) => type),
     timeline: timelineOfChange(from, to, 'alice').map(({ event }) => event),
   });
 

@@ -10,7 +10,7 @@ import { WriteBatcher } from '../platform/concurrency/batcher.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import { Metrics } from '../platform/metrics/metrics.js';
-import { INCIDENT_EVENTS, newsOf } from './records/incident-news.js';
+import { INCIDENT_EVENTS, incidentEvent } from './records/change-records.js';
 import { incidentNumber } from './incident-number.js';
 import {
   IncidentWriteRepository,
@@ -48,10 +48,11 @@ export class IncidentCreation {
   async create(
     caller: Principal,
     incident: NewIncident,
-    keep: Participant<CreatedIncident>,
+    idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
-    if (!keep.begin && !keep.finish) return await this.batches.write({ caller, incident });
-    return await this.createAlone(caller, incident, keep);
+    if (!idempotency.begin && !idempotency.finish)
+      return await this.batches.write({ caller, incident });
+    return await this.createAlone(caller, incident, idempotency);
   }
 
   /** For modules that create incidents in transactions of their own. The results are in the order of the incidents. */
@@ -105,7 +106,7 @@ export class IncidentCreation {
     return {
       rows,
       events: rows.map((row) =>
-        eventOf(newsOf(INCIDENT_EVENTS.created, row.id, row), row.createdAt),
+        eventOf(incidentEvent(INCIDENT_EVENTS.created, row.id, row), row.createdAt),
       ),
       audit: this.audit.valuesOfAll(rows.map(auditEntryOf)),
     };

@@ -88,4 +88,4 @@ export interface Incident extends IncidentSummary {
 }
 
 /** What whoever keeps an incident as it is has to know of it: it may be as large as its raw data. */
-export type KeptIncident = Pick<Incident, 'id' | 'severity' | 'status'>;
+export type LockedIncident = Pick<Incident, 'id' | 'severity' | 'status'>;

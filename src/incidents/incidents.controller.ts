@@ -24,8 +24,8 @@ import { JSON_UTF8 } from '../platform/http/media-types.js';
 import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ApiIfMatch, ETAG_HEADER } from '../platform/openapi/etag.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { AnswerOnce } from '../platform/idempotency/answer-once.js';
-import type { Once } from '../platform/idempotency/once.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { CreateIncidentDto } from './dto/create-incident.dto.js';
 import { IncidentQueryDto } from './dto/incident-query.dto.js';
 import {
@@ -55,11 +55,11 @@ export class IncidentsController {
   async create(
     @Body() body: CreateIncidentDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedIncidentDto> {
     const wanted = CreateIncidentDto.toWanted(body);
-    const keep = once.keeping(CreatedIncidentDto.from);
-    return CreatedIncidentDto.from(await this.incidents.create(caller, wanted, keep));
+    const remember = idempotency.remember(CreatedIncidentDto.from);
+    return CreatedIncidentDto.from(await this.incidents.create(caller, wanted, remember));
   }
 
   @Get()

@@ -21,17 +21,17 @@ import { IncidentDeletion } from './incident-deletion.js';
 import {
   auditOfChange,
   INCIDENT_EVENTS,
-  newsOf,
-  newsOfChange,
+  incidentEvent,
+  eventsOfChange,
   timelineOfChange,
-} from './records/incident-news.js';
+} from './records/change-records.js';
 import { IncidentReadRepository } from './records/incident-read.repository.js';
 import { IncidentWriteRepository } from './records/incident-write.repository.js';
 import type {
   CreatedIncident,
   Incident,
   IncidentSummary,
-  KeptIncident,
+  LockedIncident,
   NewIncident,
 } from './incident.js';
 import type { IncidentListRequest } from './listing/incident-list.js';
@@ -62,12 +62,12 @@ export class IncidentsService {
   async create(
     caller: Principal,
     wanted: WantedIncident,
-    keep: Participant<CreatedIncident>,
+    idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
     const rawData = rawDataJson(wanted.rawData);
     const errors = rawDataErrors(wanted.incidentType, wanted.rawData, rawData);
     if (errors.length > 0) throw new ValidationError(errors);
-    return await this.creation.create(caller, { ...wanted, rawData }, keep);
+    return await this.creation.create(caller, { ...wanted, rawData }, idempotency);
   }
 
   async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {
@@ -114,12 +114,12 @@ export class IncidentsService {
         subject: { type: 'incident', id },
         details: { incident_number: incident.incidentNumber, version: incident.version },
       });
-      await this.events.record(tx, newsOf(INCIDENT_EVENTS.deleted, id, incident));
+      await this.events.record(tx, incidentEvent(INCIDENT_EVENTS.deleted, id, incident));
     }, caller);
   }
 
   /** Keeps the incident as it is until the transaction ends; undefined when there is none, or no more. */
-  async lockForShare(tx: Tx, id: string): Promise<KeptIncident | undefined> {
+  async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     return isUuid(id) ? await this.reads.lockForShare(tx, id) : undefined;
   }
 
@@ -142,7 +142,7 @@ export class IncidentsService {
     await this.writes.update(tx, after);
     await this.timeline.add(tx, ...timelineOfChange(before, after, change.by, change.about));
     await this.audit.recordAll(tx, auditOfChange(before, after, wanted, change.by));
-    await this.events.record(tx, ...newsOfChange(before, after));
+    await this.events.record(tx, ...eventsOfChange(before, after));
     return after;
   }
 }

@@ -4,8 +4,8 @@ import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
-import { AnswerOnce } from '../platform/idempotency/answer-once.js';
-import type { Once } from '../platform/idempotency/once.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Limited } from '../platform/limits/limited.js';
 import {
   ActivateKillSwitchDto,
@@ -54,12 +54,12 @@ export class KillSwitchController {
   async activate(
     @Body() { reason }: ActivateKillSwitchDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<KillSwitchActivationDto> {
-    const keep = once.keeping((state: Activated) => KillSwitchActivationDto.of(state), {
+    const remember = idempotency.remember((state: Activated) => KillSwitchActivationDto.of(state), {
       provisionalForMs: ANSWERED_WITHIN_MS,
     });
-    return KillSwitchActivationDto.of(await this.turning.activate(caller, reason, keep));
+    return KillSwitchActivationDto.of(await this.turning.activate(caller, reason, remember));
   }
 
   @Post('deactivate')
@@ -74,10 +74,12 @@ export class KillSwitchController {
   async deactivate(
     @Body() { reason, held }: DeactivateKillSwitchDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<KillSwitchDeactivationDto> {
     const wanted = { reason, discard: held === 'discard' };
-    const keep = once.keeping((state: Deactivated) => KillSwitchDeactivationDto.of(state));
-    return KillSwitchDeactivationDto.of(await this.turning.deactivate(caller, wanted, keep));
+    const remember = idempotency.remember((state: Deactivated) =>
+      KillSwitchDeactivationDto.of(state),
+    );
+    return KillSwitchDeactivationDto.of(await this.turning.deactivate(caller, wanted, remember));
   }
 }

@@ -40,7 +40,11 @@ export class SwitchTurning {
    * Returns when nothing that was let through before can start any more. A second activation, too: the first may not
    * have been answered yet.
    */
-  async activate(caller: Caller, reason: string, keep: Participant<Activated>): Promise<Activated> {
+  async activate(
+    caller: Caller,
+    reason: string,
+    idempotency: Participant<Activated>,
+  ): Promise<Activated> {
     const state = await this.connections.run<ReadState>(
       async (tx) => {
         await this.lock.seize(tx);
@@ -51,7 +55,7 @@ export class SwitchTurning {
         return changed ?? (await this.states.readIn(tx));
       },
       caller,
-      keep,
+      idempotency,
     );
     await this.settling.afterCommit(state.activeForMs ?? 0);
     const inFlight = await this.work.inFlight();
@@ -61,7 +65,7 @@ export class SwitchTurning {
   async deactivate(
     caller: Caller,
     { reason, discard }: { readonly reason: string; readonly discard: boolean },
-    keep: Participant<Deactivated>,
+    idempotency: Participant<Deactivated>,
   ): Promise<Deactivated> {
     return await this.connections.run<Deactivated>(
       async (tx) => {
@@ -74,7 +78,7 @@ export class SwitchTurning {
         return { ...changed, ...more };
       },
       caller,
-      keep,
+      idempotency,
     );
   }
 

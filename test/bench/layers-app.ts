@@ -21,7 +21,7 @@ import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
-import { OnceGuard } from '../../src/platform/idempotency/once.guard.js';
+import { IdempotencyGuard } from '../../src/platform/idempotency/idempotency.guard.js';
 import { LimitsModule } from '../../src/platform/limits/limits.module.js';
 import { RateLimitGuard } from '../../src/platform/limits/rate-limit.guard.js';
 import { installHttpMetrics } from '../../src/platform/metrics/http-metrics.js';
@@ -58,7 +58,7 @@ const unused = (provide: Type) => ({ provide, useValue: {} });
 function moduleOf(has: (layer: Layer) => boolean): Type {
   const guards: Type[] = [NamedCaller];
   if (has('limits')) guards.push(RateLimitGuard as Type);
-  if (has('idempotency')) guards.push(HeaderGuard, OnceGuard as Type);
+  if (has('idempotency')) guards.push(HeaderGuard, IdempotencyGuard as Type);
   @Module({
     imports: [
       ConfigModule.with(loadSettings({ RATE_LIMIT_READ: '1000000000' })),

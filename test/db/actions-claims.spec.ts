@@ -42,7 +42,8 @@ describe('the statements of a run', () => {
     noteSending: (run) => claims.noteSending(run),
     renew: (run) => claims.renew(run, LEASE_MS),
     renewIn: (run) => inTx((tx) => claims.renewIn(tx, run, LEASE_MS)),
-    accept: async (run) => (await claims.accept(run, { ticket: 1 }, LEASE_MS)) !== undefined,
+    accept: async (run) =>
+      (await claims.vendorAccepted(run, { ticket: 1 }, LEASE_MS)) !== undefined,
     release: async (run) =>
       (await claims.release(run, { sent: true, afterMs: LEASE_MS })) !== undefined,
     finish: async (run) => {
@@ -215,13 +216,13 @@ describe('the statements of a run', () => {
 
   it('keeps when the vendor accepted it, whatever it says later', async () => {
     const id = await insert({ ...claimed, sent: true });
-    const first = await claims.accept({ id, fence: FENCE }, { ticket: 1 }, LEASE_MS);
+    const first = await claims.vendorAccepted({ id, fence: FENCE }, { ticket: 1 }, LEASE_MS);
     expect(first).toMatchObject({ phase: 'accepted', handle: { ticket: 1 } });
     await database.dataSource.query(
       `update actions set accepted_at = accepted_at - interval '1 minute' where id = $1`,
       [id],
     );
-    const second = await claims.accept({ id, fence: FENCE }, { ticket: 2 }, LEASE_MS);
+    const second = await claims.vendorAccepted({ id, fence: FENCE }, { ticket: 2 }, LEASE_MS);
     expect(second!.handle).toEqual({ ticket: 2 });
     expect(second!.acceptedAt!.getTime()).toBe(first!.acceptedAt!.getTime() - 60_000);
   });

@@ -3,7 +3,7 @@ import type { Tx } from '../../src/platform/database/transactions.js';
 import {
   type DomainEvent,
   eventOf,
-  type News,
+  type NewEvent,
 } from '../../src/platform/jobs/events/domain-event.js';
 import { eventRows, insertEvents } from '../../src/platform/jobs/events/event-outbox.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -12,7 +12,7 @@ import { listenOnce } from '../support/jobs/replica-app.js';
 import { ReplicaProcess } from '../support/jobs/replica-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const counted = (n: number): News<{ n: number }> => ({
+const counted = (n: number): NewEvent<{ n: number }> => ({
   type: 'number.counted',
   subject: { type: 'number', id: String(n) },
   payload: { n },
@@ -38,7 +38,7 @@ describe('domain events', () => {
     return replica;
   }
 
-  const record = (replica: Replica, ...news: News[]): Promise<void> =>
+  const record = (replica: Replica, ...news: NewEvent[]): Promise<void> =>
     replica.transactions.run((tx) => replica.events.record(tx, ...news));
 
   const inOutbox = async (replica: Replica): Promise<number> =>
@@ -55,7 +55,11 @@ describe('domain events', () => {
       async (event) => void second.push(event),
     );
     await replica.start();
-    const lost: News = { type: 'number.lost', subject: { type: 'number', id: '3' }, payload: {} };
+    const lost: NewEvent = {
+      type: 'number.lost',
+      subject: { type: 'number', id: '3' },
+      payload: {},
+    };
     const before = Date.now();
     await record(replica, counted(1), counted(2), lost, { ...lost, type: 'nobody.cares' });
     await eventually(

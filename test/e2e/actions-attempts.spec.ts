@@ -1,5 +1,5 @@
 import type { Action } from '../../src/actions/action.js';
-import { ActionNewsRepository } from '../../src/actions/records/action-news.repository.js';
+import { ActionRecordsRepository } from '../../src/actions/records/action-records.repository.js';
 import { ActionReadRepository } from '../../src/actions/records/action-read.repository.js';
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
@@ -79,7 +79,7 @@ describe('an action and what its attempts left behind', () => {
       const action = await nobodys({ ...before, incidentId });
       await world.turnOn();
       // An event is gone as soon as it is delivered.
-      const told = jest.spyOn(world.app.nest.get(ActionNewsRepository), 'insert');
+      const told = jest.spyOn(world.app.nest.get(ActionRecordsRepository), 'insert');
       const turned = await world.turnOff('discard');
       expect(turned.body.data.discarded.actions).toBeGreaterThan(0);
       expect(await row(action)).toMatchObject({

@@ -1,4 +1,4 @@
-import { ActionNewsRepository } from '../../src/actions/records/action-news.repository.js';
+import { ActionRecordsRepository } from '../../src/actions/records/action-records.repository.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 
 interface Told {
@@ -12,7 +12,7 @@ describe('what the modules above are told of actions', () => {
 
   beforeAll(async () => {
     world = await ActionWorld.start();
-    insert = jest.spyOn(world.app.nest.get(ActionNewsRepository), 'insert');
+    insert = jest.spyOn(world.app.nest.get(ActionRecordsRepository), 'insert');
   });
   beforeEach(() => insert.mockClear());
   afterEach(() => world.vendor.forget());

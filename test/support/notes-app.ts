@@ -10,10 +10,10 @@ import {
   Transactions,
   type Tx,
 } from '../../src/platform/database/transactions.js';
-import { AnswerOnce } from '../../src/platform/idempotency/answer-once.js';
+import { Idempotent } from '../../src/platform/idempotency/idempotent.js';
 import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
-import type { Once } from '../../src/platform/idempotency/once.js';
-import { OnceGuard } from '../../src/platform/idempotency/once.guard.js';
+import type { Idempotency } from '../../src/platform/idempotency/idempotency.js';
+import { IdempotencyGuard } from '../../src/platform/idempotency/idempotency.guard.js';
 import { SecretsModule } from '../../src/platform/secrets/secrets.module.js';
 import { type BareApp, startBareApp } from './bare-app.js';
 
@@ -48,14 +48,14 @@ class Notes {
     return note!;
   }
 
-  create({ text, ms = 0, fail }: NoteDto, keep: Participant<Note>): Promise<Note> {
+  create({ text, ms = 0, fail }: NoteDto, idempotency: Participant<Note>): Promise<Note> {
     return this.transactions.run(async (tx) => {
       const note = await this.insert(tx, text);
       if (ms > 0) await tx.query('select pg_sleep($1)', [ms / 1000]);
       if (fail === 'conflict') throw new AppError('conflict', 'The name is taken.');
       if (fail === 'broken') throw new Error('broken');
       return note;
-    }, keep);
+    }, idempotency);
   }
 }
 
@@ -65,18 +65,18 @@ class NotesController {
   constructor(private readonly notes: Notes) {}
 
   @Post()
-  create(@Body() body: NoteDto, @AnswerOnce() once: Once): Promise<Note> {
+  create(@Body() body: NoteDto, @Idempotent() idempotency: Idempotency): Promise<Note> {
     return this.notes.create(
       body,
-      once.keeping((note) => note),
+      idempotency.remember((note) => note),
     );
   }
 
   @Post('secrets')
-  secret(@Body() body: NoteDto, @AnswerOnce() once: Once): Promise<Note> {
+  secret(@Body() body: NoteDto, @Idempotent() idempotency: Idempotency): Promise<Note> {
     return this.notes.create(
       body,
-      once.keeping((note) => note, { secret: true }),
+      idempotency.remember((note) => note, { secret: true }),
     );
   }
 
@@ -85,18 +85,18 @@ class NotesController {
   @HttpCode(200)
   async slow(
     @Body() { text, ms = 0, fail }: NoteDto,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const { transactions } = this.notes;
-    const provisional = once.keeping(({ id }: Note) => ({ id, status: 'pending' }), {
+    const provisional = idempotency.remember(({ id }: Note) => ({ id, status: 'pending' }), {
       status: 202,
       provisionalForMs: 2_000,
     });
     const { id } = await transactions.run((tx) => this.notes.insert(tx, text), provisional);
     await sleep(ms);
     if (fail === 'nothing') {
-      await transactions.run(async () => undefined, once.freeing());
+      await transactions.run(async () => undefined, idempotency.release());
       throw new AppError('ai_unavailable', 'The model does not answer.');
     }
     if (fail === 'unknown') throw new Error('broken');
@@ -106,19 +106,19 @@ class NotesController {
     }
     return transactions.run(
       async () => ({ id, status: 'completed' }),
-      once.keeping((result: object) => result, { status: 200 }),
+      idempotency.remember((result: object) => result, { status: 200 }),
     );
   }
 
   @Post(':id/copies')
-  async copy(@Param('id') id: string, @AnswerOnce() once: Once): Promise<Note> {
+  async copy(@Param('id') id: string, @Idempotent() idempotency: Idempotency): Promise<Note> {
     return this.notes.transactions.run(
       async (tx) => {
         const [note] = await tx.query<Note[]>('select text from notes where id = $1', [id]);
         if (!note) throw new NotFoundError('Note');
         return this.notes.insert(tx, note.text);
       },
-      once.keeping((note) => note),
+      idempotency.remember((note) => note),
     );
   }
 
@@ -141,6 +141,6 @@ export function startNotesApp(
     imports: [SecretsModule],
     controllers: [NotesController],
     providers: [IdempotencyRepository, Notes],
-    guards: [OnceGuard],
+    guards: [IdempotencyGuard],
   });
 }

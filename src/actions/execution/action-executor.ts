@@ -68,10 +68,10 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   }
 
   /** Ends an action as what is written down of it. Throws ClaimLostError. */
-  async giveUp(action: Action, { keep }: RunOptions = {}): Promise<Action> {
+  async giveUp(action: Action, { idempotency }: RunOptions = {}): Promise<Action> {
     const message = 'The run that had it ended before it was done.';
     const loss = { kind: 'stopped', message, sent: action.sent, idempotent: false } as const;
-    return await this.claims.finish(action, resultOfLoss(loss), keep);
+    return await this.claims.finish(action, resultOfLoss(loss), idempotency);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -83,7 +83,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     await this.failpoints.hit(FAILPOINT.accepted);
     const connector = await this.registry.providerOf(action.type);
     if (!connector && !action.sent) {
-      return await this.claims.finish(action, NO_CONNECTOR, options.keep);
+      return await this.claims.finish(action, NO_CONNECTOR, options.idempotency);
     }
     if (!connector || !mayBegin(action, connector)) return await this.giveUp(action, options);
     const claimed = await this.claims.claim(action, connector.identity.id);

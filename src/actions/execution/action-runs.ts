@@ -32,18 +32,18 @@ export class ActionRuns {
   }
 
   /** The action when it has ended in time; else as it was, while the run goes on. Anything but `pending` is left alone. */
-  async runAndWait(action: Action, keep: Participant<Action> = {}): Promise<Action> {
+  async runAndWait(action: Action, idempotency: Participant<Action> = {}): Promise<Action> {
     if (action.status !== 'pending') return action;
-    return await this.inTime(action, this.executor.run(action, { keep }));
+    return await this.inTime(action, this.executor.run(action, { idempotency }));
   }
 
   /** The same, for what was claimed by the transaction that accepted it. */
   async runClaimedAndWait(
     claimed: Claimed,
     connector: Connector,
-    keep: Participant<Action>,
+    idempotency: Participant<Action>,
   ): Promise<Action> {
-    const running = this.executor.runClaimed(claimed, connector, { keep });
+    const running = this.executor.runClaimed(claimed, connector, { idempotency });
     return await this.inTime(claimed.action, running);
   }
 

@@ -128,7 +128,7 @@ export class ClaimRepository {
     return (await this.statements.rowsIn(tx, RENEW, [id, fence, leaseMs])).length === 1;
   }
 
-  async accept(
+  async vendorAccepted(
     { id, fence }: Fenced,
     handle: Readonly<Record<string, unknown>>,
     leaseMs: number,

@@ -8,7 +8,7 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, type ActionResult, SYSTEM } from '../action.js';
-import { ActionNews } from '../records/action-news.js';
+import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionReadRepository } from '../records/action-read.repository.js';
 import { ActionWriteRepository } from '../records/action-write.repository.js';
 import { ClaimRepository } from './claim.repository.js';
@@ -34,7 +34,7 @@ export class Claims {
     private readonly claims: ClaimRepository,
     private readonly reads: ActionReadRepository,
     private readonly writes: ActionWriteRepository,
-    private readonly news: ActionNews,
+    private readonly news: ActionRecorder,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly failpoints: Failpoints,
@@ -87,9 +87,9 @@ export class Claims {
   }
 
   /** The vendor is doing it. What it said is kept whatever it takes: without it nobody can ask how far it is. */
-  async accept(action: Action, handle: Readonly<Record<string, unknown>>): Promise<Action> {
+  async vendorAccepted(action: Action, handle: Readonly<Record<string, unknown>>): Promise<Action> {
     const accepted = await this.persistently(() =>
-      this.claims.accept(action, handle, this.settings.actionLeaseMs),
+      this.claims.vendorAccepted(action, handle, this.settings.actionLeaseMs),
     );
     if (!accepted) throw new ClaimLostError();
     await this.failpoints.hit(FAILPOINT.vendorAccepted);
@@ -107,7 +107,7 @@ export class Claims {
   async finish(
     action: Action,
     result: ActionResult,
-    keep: Participant<Action> = {},
+    idempotency: Participant<Action> = {},
   ): Promise<Action> {
     const by = executedBy(action);
     const finished = await this.persistently(() =>
@@ -117,7 +117,7 @@ export class Claims {
         await this.news.record(tx, result.success ? 'completed' : 'failed', by, [done]);
         await this.failpoints.hit(FAILPOINT.finishing);
         return done;
-      }, keep),
+      }, idempotency),
     );
     await this.failpoints.hit(FAILPOINT.finished);
     return finished;

@@ -15,7 +15,7 @@ import type { RunGate } from './run-gate.js';
 
 export interface RunOptions {
   /** Takes part in the transaction that finishes the action. */
-  readonly keep?: Participant<Action>;
+  readonly idempotency?: Participant<Action>;
   /** The vendor has answered: what is still to come is a look now and then. */
   readonly answered?: () => void;
 }
@@ -38,8 +38,8 @@ export class ConnectorRun {
     private readonly options: RunOptions,
   ) {}
 
-  private get keep(): Participant<Action> {
-    return this.options.keep ?? {};
+  private get idempotency(): Participant<Action> {
+    return this.options.idempotency ?? {};
   }
 
   /** Makes the call that the action was claimed for. */
@@ -58,7 +58,7 @@ export class ConnectorRun {
   async settle(action: Action, loss: Loss): Promise<Action> {
     const known = loss.sent ? await this.probe(action) : 'unknown';
     if (known !== 'unknown') return await this.conclude(action, known);
-    return await this.tools.claims.finish(action, resultOfLoss(loss), this.keep);
+    return await this.tools.claims.finish(action, resultOfLoss(loss), this.idempotency);
   }
 
   /** Whether the vendor can tell how things are. */
@@ -76,9 +76,9 @@ export class ConnectorRun {
   async conclude(action: Action, outcome: Outcome): Promise<Action> {
     this.options.answered?.();
     if (outcome.kind !== 'accepted') {
-      return await this.tools.claims.finish(action, resultOf(outcome), this.keep);
+      return await this.tools.claims.finish(action, resultOf(outcome), this.idempotency);
     }
-    return await this.watch(await this.tools.claims.accept(action, outcome.handle));
+    return await this.watch(await this.tools.claims.vendorAccepted(action, outcome.handle));
   }
 
   /** Looks after what the vendor accepted until it ends, or for as long as it may take. */
@@ -93,15 +93,15 @@ export class ConnectorRun {
       const outcome = await this.look(action, handle);
       if (!outcome) continue;
       if (outcome.kind !== 'accepted') {
-        return await claims.finish(action, resultOf(outcome), this.keep);
+        return await claims.finish(action, resultOf(outcome), this.idempotency);
       }
       if (JSON.stringify(outcome.handle) !== JSON.stringify(handle)) {
         ({ handle } = outcome);
-        await claims.accept(action, handle);
+        await claims.vendorAccepted(action, handle);
       }
     }
     const message = `The vendor accepted it and had not finished after ${deadlineMs} ms.`;
-    return await claims.finish(action, failed('outcome_unknown', message), this.keep);
+    return await claims.finish(action, failed('outcome_unknown', message), this.idempotency);
   }
 
   private async look(
@@ -134,7 +134,7 @@ export class ConnectorRun {
         sent: false,
         idempotent,
       } as const;
-      return await this.tools.claims.finish(action, resultOfLoss(loss), this.keep);
+      return await this.tools.claims.finish(action, resultOfLoss(loss), this.idempotency);
     }
     const kind = lossKind(error);
     if (kind === 'stopped') this.tools.warn(error, action);

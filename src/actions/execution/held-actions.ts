@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { IncidentDeletion } from '../../incidents/incident-deletion.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { SYSTEM } from '../action.js';
-import { ActionNews } from '../records/action-news.js';
+import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionReadRepository } from '../records/action-read.repository.js';
 import { ActionWriteRepository } from '../records/action-write.repository.js';
 import { resultOfLoss } from './outcome-rules.js';
@@ -18,7 +18,7 @@ export class HeldActions implements OnModuleInit {
     private readonly deletion: IncidentDeletion,
     private readonly reads: ActionReadRepository,
     private readonly writes: ActionWriteRepository,
-    private readonly news: ActionNews,
+    private readonly news: ActionRecorder,
     private readonly clock: Clock,
   ) {}
 

@@ -9,14 +9,14 @@ import { Settings } from '../../platform/config/settings.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
-import type { KeptIncident } from '../../incidents/incident.js';
+import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, type Parameters, withExpiry } from '../action.js';
 import { actionType } from '../catalogue/action-catalogue.js';
 import { ActionLevels } from '../policy/action-levels.js';
-import { ActionNews } from '../records/action-news.js';
+import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionWriteRepository, type NewAction } from '../records/action-write.repository.js';
 import { ActionRuns } from '../execution/action-runs.js';
 import { NO_CONNECTOR } from '../execution/outcome-rules.js';
@@ -28,9 +28,9 @@ export interface WantedAction {
   readonly incidentId?: string;
 }
 
-export interface AcceptableAction extends Omit<WantedAction, 'incidentId'> {
+export interface ActionToCreate extends Omit<WantedAction, 'incidentId'> {
   /** Locked by the transaction that accepts the action. */
-  readonly incident?: KeptIncident;
+  readonly incident?: LockedIncident;
   readonly requestedBy: string;
   /** A level that a playbook step asks for: it can raise, never lower. */
   readonly askedLevel?: ApprovalLevel;
@@ -41,7 +41,7 @@ export interface AcceptableAction extends Omit<WantedAction, 'incidentId'> {
 }
 
 /** An action whose level is decided. */
-export type EnteredAction = Omit<
+export type ActionToRecord = Omit<
   NewAction,
   'id' | 'requestedAt' | 'status' | 'result' | 'graceMs'
 > & {
@@ -49,7 +49,7 @@ export type EnteredAction = Omit<
   readonly available: boolean;
 };
 
-export interface Accepted {
+export interface RequestedAction {
   readonly action: Action;
   /** Present where it may run at once: the action is claimed, and this is what its run needs. */
   readonly run?: { readonly permit: Permit; readonly connector: Connector };
@@ -65,7 +65,7 @@ export class ActionRequests {
     private readonly registry: ConnectorRegistry,
     private readonly levels: ActionLevels,
     private readonly writes: ActionWriteRepository,
-    private readonly news: ActionNews,
+    private readonly news: ActionRecorder,
     private readonly runs: ActionRuns,
     private readonly clock: Clock,
     private readonly settings: Settings,
@@ -81,11 +81,11 @@ export class ActionRequests {
   }
 
   /** What may run at once is claimed by the transaction that accepts it, which has the permit for it anyway. */
-  async accept(
+  async request(
     caller: Principal,
     { type, parameters, incidentId }: WantedAction,
-    keep: Participant<Action>,
-  ): Promise<Accepted> {
+    idempotency: Participant<Action>,
+  ): Promise<RequestedAction> {
     this.requireValid(type, parameters);
     // The 404 comes before the kill switch's 409; inside the transaction its lock has to come first.
     if (incidentId !== undefined) await this.incidents.get(incidentId);
@@ -96,7 +96,7 @@ export class ActionRequests {
         permit = await this.killSwitch.claimPermit(tx);
         const incident =
           incidentId === undefined ? undefined : await this.lockIncident(tx, incidentId);
-        return await this.insert(tx, {
+        return await this.createIn(tx, {
           type,
           parameters,
           requestedBy: caller.name,
@@ -106,13 +106,13 @@ export class ActionRequests {
         });
       },
       caller,
-      keep,
+      idempotency,
     );
     return { action, ...(action.phase && permit && connector && { run: { permit, connector } }) };
   }
 
   /** For modules that accept actions in transactions of their own; whoever calls it then runs what is `pending`. */
-  async insert(tx: Tx, wanted: AcceptableAction): Promise<Action> {
+  async createIn(tx: Tx, wanted: ActionToCreate): Promise<Action> {
     const { type, parameters, incident, requestedBy, available, claimFor } = wanted;
     const level = this.levels.of({
       type,
@@ -121,7 +121,7 @@ export class ActionRequests {
       ...(wanted.askedLevel && { askedLevel: wanted.askedLevel }),
     });
     const runsAtOnce = available && level === 'none';
-    return await this.enter(tx, {
+    return await this.record(tx, {
       type,
       parameters,
       requestedBy,
@@ -134,7 +134,7 @@ export class ActionRequests {
   }
 
   /** Writes an action down, and tells of it: it waits for approval where it has a level, else it may run. */
-  async enter(tx: Tx, { available, ...entered }: EnteredAction): Promise<Action> {
+  async record(tx: Tx, { available, ...entered }: ActionToRecord): Promise<Action> {
     const requestedAt = this.clock.now();
     const accepted = entered.approvalLevel ? 'pending_approval' : 'pending';
     const action = await this.writes.insert(tx, {
@@ -150,7 +150,7 @@ export class ActionRequests {
     return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 
-  private async lockIncident(tx: Tx, id: string): Promise<KeptIncident> {
+  private async lockIncident(tx: Tx, id: string): Promise<LockedIncident> {
     const incident = await this.incidents.lockForShare(tx, id);
     if (!incident) throw new NotFoundError('Incident');
     return incident;

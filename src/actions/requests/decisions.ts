@@ -3,10 +3,10 @@ import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { KeptIncident } from '../../incidents/incident.js';
+import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { type Action, SYSTEM } from '../action.js';
-import { ActionNews } from '../records/action-news.js';
+import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionReadRepository } from '../records/action-read.repository.js';
 import { ActionWriteRepository } from '../records/action-write.repository.js';
 import { ActionRuns } from '../execution/action-runs.js';
@@ -14,7 +14,7 @@ import { ActionRuns } from '../execution/action-runs.js';
 export interface LockedAction {
   readonly action: Action;
   /** Absent for direct actions, and when it was deleted. */
-  readonly incident?: KeptIncident;
+  readonly incident?: LockedIncident;
 }
 
 /** The moves out of `pending_approval`. Who may make them is for the caller to know. */
@@ -24,7 +24,7 @@ export class Decisions {
     private readonly incidents: IncidentsService,
     private readonly reads: ActionReadRepository,
     private readonly writes: ActionWriteRepository,
-    private readonly news: ActionNews,
+    private readonly news: ActionRecorder,
     private readonly runs: ActionRuns,
     private readonly clock: Clock,
     private readonly settings: Settings,

@@ -8,7 +8,7 @@ import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
-import type { KeptIncident, Severity } from '../../incidents/incident.js';
+import type { LockedIncident, Severity } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Action, RequiredLevel } from '../action.js';
@@ -39,7 +39,7 @@ export class RollbackService {
     caller: Principal,
     id: string,
     reason: string,
-    keep: Participant<Action>,
+    idempotency: Participant<Action>,
   ): Promise<Action> {
     const original = await this.reads.findById(id);
     if (!original) throw new NotFoundError('Action');
@@ -66,7 +66,7 @@ export class RollbackService {
             requireLevel(caller, level);
             refuse(rollbackObstacle(locked));
             const approvalLevel = await this.levelToWaitFor(tx, caller, locked, level);
-            return await this.requests.enter(tx, {
+            return await this.requests.record(tx, {
               type: inverse,
               parameters: inverseParameters(inverse, original.parameters, reason),
               requestedBy: caller.name,
@@ -78,10 +78,10 @@ export class RollbackService {
             });
           },
           caller,
-          keep,
+          idempotency,
         ),
     );
-    return await this.runs.runAndWait(rollback, keep);
+    return await this.runs.runAndWait(rollback, idempotency);
   }
 
   /** The higher of what the original needed and what its inverse needs. */
@@ -110,7 +110,7 @@ export class RollbackService {
   }
 
   /** What was done about an incident that is deleted by now can be undone all the same, as a direct action. */
-  private async lockIncident(tx: Tx, { incidentId }: Action): Promise<KeptIncident | undefined> {
+  private async lockIncident(tx: Tx, { incidentId }: Action): Promise<LockedIncident | undefined> {
     return incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
   }
 }

@@ -3,8 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../platform/access/access.js';
 import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { AnswerOnce } from '../../platform/idempotency/answer-once.js';
-import type { Once } from '../../platform/idempotency/once.js';
+import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import { DeletedDto } from '../../platform/http/deleted.dto.js';
 import type { Principal } from '../principal.js';
@@ -34,10 +34,10 @@ export class ApiKeysController {
   async create(
     @Body() body: CreateApiKeyDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedApiKeyDto> {
-    const keep = once.keeping(CreatedApiKeyDto.fromCreated, { secret: true });
-    return CreatedApiKeyDto.fromCreated(await this.keys.create(caller, body, keep));
+    const remember = idempotency.remember(CreatedApiKeyDto.fromCreated, { secret: true });
+    return CreatedApiKeyDto.fromCreated(await this.keys.create(caller, body, remember));
   }
 
   @Get()

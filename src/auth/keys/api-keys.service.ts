@@ -34,7 +34,7 @@ export class ApiKeysService {
   async create(
     caller: Principal,
     wanted: CreateKey,
-    keep: Participant<CreatedKey>,
+    idempotency: Participant<CreatedKey>,
   ): Promise<CreatedKey> {
     const taken = () => new AppError('conflict', `The name ${wanted.name} is or was in use.`);
     return await mapConstraints({ uq_api_keys_name: taken }, () =>
@@ -62,7 +62,7 @@ export class ApiKeysService {
           return { row, key };
         },
         caller,
-        keep,
+        idempotency,
       ),
     );
   }

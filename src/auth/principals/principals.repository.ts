@@ -4,7 +4,7 @@ import { ReservedConnections } from '../../platform/database/reserved-connection
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS } from '../sessions/session-lifetime.js';
-import { KEY_HOLDS, KEY_ROLE_NOW, SESSION_HOLDS } from './callers-hold.js';
+import { KEY_HOLDS, KEY_ROLE_NOW, SESSION_HOLDS } from './credentials-still-valid.js';
 import type { Verified, VerifiedKey, VerifiedSession } from './verified.js';
 
 const KEYS: Statement = {

@@ -4,7 +4,7 @@ import { shownStart } from '../../platform/text.js';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { SESSION_HOLDS } from '../principals/callers-hold.js';
+import { SESSION_HOLDS } from '../principals/credentials-still-valid.js';
 import { ABSOLUTE_HOURS, IDLE_HOURS } from './session-lifetime.js';
 import type { NewSessionRow, SessionRow, SessionSort } from './session.js';
 

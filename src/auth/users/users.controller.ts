@@ -8,8 +8,8 @@ import {
   Operation,
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { AnswerOnce } from '../../platform/idempotency/answer-once.js';
-import type { Once } from '../../platform/idempotency/once.js';
+import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import { DeletedDto } from '../../platform/http/deleted.dto.js';
 import type { Principal } from '../principal.js';
@@ -50,9 +50,9 @@ export class UsersController {
   async create(
     @Body() body: CreateUserDto,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<UserDto> {
-    return UserDto.from(await this.users.create(caller, body, once.keeping(UserDto.from)));
+    return UserDto.from(await this.users.create(caller, body, idempotency.remember(UserDto.from)));
   }
 
   @Get()

@@ -44,7 +44,7 @@ export class UsersService {
   async create(
     caller: Principal,
     { username, password, role, enabled = true }: CreateUser,
-    keep: Participant<UserRow>,
+    idempotency: Participant<UserRow>,
   ): Promise<UserRow> {
     const passwordHash = await this.passwords.hashChosen({ username, password, field: 'password' });
     const taken = () => new UsernameTakenError(username);
@@ -57,7 +57,7 @@ export class UsersService {
           return user;
         },
         caller,
-        keep,
+        idempotency,
       ),
     );
   }

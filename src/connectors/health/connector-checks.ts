@@ -43,7 +43,11 @@ export class ConnectorChecks implements OnModuleInit {
   }
 
   /** What someone asked for: the result is remembered like that of a regular check. */
-  async test(caller: Caller, id: string, keep: Participant<TestResult>): Promise<TestResult> {
+  async test(
+    caller: Caller,
+    id: string,
+    idempotency: Participant<TestResult>,
+  ): Promise<TestResult> {
     const row = await this.service.get(id);
     const result = await this.configured.connectorOf(row).test();
     return await this.transactions.run<TestResult>(
@@ -56,7 +60,7 @@ export class ConnectorChecks implements OnModuleInit {
         return result;
       },
       caller,
-      keep,
+      idempotency,
     );
   }
 

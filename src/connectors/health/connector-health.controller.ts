@@ -4,8 +4,8 @@ import { CurrentPrincipal } from '../../auth/current-principal.js';
 import type { Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
-import { AnswerOnce } from '../../platform/idempotency/answer-once.js';
-import type { Once } from '../../platform/idempotency/once.js';
+import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { ConnectorTypes } from '../connector-types.js';
 import { ConnectorsService } from '../connectors.service.js';
 import { ConnectorChecks } from './connector-checks.js';
@@ -67,9 +67,9 @@ export class ConnectorHealthController {
   async test(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
-    @AnswerOnce() once: Once,
+    @Idempotent() idempotency: Idempotency,
   ): Promise<ConnectorTestDto> {
-    const keep = once.keeping(ConnectorTestDto.from);
-    return ConnectorTestDto.from(await this.checks.test(caller, id, keep));
+    const remember = idempotency.remember(ConnectorTestDto.from);
+    return ConnectorTestDto.from(await this.checks.test(caller, id, remember));
   }
 }

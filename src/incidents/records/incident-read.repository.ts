@@ -3,7 +3,7 @@ import type { Page } from '../../platform/paging/page.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { WriteBatcher } from '../../platform/concurrency/batcher.js';
-import type { Incident, IncidentSummary, KeptIncident } from '../incident.js';
+import type { Incident, IncidentSummary, LockedIncident } from '../incident.js';
 import {
   INCIDENT_COLUMNS,
   incidentOf,
@@ -70,8 +70,8 @@ export class IncidentReadRepository {
     return row && incidentOf(row);
   }
 
-  async lockForShare(tx: Tx, id: string): Promise<KeptIncident | undefined> {
-    return (await this.statements.rowsIn<KeptIncident>(tx, LOCK_FOR_SHARE, [id]))[0];
+  async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
+    return (await this.statements.rowsIn<LockedIncident>(tx, LOCK_FOR_SHARE, [id]))[0];
   }
 
   private async findAll(ids: readonly string[]): Promise<(Incident | undefined)[]> {

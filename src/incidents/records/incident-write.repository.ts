@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/writing/audit-insert.js';
 import type { Principal } from '../../auth/principal.js';
-import { callersHold, callersHoldValues } from '../../auth/principals/callers-hold.js';
+import {
+  credentialsStillValid,
+  credentialsStillValidValues,
+} from '../../auth/principals/credentials-still-valid.js';
 import type { Role } from '../../platform/access/roles.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -33,7 +36,7 @@ const INSERT: Statement = { name: 'incidents_insert', text: `with ${insertAll(''
 const INSERT_FOR: Statement = {
   name: 'incidents_insert_for',
   text: `
-    with callers as materialized (select ${callersHold(9 + AUDIT_PARAMETERS)} as hold),
+    with callers as materialized (select ${credentialsStillValid(9 + AUDIT_PARAMETERS)} as hold),
     ${insertAll('where (select hold from callers)')}`,
 };
 
@@ -77,7 +80,7 @@ export class IncidentWriteRepository {
     role: Role,
     insertion: Insertion,
   ): Promise<Numbers> {
-    const values = [...valuesOf(insertion), ...callersHoldValues(callers, role)];
+    const values = [...valuesOf(insertion), ...credentialsStillValidValues(callers, role)];
     return numbersOf(await this.statements.rows<NumberRow>(INSERT_FOR, values));
   }
 

@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
-import type { TimelineEntry, TimelineNews, TimelineRequest } from './timeline-entry.js';
+import type { TimelineEntry, NewTimelineEntry, TimelineRequest } from './timeline-entry.js';
 import { timelineValues } from './timeline-insert.js';
 import { TimelineRepository } from './timeline.repository.js';
 
@@ -16,12 +16,12 @@ export class IncidentTimeline {
     private readonly clock: Clock,
   ) {}
 
-  async add(tx: Tx, ...news: readonly TimelineNews[]): Promise<void> {
+  async add(tx: Tx, ...news: readonly NewTimelineEntry[]): Promise<void> {
     if (news.length > 0) await this.repository.insert(tx, this.valuesOf(news));
   }
 
   /** The parameters of `insertTimeline`, for a hot path that tells it in the statement of its change. */
-  valuesOf(news: readonly TimelineNews[]): unknown[] {
+  valuesOf(news: readonly NewTimelineEntry[]): unknown[] {
     const at = this.clock.now();
     return timelineValues(news.map((entry) => ({ ...entry, id: newId(at.getTime()), at })));
   }

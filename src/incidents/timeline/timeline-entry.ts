@@ -7,7 +7,7 @@ export interface TimelineSubject {
 }
 
 /** What happened to an incident, in the words that its readers see. */
-export interface TimelineNews {
+export interface NewTimelineEntry {
   readonly incidentId: string;
   /** In the past tense: `updated`, `triaged`, `action_requested`. */
   readonly event: string;

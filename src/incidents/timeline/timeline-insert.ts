@@ -3,9 +3,9 @@ import {
   insertRows,
   valuesOfRows,
 } from '../../platform/database/insert-rows.js';
-import type { TimelineNews } from './timeline-entry.js';
+import type { NewTimelineEntry } from './timeline-entry.js';
 
-export interface TimelineRow extends TimelineNews {
+export interface TimelineRow extends NewTimelineEntry {
   readonly id: string;
   readonly at: Date;
 }

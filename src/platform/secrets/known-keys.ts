@@ -24,7 +24,7 @@ export const KNOWN =
  * The keys of this process, held against those that the database was used with. Every start and every command comes
  * through here before it writes anything: a stray key would seal what nobody could ever verify.
  */
-export async function acceptKeys(
+export async function requireKnownKeys(
   settings: KeySettings,
   dataSource: DataSource,
 ): Promise<SecretKeys> {

@@ -37,7 +37,7 @@ export const LONGEST_LIST = 1_000;
  * `constructor`; and each unknown field and item would cost it and class-validator so much that a body of nothing else
  * held the service for seconds.
  */
-export function withFreeObjectsHeld(value: unknown, target: Target): Held {
+export function shieldJson(value: unknown, target: Target): Held {
   const unknown: string[] = [];
   return { value: heldShape(value, target, '', unknown), unknown };
 }

@@ -2,7 +2,7 @@ import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
 import type { ValidationError as Failure } from 'class-validator';
 import { type FieldError, unknownField, ValidationError } from '../errors/app-error.js';
 import { isUuid } from '../ids.js';
-import { withFreeObjectsHeld } from './free-objects.js';
+import { shieldJson } from './free-objects.js';
 import { rememberRules } from './remembered-rules.js';
 
 /** The rules that say of what kind a value is; of another kind, what else it is not goes without saying. */
@@ -50,7 +50,7 @@ class FaithfulValidationPipe extends ValidationPipe {
     if (type === 'param' && isUuid(value)) return value.toLowerCase();
     // What a decorator of ours gives (the principal, for one) is no input: a copy would lose its methods.
     if (metatype === undefined || type === 'custom') return super.transform(value, metadata);
-    const held = withFreeObjectsHeld(value, metatype as new () => object);
+    const held = shieldJson(value, metatype as new () => object);
     const { unknown } = held;
     if (unknown.length === 0) return super.transform(held.value, metadata);
     const others = await super.transform(held.value, metadata).then(() => [], errorsOf);

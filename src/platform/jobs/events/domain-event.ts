@@ -20,12 +20,15 @@ export interface DomainEvent<P extends object = object> {
  * What the one who changed something says about it. The payload is small and holds no secrets: it is copied into the
  * job of each handler, and kept for weeks when one of them fails for good.
  */
-export type News<P extends object = object> = Pick<DomainEvent<P>, 'type' | 'subject' | 'payload'>;
+export type NewEvent<P extends object = object> = Pick<
+  DomainEvent<P>,
+  'type' | 'subject' | 'payload'
+>;
 
 export const LARGEST_PAYLOAD_BYTES = 16 * 1024;
 
 export function eventOf<P extends object>(
-  { type, subject, payload }: News<P>,
+  { type, subject, payload }: NewEvent<P>,
   now: Date,
 ): DomainEvent<P> {
   requireBounded(`The payload of ${type}`, payload, LARGEST_PAYLOAD_BYTES);

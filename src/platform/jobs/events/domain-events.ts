@@ -8,7 +8,7 @@ import { Clock } from '../../clock.js';
 import { Transactions, type Tx } from '../../database/transactions.js';
 import { defineQueue } from '../job-queue.js';
 import { Jobs, type WorkOptions } from '../jobs.js';
-import { type DomainEvent, eventOf, type News } from './domain-event.js';
+import { type DomainEvent, eventOf, type NewEvent } from './domain-event.js';
 import type { EventBatch } from './event-batches.js';
 import { EventDelivery } from './event-delivery.js';
 import type { EventHandler, Listener } from './event-handlers.js';
@@ -43,7 +43,7 @@ export class DomainEvents
   }
 
   /** Part of the change: rolled back with it, and on its way right after its commit. */
-  async record(tx: Tx, ...news: readonly News[]): Promise<void> {
+  async record(tx: Tx, ...news: readonly NewEvent[]): Promise<void> {
     if (news.length === 0) return;
     const now = this.clock.now();
     await this.outbox.add(

@@ -6,7 +6,7 @@ import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/ti
 import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
 import { eventRows, insertEvents } from '../../platform/jobs/events/event-outbox.js';
 
-export interface ToldNews {
+export interface ChangeRecords {
   /** See AuditLog.valuesOfAll. */
   readonly audit: readonly unknown[];
   /** See IncidentTimeline.valuesOf. */
@@ -24,10 +24,10 @@ const INSERT: Statement = {
 
 /** All that is told of a change, in one round trip. */
 @Injectable()
-export class ActionNewsRepository {
+export class ActionRecordsRepository {
   constructor(private readonly statements: Statements) {}
 
-  async insert(tx: Tx, { audit, timeline, events }: ToldNews): Promise<void> {
+  async insert(tx: Tx, { audit, timeline, events }: ChangeRecords): Promise<void> {
     await this.statements.rowsIn(tx, INSERT, [...audit, ...timeline, eventRows(events)]);
   }
 }

@@ -1,15 +1,15 @@
 import type { Participant } from '../database/transactions.js';
 
 /**
- * What a POST handler gets (`@AnswerOnce() once: Once`) to make its effect happen once per Idempotency-Key:
+ * What a POST handler gets (`@Idempotent() idempotency: Idempotency`) to make its effect happen once per Idempotency-Key:
  *
- *     create(@Body() body: CreateDto, @CurrentPrincipal() caller: Principal, @AnswerOnce() once: Once) {
- *       return this.service.create(caller, body, once.keeping(ThingDto.from)).then(ThingDto.from);
+ *     create(@Body() body: CreateDto, @CurrentPrincipal() caller: Principal, @Idempotent() idempotency: Idempotency) {
+ *       return this.service.create(caller, body, idempotency.remember(ThingDto.from)).then(ThingDto.from);
  *     }
  *
- * and in the service `this.transactions.run(work, caller, keep)`. Without the header it takes part in nothing.
+ * and in the service `this.transactions.run(work, caller, idempotency)`. Without the header it takes part in nothing.
  */
-export interface Once {
+export interface Idempotency {
   /**
    * A participant for the transaction of the effect. It refuses a twin that is under way, answers a request that
    * already took effect with the kept answer, and keeps what `render` makes of the result in the same transaction.
@@ -19,16 +19,16 @@ export interface Once {
    * Where the work takes several transactions each may have a participant of the same `Once`: the first refuses and
    * answers twins, the later ones replace the answer, until the request is answered.
    */
-  keeping<T>(render: (result: T) => unknown, options?: KeepOptions<T>): Participant<T>;
+  remember<T>(render: (result: T) => unknown, options?: RememberOptions<T>): Participant<T>;
 
   /**
    * A participant for the transaction that records that work begun in an earlier one came to nothing (the model failed,
    * and the caller is told so): the key becomes free again with it. Leave it out when something may have been done.
    */
-  freeing(): Participant;
+  release(): Participant;
 }
 
-export interface KeepOptions<T = unknown> {
+export interface RememberOptions<T = unknown> {
   /** The HTTP status of the kept answer; without it the handler's own. */
   readonly status?: number | ((result: T) => number);
   /** The answer holds a secret: it is kept encrypted. */

@@ -1,8 +1,8 @@
-import type { News } from '../../platform/jobs/events/domain-event.js';
+import type { NewEvent } from '../../platform/jobs/events/domain-event.js';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { type IncidentChange, isNoLongerCritical } from '../incident-changes.js';
 import type { Incident, NewIncident } from '../incident.js';
-import type { TimelineNews, TimelineSubject } from '../timeline/timeline-entry.js';
+import type { NewTimelineEntry, TimelineSubject } from '../timeline/timeline-entry.js';
 
 /** The events of this module, by their names. */
 export const INCIDENT_EVENTS = {
@@ -16,17 +16,17 @@ export const INCIDENT_EVENTS = {
 /** How the audit trail calls it that an incident is no longer critical. */
 const SEVERITY_LOWERED = 'incident.severity_lowered' as const;
 
-export interface IncidentNews {
+export interface IncidentEventPayload {
   readonly incident_type: string;
   readonly severity: string;
   readonly source: string;
 }
 
-export function newsOf(
+export function incidentEvent(
   type: string,
   id: string,
   { incidentType, severity, source }: Pick<NewIncident, 'incidentType' | 'severity' | 'source'>,
-): News<IncidentNews> {
+): NewEvent<IncidentEventPayload> {
   return {
     type,
     subject: { type: 'incident', id },
@@ -35,13 +35,16 @@ export function newsOf(
 }
 
 /** What a change is called: the most telling of what it did comes last. */
-export function newsOfChange(before: Incident, after: Incident): News<IncidentNews>[] {
+export function eventsOfChange(
+  before: Incident,
+  after: Incident,
+): NewEvent<IncidentEventPayload>[] {
   const { updated, triaged, resolved } = INCIDENT_EVENTS;
   return [
     updated,
     ...(after.triagedAt !== before.triagedAt ? [triaged] : []),
     ...(after.status === 'resolved' && before.status !== 'resolved' ? [resolved] : []),
-  ].map((type) => newsOf(type, after.id, after));
+  ].map((type) => incidentEvent(type, after.id, after));
 }
 
 export function timelineOfChange(
@@ -49,7 +52,7 @@ export function timelineOfChange(
   after: Incident,
   actor: string,
   subject?: TimelineSubject,
-): TimelineNews[] {
+): NewTimelineEntry[] {
   const about = { incidentId: after.id, actor, ...(subject && { subject }) };
   const triaged = after.triagedAt !== before.triagedAt;
   const resolved = after.status === 'resolved' && before.status !== 'resolved';

@@ -5,9 +5,9 @@ import type { IdempotencyRepository, KeptRow } from './idempotency.repository.js
 import { type Identity, secretContextOf } from './identity.js';
 import type { Answer } from '../http/answer-instead.js';
 import { AnsweredBefore, reused, underWay } from './kept-answer.js';
-import type { KeepOptions, Once } from './once.js';
+import type { RememberOptions, Idempotency } from './idempotency.js';
 
-export interface OnceTools {
+export interface IdempotencyTools {
   readonly keys: IdempotencyRepository;
   readonly transactions: Transactions;
   readonly secrets: SecretBox;
@@ -20,7 +20,7 @@ interface Kept {
 }
 
 /** One request with an Idempotency-Key. */
-export class RequestOnce implements Once {
+export class IdempotentRequest implements Idempotency {
   /** Tells this request from its twins. */
   private readonly owner = newId();
   /** What a committed transaction of this request has kept. */
@@ -28,7 +28,7 @@ export class RequestOnce implements Once {
   private answered = false;
 
   constructor(
-    private readonly tools: OnceTools,
+    private readonly tools: IdempotencyTools,
     private readonly identity: Identity,
     private readonly handlerStatus: () => number,
   ) {}
@@ -38,7 +38,7 @@ export class RequestOnce implements Once {
     return this.judge(await this.tools.keys.find(this.identity));
   }
 
-  keeping<T>(render: (result: T) => unknown, options: KeepOptions<T> = {}): Participant<T> {
+  remember<T>(render: (result: T) => unknown, options: RememberOptions<T> = {}): Participant<T> {
     return {
       begin: async (tx) => {
         if (!this.kept) await this.claim(tx);
@@ -58,7 +58,7 @@ export class RequestOnce implements Once {
     };
   }
 
-  freeing(): Participant {
+  release(): Participant {
     return {
       finish: async (tx) => {
         if (!this.kept || this.answered) return;
@@ -87,7 +87,7 @@ export class RequestOnce implements Once {
     if (earlier) throw new AnsweredBefore(earlier);
   }
 
-  private async keep<T>(tx: Tx, answer: Answer, options: KeepOptions<T>): Promise<void> {
+  private async keep<T>(tx: Tx, answer: Answer, options: RememberOptions<T>): Promise<void> {
     const { secret = false, provisionalForMs = null } = options;
     const ours = await this.tools.keys.keep(tx, this.identity, {
       owner: this.owner,

@@ -5,7 +5,7 @@ import { Clock } from '../../platform/clock.js';
 import { shownStart } from '../../platform/text.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
-import type { TimelineNews } from '../../incidents/timeline/timeline-entry.js';
+import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
 import { eventOf } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
@@ -13,7 +13,7 @@ import { Metrics } from '../../platform/metrics/metrics.js';
 import { type Action, hasEnded } from '../action.js';
 import { actionType } from '../catalogue/action-catalogue.js';
 import { shownActionId } from '../action-id.js';
-import { ActionNewsRepository } from './action-news.repository.js';
+import { ActionRecordsRepository } from './action-records.repository.js';
 
 /** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
@@ -24,7 +24,7 @@ export const ACTION_EVENTS = {
 } as const;
 
 /** What the events of this module carry. */
-export interface ActionNewsPayload {
+export interface ActionEventPayload {
   readonly action_type: string;
   /** What it is done to: the value of the type's first parameter, cut when it is long. */
   readonly target: string;
@@ -40,25 +40,30 @@ export interface ActionNewsPayload {
   readonly simulated?: true;
 }
 
-export type Happening = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
+export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
 
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_TARGET = 500;
 
 /** Writes down what happened to an action, in the transaction in which it does: audit, timeline, events, metrics. */
 @Injectable()
-export class ActionNews {
+export class ActionRecorder {
   constructor(
     private readonly audit: AuditLog,
     private readonly timeline: IncidentTimeline,
     private readonly events: DomainEvents,
     private readonly metrics: Metrics,
     private readonly transactions: Transactions,
-    private readonly news: ActionNewsRepository,
+    private readonly news: ActionRecordsRepository,
     private readonly clock: Clock,
   ) {}
 
-  async record(tx: Tx, what: Happening, actor: string, actions: readonly Action[]): Promise<void> {
+  async record(
+    tx: Tx,
+    what: ActionChange,
+    actor: string,
+    actions: readonly Action[],
+  ): Promise<void> {
     if (actions.length === 0) return;
     const now = this.clock.now();
     const events = actions.flatMap((action) => eventsOf(what, action));
@@ -86,23 +91,23 @@ export class ActionNews {
   }
 }
 
-function auditEntryOf(what: Happening, actor: string, action: Action): AuditEntry {
+function auditEntryOf(what: ActionChange, actor: string, action: Action): AuditEntry {
   const subject = { type: 'action', id: shownActionId(action.id) };
   return { actor, action: `action.${what}`, subject, details: auditDetails(what, action) };
 }
 
-function timelineOf(what: Happening, actor: string, action: Action): TimelineNews[] {
+function timelineOf(what: ActionChange, actor: string, action: Action): NewTimelineEntry[] {
   const { incidentId, id } = action;
   if (incidentId === undefined) return [];
   const subject = { type: 'action', id: shownActionId(id) };
   return [{ incidentId, event: `action_${what}`, actor, summary: inWords(what, action), subject }];
 }
 
-function eventsOf(what: Happening, action: Action) {
+function eventsOf(what: ActionChange, action: Action) {
   const type = eventTypeOf(what, action);
   if (!type) return [];
   const message = messageOf(what, action);
-  const payload: ActionNewsPayload = {
+  const payload: ActionEventPayload = {
     action_type: action.type,
     target: targetOf(action),
     requested_by: action.requestedBy,
@@ -124,14 +129,14 @@ function targetOf({ type, parameters }: Action): string {
   return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
-function eventTypeOf(what: Happening, { status }: Action): string | undefined {
+function eventTypeOf(what: ActionChange, { status }: Action): string | undefined {
   if (what === 'requested') {
     return status === 'pending_approval' ? ACTION_EVENTS.pendingApproval : undefined;
   }
   return what === 'approved' ? undefined : ACTION_EVENTS[what];
 }
 
-function auditDetails(what: Happening, action: Action): Record<string, unknown> {
+function auditDetails(what: ActionChange, action: Action): Record<string, unknown> {
   const { type, incidentId, parameters, approvalLevel, rollbackOf, reason, result } = action;
   const about = { action_type: type, ...(incidentId && { incident_id: incidentId }) };
   switch (what) {
@@ -160,7 +165,7 @@ function auditDetails(what: Happening, action: Action): Record<string, unknown> 
   }
 }
 
-function inWords(what: Happening, action: Action): string {
+function inWords(what: ActionChange, action: Action): string {
   const { type, status, approvalLevel } = action;
   const message = messageOf(what, action);
   switch (what) {
@@ -181,7 +186,7 @@ function inWords(what: Happening, action: Action): string {
   }
 }
 
-function messageOf(what: Happening, action: Action): string | undefined {
+function messageOf(what: ActionChange, action: Action): string | undefined {
   const text = what === 'rejected' ? action.rejectionReason : action.result?.message;
   return hasEnded(action) && text !== undefined ? shownStart(text, LONGEST_MESSAGE) : undefined;
 }

@@ -3,16 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../http/request.js';
 import { Transactions } from '../database/transactions.js';
 import { SecretBox } from '../secrets/secret-box.js';
-import './answer-once.js';
+import './idempotent.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 import { identityOf } from './identity.js';
 import { AnsweredBefore } from './kept-answer.js';
-import { type OnceTools, RequestOnce } from './request-once.js';
+import { type IdempotencyTools, IdempotentRequest } from './idempotent-request.js';
 
 /** Lets a request with an Idempotency-Key through once; what is kept, and answered again, is the text that the client saw. */
 @Injectable()
-export class OnceGuard implements CanActivate {
-  private readonly tools: OnceTools;
+export class IdempotencyGuard implements CanActivate {
+  private readonly tools: IdempotencyTools;
 
   constructor(keys: IdempotencyRepository, transactions: Transactions, secrets: SecretBox) {
     this.tools = { keys, transactions, secrets };
@@ -26,14 +26,14 @@ export class OnceGuard implements CanActivate {
     if (typeof key !== 'string' || request.method !== 'POST' || !caller) return true;
     const identity = identityOf(request, caller.name, key);
     const reply = http.getResponse<FastifyReply>();
-    return this.begin(request, new RequestOnce(this.tools, identity, () => reply.statusCode));
+    return this.begin(request, new IdempotentRequest(this.tools, identity, () => reply.statusCode));
   }
 
-  private async begin(request: FastifyRequest, once: RequestOnce): Promise<boolean> {
-    const earlier = await once.earlierAnswer();
+  private async begin(request: FastifyRequest, idempotency: IdempotentRequest): Promise<boolean> {
+    const earlier = await idempotency.earlierAnswer();
     if (earlier) throw new AnsweredBefore(earlier);
-    request.once = once;
-    request.settleAnswer = (answer) => once.answer(answer);
+    request.idempotency = idempotency;
+    request.settleAnswer = (answer) => idempotency.answer(answer);
     return true;
   }
 }

@@ -18,7 +18,7 @@ export const KEY_ROLE_NOW = `(${RANKED})[least(array_position(${RANKED}, k.role)
  * For a statement that writes for many callers at once: whether the credential of each still holds, and still has the
  * role. It says what Principal.begin says, for all of them or none; who it is tells `begin`, caller by caller.
  */
-export function callersHold(firstParameter = 1): string {
+export function credentialsStillValid(firstParameter = 1): string {
   const [keys, sessions, roles] = [0, 1, 2].map((at) => `$${firstParameter + at}`);
   return `(
     (select count(*) from api_keys k
@@ -29,7 +29,10 @@ export function callersHold(firstParameter = 1): string {
 }
 
 /** The values of those parameters. */
-export function callersHoldValues(callers: readonly Principal[], required: Role): unknown[] {
+export function credentialsStillValidValues(
+  callers: readonly Principal[],
+  required: Role,
+): unknown[] {
   const keys = new Set<string>();
   const sessions = new Set<string>();
   for (const { id, sessionId } of callers) {

@@ -35,7 +35,7 @@ export class ApproveActionDto {
   static toApproval(this: void, { comment, confirm_resolved }: ApproveActionDto): WantedApproval {
     return {
       confirmResolved: confirm_resolved ?? false,
-      ...(comment !== undefined && { comment }),
+      comment,
     };
   }
 }
@@ -77,7 +77,7 @@ export class ApprovedActionDto {
       status,
       approved_by: approvedBy ?? '',
       approved_at: approvedAt?.toISOString() ?? '',
-      ...(result && { result: ActionResultDto.from(result) }),
+      result: result && ActionResultDto.from(result),
     };
   }
 }

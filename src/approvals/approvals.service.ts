@@ -57,7 +57,7 @@ export class ApprovalsService {
         const level = this.levels.now(action, incident?.severity);
         requireLevel(caller, level);
         requireApprovable(action, incident?.status, confirmResolved);
-        const approval = { by: caller.name, level, ...(comment !== undefined && { comment }) };
+        const approval = { by: caller.name, level, comment };
         const after = await this.decisions.approve(tx, id, approval);
         if (!after) throw new NotWaitingError(this.decisions.lateness);
         return this.decided(tx, after);

@@ -112,7 +112,7 @@ export class AuditRecordDto {
       action: record.action,
       subject: { type: record.subject.type, id: record.subject.id },
       details: record.details,
-      ...(record.hash !== undefined && { hash: record.hash }),
+      hash: record.hash,
     };
   }
 }
@@ -188,10 +188,10 @@ export class AuditVerificationDto {
       valid,
       checked,
       unsealed,
-      ...(taken_over !== undefined && { taken_over }),
-      ...(first_invalid_id !== undefined && { first_invalid_id }),
-      ...(head_rewound !== undefined && { head_rewound }),
-      ...(missing !== undefined && { missing }),
+      taken_over,
+      first_invalid_id,
+      head_rewound,
+      missing,
     };
   }
 }

@@ -44,7 +44,7 @@ async function main(): Promise<void> {
       file,
       plan,
       force,
-      ...(keys !== undefined && { keys }),
+      keys,
     });
     const counts = Object.values(tables);
     const rows = counts.reduce((sum, table) => sum + table.rows, 0);

@@ -92,7 +92,7 @@ export class RestoreOfService implements RestorePlan {
       details: {
         backup_of: created_at,
         backup_by: version,
-        ...(this.stopped && { kill_switch_kept_on: { ...this.stopped } }),
+        kill_switch_kept_on: this.stopped && { ...this.stopped },
         ...someOf('actions_continued', continued),
         ...someOf('actions_lost', lost),
       },

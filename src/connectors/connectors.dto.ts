@@ -189,7 +189,7 @@ export class ConnectorDto {
       config: record.config,
       secrets_set: record.secretNames,
       status: statusOf(record),
-      ...(record.lastCheckedAt && { last_checked_at: record.lastCheckedAt.toISOString() }),
+      last_checked_at: record.lastCheckedAt && record.lastCheckedAt.toISOString(),
       created_at: record.createdAt.toISOString(),
       updated_at: record.updatedAt.toISOString(),
     };

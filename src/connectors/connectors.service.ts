@@ -96,7 +96,7 @@ export class ConnectorsService {
           enabled,
           priority,
           ...(before.name !== name && { name_before: before.name }),
-          ...(change.config && { config_fields: Object.keys(change.config) }),
+          config_fields: change.config && Object.keys(change.config),
           ...(changed?.moved && { origins_before: changed.moved.from, origins: changed.moved.to }),
         });
         return after;

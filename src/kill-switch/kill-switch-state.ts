@@ -15,9 +15,9 @@ export class KillSwitchActiveError extends AppError {
   constructor({ reason, activatedBy, activatedAt }: KillSwitchState) {
     super('kill_switch_active', 'The kill switch is on: automation and actions are stopped.', {
       details: {
-        ...(reason !== undefined && { reason }),
-        ...(activatedBy !== undefined && { activated_by: activatedBy }),
-        ...(activatedAt && { activated_at: activatedAt.toISOString() }),
+        reason,
+        activated_by: activatedBy,
+        activated_at: activatedAt && activatedAt.toISOString(),
       },
     });
   }

@@ -93,14 +93,12 @@ export class KillSwitchDto {
   static from(state: KillSwitchState): KillSwitchDto {
     return {
       active: state.active,
-      ...(state.reason !== undefined && { reason: state.reason }),
-      ...(state.activatedBy !== undefined && { activated_by: state.activatedBy }),
-      ...(state.activatedAt && { activated_at: state.activatedAt.toISOString() }),
-      ...(state.deactivatedBy !== undefined && { deactivated_by: state.deactivatedBy }),
-      ...(state.deactivatedAt && { deactivated_at: state.deactivatedAt.toISOString() }),
-      ...(state.deactivationReason !== undefined && {
-        deactivation_reason: state.deactivationReason,
-      }),
+      reason: state.reason,
+      activated_by: state.activatedBy,
+      activated_at: state.activatedAt && state.activatedAt.toISOString(),
+      deactivated_by: state.deactivatedBy,
+      deactivated_at: state.deactivatedAt && state.deactivatedAt.toISOString(),
+      deactivation_reason: state.deactivationReason,
     };
   }
 }
@@ -128,7 +126,7 @@ export class KillSwitchActivationDto extends KillSwitchDto {
   static of(state: Activated): KillSwitchActivationDto {
     return {
       ...KillSwitchDto.from(state),
-      ...(state.inFlight !== undefined && { in_flight: state.inFlight }),
+      in_flight: state.inFlight,
     };
   }
 }
@@ -144,7 +142,7 @@ export class KillSwitchDeactivationDto extends KillSwitchDto {
   static of(state: Deactivated): KillSwitchDeactivationDto {
     return {
       ...KillSwitchDto.from(state),
-      ...(state.discarded && { discarded: HeldWorkDto.from(state.discarded) }),
+      discarded: state.discarded && HeldWorkDto.from(state.discarded),
     };
   }
 }

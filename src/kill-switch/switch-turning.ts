@@ -59,7 +59,7 @@ export class SwitchTurning {
     );
     await this.settling.afterCommit(state.activeForMs ?? 0);
     const inFlight = await this.work.inFlight();
-    return { ...state, ...(inFlight !== undefined && { inFlight }) };
+    return { ...state, inFlight };
   }
 
   async deactivate(

@@ -16,7 +16,7 @@ const string = (name: string, required: boolean, format?: ParameterFormat): Acti
   name,
   type: 'string',
   required,
-  ...(format && { format }),
+  format,
 });
 const required = (name: string, format?: ParameterFormat) => string(name, true, format);
 const optional = (name: string) => string(name, false);

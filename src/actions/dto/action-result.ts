@@ -42,9 +42,9 @@ export class ActionResultDto {
     return {
       success,
       message,
-      ...(code && { code }),
-      ...(simulated && { simulated }),
-      ...(data && { data }),
+      code,
+      simulated,
+      data,
     };
   }
 }

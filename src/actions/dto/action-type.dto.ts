@@ -41,7 +41,7 @@ export class ActionParameterDto {
 
   static from(this: void, parameter: ActionParameter): ActionParameterDto {
     const { name, type, required, values, format } = parameter;
-    return { name, type, required, ...(values && { values }), ...(format && { format }) };
+    return { name, type, required, values, format };
   }
 }
 
@@ -97,7 +97,7 @@ export class ActionTypeDto {
       description: type.description,
       category: type.category,
       supports_rollback: inverse !== undefined,
-      ...(inverse && { rolled_back_by: inverse }),
+      rolled_back_by: inverse,
       ...(level !== 'none' && { default_approval_level: level }),
       parameters: type.parameters.map(ActionParameterDto.from),
       available,

@@ -142,20 +142,20 @@ export class ActionSummaryDto {
     return {
       id: shownActionId(action.id),
       ...(incidentId && { incident_id: incidentId }),
-      ...(incident && { incident: ActionIncidentDto.from(incident) }),
+      incident: incident && ActionIncidentDto.from(incident),
       action_type: action.type,
       status: action.status,
-      ...(approvalLevel && { approval_level: approvalLevel }),
+      approval_level: approvalLevel,
       parameters: action.parameters,
       requested_by: action.requestedBy,
       requested_at: action.requestedAt.toISOString(),
-      ...(action.expiresAt && { expires_at: action.expiresAt.toISOString() }),
+      expires_at: action.expiresAt && action.expiresAt.toISOString(),
       ...who('executed', action.executedBy, action.executedAt),
       ...who('approved', action.approvedBy, action.approvedAt),
-      ...(action.comment !== undefined && { comment: action.comment }),
+      comment: action.comment,
       ...who('rejected', action.rejectedBy, action.rejectedAt),
-      ...(action.rejectionReason !== undefined && { rejection_reason: action.rejectionReason }),
-      ...(result && { result: ActionResultDto.from(result) }),
+      rejection_reason: action.rejectionReason,
+      result: result && ActionResultDto.from(result),
       ...(rollbackOf && { rollback_of: shownActionId(rollbackOf) }),
       ...(rolledBackBy && { rolled_back_by: shownActionId(rolledBackBy) }),
     };
@@ -171,7 +171,7 @@ function who(
   at: Date | undefined,
 ): object {
   return {
-    ...(by !== undefined && { [`${what}_by`]: by }),
-    ...(at && { [`${what}_at`]: at.toISOString() }),
+    [`${what}_by`]: by,
+    [`${what}_at`]: at && at.toISOString(),
   };
 }

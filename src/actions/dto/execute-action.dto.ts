@@ -84,9 +84,9 @@ export class ExecutedActionDto {
     return {
       action_id: shownActionId(id),
       status,
-      ...(result && { result: ActionResultDto.from(result) }),
-      ...(approvalLevel && { approval_level: approvalLevel }),
-      ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+      result: result && ActionResultDto.from(result),
+      approval_level: approvalLevel,
+      expires_at: expiresAt && expiresAt.toISOString(),
       ...(status === 'pending_approval' && {
         message: `${type} needs approval at level ${approvalLevel}${approvalLevel === 'manager' ? '' : ' or higher'}.`,
       }),

@@ -72,9 +72,9 @@ export class RolledBackActionDto {
       rollback_action_id: shownActionId(id),
       original_action_id: shownActionId(rollbackOf ?? ''),
       status,
-      ...(result && { result: ActionResultDto.from(result) }),
-      ...(approvalLevel && { approval_level: approvalLevel }),
-      ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+      result: result && ActionResultDto.from(result),
+      approval_level: approvalLevel,
+      expires_at: expiresAt && expiresAt.toISOString(),
     };
   }
 }

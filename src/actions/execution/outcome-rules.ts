@@ -12,7 +12,7 @@ export function resultOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Actio
     success: true,
     message: shownStart(outcome.message, LONGEST_MESSAGE),
     ...simulated,
-    ...(outcome.data && { data: outcome.data }),
+    data: outcome.data,
   };
 }
 

@@ -37,7 +37,7 @@ export class ActionLevels {
     const judged = this.of({
       type: action.type,
       parameters: action.parameters,
-      ...(severity && { incidentSeverity: severity }),
+      incidentSeverity: severity,
     });
     return higherLevel(action.approvalLevel ?? 'none', judged);
   }

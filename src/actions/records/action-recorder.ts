@@ -116,10 +116,10 @@ function eventsOf(what: ActionChange, action: Action) {
       incident_number: action.incident.incidentNumber,
       severity: action.incident.severity,
     }),
-    ...(action.approvalLevel && { approval_level: action.approvalLevel }),
+    approval_level: action.approvalLevel,
     ...(action.rollbackOf && { rollback_of: shownActionId(action.rollbackOf) }),
-    ...(message !== undefined && { message }),
-    ...(action.result?.simulated && { simulated: true }),
+    message,
+    simulated: action.result?.simulated && true,
   };
   return [{ type, subject: { type: 'action', id: shownActionId(action.id) }, payload }];
 }
@@ -145,16 +145,16 @@ function auditDetails(what: ActionChange, action: Action): Record<string, unknow
         ...about,
         parameters,
         status: action.status,
-        ...(approvalLevel && { approval_level: approvalLevel }),
+        approval_level: approvalLevel,
         ...(rollbackOf && { rollback_of: shownActionId(rollbackOf) }),
-        ...(reason !== undefined && { reason }),
+        reason,
       };
     case 'approved':
       return {
         ...about,
         parameters,
         approval_level: approvalLevel,
-        ...(action.comment !== undefined && { comment: action.comment }),
+        comment: action.comment,
         ...(action.incident?.status === 'resolved' && { incident_status: 'resolved' }),
       };
     case 'rejected':

@@ -101,8 +101,8 @@ export class ActionRequests {
           parameters,
           requestedBy: caller.name,
           available: connector !== undefined,
-          ...(incident && { incident }),
-          ...(connector && { claimFor: connector.identity.id }),
+          incident,
+          claimFor: connector && connector.identity.id,
         });
       },
       caller,
@@ -117,8 +117,8 @@ export class ActionRequests {
     const level = this.levels.of({
       type,
       parameters,
-      ...(incident && { incidentSeverity: incident.severity }),
-      ...(wanted.askedLevel && { askedLevel: wanted.askedLevel }),
+      incidentSeverity: incident && incident.severity,
+      askedLevel: wanted.askedLevel,
     });
     const runsAtOnce = available && level === 'none';
     return await this.record(tx, {
@@ -126,7 +126,7 @@ export class ActionRequests {
       parameters,
       requestedBy,
       available,
-      ...(incident && { incidentId: incident.id }),
+      incidentId: incident && incident.id,
       ...(level !== 'none' && { approvalLevel: level }),
       ...(runsAtOnce &&
         claimFor && { claim: { connectorId: claimFor, leaseMs: this.settings.actionLeaseMs } }),

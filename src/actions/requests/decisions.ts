@@ -52,7 +52,7 @@ export class Decisions {
       level,
       graceMs: this.runs.graceMs,
       ttlMinutes: this.settings.approvalTtlMinutes,
-      ...(comment !== undefined && { comment }),
+      comment,
     });
     if (approved) await this.news.record(tx, 'approved', by, [approved]);
     return approved;

@@ -73,8 +73,8 @@ export class RollbackService {
               available,
               rollbackOf: original.id,
               reason,
-              ...(incident && { incidentId: incident.id }),
-              ...(approvalLevel && { approvalLevel }),
+              incidentId: incident && incident.id,
+              approvalLevel,
             });
           },
           caller,

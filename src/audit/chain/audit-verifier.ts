@@ -84,7 +84,7 @@ export class AuditVerifier {
       checked: seals.count,
       unsealed: rest.count,
       ...(seals.takenOver > 0 && { taken_over: seals.takenOver }),
-      ...(invalidId !== undefined && { first_invalid_id: invalidId }),
+      first_invalid_id: invalidId,
       ...(rewound && { head_rewound: true }),
       ...(missing > 0 && { missing }),
     };
@@ -121,7 +121,7 @@ export class AuditVerifier {
     for (let afterId = BEFORE_ALL.id; ;) {
       const page = await this.chain.pageById(manager, afterId);
       const last = page.at(-1);
-      if (!last) return { count, ...(invalidId !== undefined && { invalidId }) };
+      if (!last) return { count, invalidId };
       afterId = last.id;
       const ids = page.filter(({ sealed }) => !sealed).map(({ id }) => id);
       if (ids.length === 0) continue;

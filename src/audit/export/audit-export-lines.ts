@@ -95,10 +95,8 @@ export function entryLine(
     ...(row.written !== null && { written: row.written }),
     key_id: row.key_id,
     mac: row.mac.toString('hex'),
-    ...(seal && { seal }),
-    ...(attestation && {
-      attestation: { key_id: attestation.keyId, mac: attestation.mac.toString('hex') },
-    }),
+    seal,
+    attestation: attestation && { key_id: attestation.keyId, mac: attestation.mac.toString('hex') },
   };
 }
 

@@ -80,8 +80,8 @@ export class AuditExport {
     const header = signedHeader(this.keys.chain.first, {
       type: 'export',
       at: this.clock.now().toISOString(),
-      ...(from && { from: from.toISOString() }),
-      ...(to && { to: to.toISOString() }),
+      from: from && from.toISOString(),
+      to: to && to.toISOString(),
       // A seal that was removed is nothing that the next one could follow: the verification finds it there.
       previous: onPaper({ seq: before, hash: hash ?? Buffer.alloc(0) }),
       head: onPaper(lastSeal),

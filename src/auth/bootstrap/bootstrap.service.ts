@@ -56,8 +56,8 @@ export class Bootstrap implements OnModuleInit {
     if (password === undefined && key === undefined) return undefined;
     return {
       username: BOOTSTRAP_USER,
-      ...(password !== undefined && { password }),
-      ...(key !== undefined && { api_key: key }),
+      password,
+      api_key: key,
     };
   }
 

@@ -50,8 +50,8 @@ export class ApiKeysService {
             secretHash: hash,
             limits: wanted.limits ?? {},
             createdBy: caller.name,
-            ...(caller.personId !== undefined && { ownerId: caller.personId }),
-            ...(wanted.expires_in_days !== undefined && { expiresInDays: wanted.expires_in_days }),
+            ownerId: caller.personId,
+            expiresInDays: wanted.expires_in_days,
           });
           await this.audit.record(tx, {
             actor: caller.name,

@@ -13,7 +13,7 @@ export class LoginPageFilter extends FormPageFilter {
     return loginPage({
       next: safeNext(nextOf(request)),
       error: wordsFor(error),
-      ...(username !== undefined && { username }),
+      username,
     });
   }
 }

@@ -97,8 +97,8 @@ export class LoginController {
       username: body.username,
       password: body.password,
       address: request.ip,
-      ...(userAgent !== undefined && { userAgent }),
-      ...(formerToken !== undefined && { formerToken }),
+      userAgent,
+      formerToken,
     });
     setSessionCookie(request, reply, token);
     if (isForm(request)) {

@@ -44,7 +44,7 @@ export class LoginService {
       account,
       known: user?.known === true,
       password,
-      ...(stored !== undefined && { stored }),
+      stored,
       mayPass: user?.enabled === true,
       username: user?.username,
     });
@@ -53,9 +53,9 @@ export class LoginService {
     const session = await this.sessions.begin({
       user,
       address,
-      ...(userAgent !== undefined && { userAgent }),
-      ...(renewedHash !== undefined && { renewedHash }),
-      ...(formerToken !== undefined && { formerToken }),
+      userAgent,
+      renewedHash,
+      formerToken,
     });
     if (!session) throw new InvalidCredentialsError();
     return { ...session, name: user.username, passwordMadeUp: user.password_made_up };

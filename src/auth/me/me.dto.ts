@@ -49,7 +49,7 @@ export class PrincipalDto {
       kind,
       role,
       approval_level: approvalLevelOf(role),
-      ...(limits && { limits: { ...limits } }),
+      limits: limits && { ...limits },
     };
   }
 }

@@ -62,7 +62,7 @@ export class SessionsService implements OnModuleInit {
         userId: user.id,
         tokenHash: sessionHashOf(token)!,
         address,
-        ...(userAgent !== undefined && { userAgent }),
+        userAgent,
       });
       await this.networks.remember(tx, user.id, networkOf(address));
       await this.audit.record(tx, {

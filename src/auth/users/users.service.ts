@@ -86,8 +86,8 @@ export class UsersService {
         (user) => (role ?? user.role) === 'admin' && (enabled ?? user.enabled),
       );
       const user = await this.users.update(tx, id, {
-        ...(role && { role }),
-        ...(enabled !== undefined && { enabled }),
+        role,
+        enabled,
         ...(passwordHash && { passwordHash }),
       });
       if (!user.enabled) await this.sessions.endAll(tx, id);

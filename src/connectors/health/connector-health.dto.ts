@@ -55,7 +55,7 @@ export class ConnectorHealthDto {
       // What was found while it was enabled says nothing about it now.
       message: enabled ? healthMessage : DISABLED,
       ...(enabled && latencyMs !== undefined && { latency_ms: latencyMs }),
-      ...(lastCheckedAt && { checked_at: lastCheckedAt.toISOString() }),
+      checked_at: lastCheckedAt && lastCheckedAt.toISOString(),
     };
   }
 }

@@ -123,12 +123,12 @@ export class IncidentDto extends IncidentSummaryDto {
     const { verdict, resolution, triagedAt } = incident;
     const { created_at, updated_at, ...before } = IncidentSummaryDto.from(incident);
     const after: Omit<IncidentDto, 'raw_data' | keyof typeof before> = {
-      ...(verdict && { verdict: verdict as VerdictDto }),
+      verdict: verdict && (verdict as VerdictDto),
       recommended_actions: incident.recommendedActions,
-      ...(resolution !== undefined && { resolution }),
+      resolution,
       created_at,
       updated_at,
-      ...(triagedAt && { triaged_at: triagedAt.toISOString() }),
+      triaged_at: triagedAt && triagedAt.toISOString(),
     };
     const [head, tail] = [JSON.stringify(before), JSON.stringify(after)];
     return `{"data":${head.slice(0, -1)},"raw_data":${incident.rawData},${tail.slice(1)}}`;

@@ -53,6 +53,6 @@ export class TimelineEntryDto {
   readonly subject?: TimelineSubjectDto;
 
   static from(this: void, { at, event, actor, summary, subject }: TimelineEntry): TimelineEntryDto {
-    return { at: at.toISOString(), event, actor, summary, ...(subject && { subject }) };
+    return { at: at.toISOString(), event, actor, summary, subject };
   }
 }

@@ -85,12 +85,12 @@ export class UpdateIncidentDto {
   static toChange(this: void, body: UpdateIncidentDto): IncidentChange {
     const { severity, status, resolution, incident_type, verdict, recommended_actions } = body;
     const change = {
-      ...(severity && { severity }),
-      ...(status && { status }),
-      ...(resolution !== undefined && { resolution }),
+      severity,
+      status,
+      resolution,
       ...(incident_type && { incidentType: incident_type }),
-      ...(verdict && { verdict: { ...verdict } }),
-      ...(recommended_actions && { recommendedActions: recommended_actions }),
+      verdict: verdict && { ...verdict },
+      recommendedActions: recommended_actions,
     };
     if (Object.keys(change).length > 0) return change;
     throw ValidationError.nothingGiven();

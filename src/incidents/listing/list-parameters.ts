@@ -33,9 +33,9 @@ export function filterSql(filter: IncidentFilter, parameters: Parameters): Filte
   const types = choice(filter.types, 'text', parameters);
   const { source, createdAfter, createdBefore } = filter;
   return {
-    ...(statuses && { statuses }),
-    ...(severities && { severities }),
-    ...(types && { types }),
+    statuses,
+    severities,
+    types,
     ...(source !== undefined && { source: parameters.add(source, 'text') }),
     created: [
       ...(createdAfter ? [`id >= ${parameters.add(firstIdAfter(createdAfter), 'uuid')}`] : []),

@@ -111,9 +111,9 @@ function totalOf(filter: FilterSql): string {
     return `(select count(*) from incidents where ${conditionsOf(filter)})`;
   }
   const by = {
-    ...(filter.statuses && { statuses: filter.statuses.all }),
-    ...(filter.severities && { severities: filter.severities.all }),
-    ...(filter.types && { types: filter.types.all }),
+    statuses: filter.statuses && filter.statuses.all,
+    severities: filter.severities && filter.severities.all,
+    types: filter.types && filter.types.all,
     ...(filter.source && { source: filter.source }),
   };
   return `(${foldedCount(by)} + ${freshCount(by)})`;

@@ -53,7 +53,7 @@ export function timelineOfChange(
   actor: string,
   subject?: TimelineSubject,
 ): NewTimelineEntry[] {
-  const about = { incidentId: after.id, actor, ...(subject && { subject }) };
+  const about = { incidentId: after.id, actor, subject };
   const triaged = after.triagedAt !== before.triagedAt;
   const resolved = after.status === 'resolved' && before.status !== 'resolved';
   const lowered = isNoLongerCritical(before, after);
@@ -127,13 +127,13 @@ export function auditOfChange(
 function auditDetails(before: Incident, after: Incident, wanted: IncidentChange): object {
   return {
     version: after.version,
-    ...(wanted.severity && { severity: { from: before.severity, to: after.severity } }),
+    severity: wanted.severity && { from: before.severity, to: after.severity },
     ...(after.status !== before.status && { status: { from: before.status, to: after.status } }),
     ...(wanted.incidentType && {
       incident_type: { from: before.incidentType, to: after.incidentType },
     }),
-    ...(wanted.verdict && { verdict: after.verdict }),
-    ...(wanted.recommendedActions && { recommended_actions: wanted.recommendedActions }),
-    ...(wanted.resolution !== undefined && { resolution: wanted.resolution }),
+    verdict: wanted.verdict && after.verdict,
+    recommended_actions: wanted.recommendedActions,
+    resolution: wanted.resolution,
   };
 }

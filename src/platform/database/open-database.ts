@@ -118,7 +118,7 @@ async function untilAvailable(
     } catch (error) {
       if (!isDatabaseUnavailable(error) || Date.now() >= deadline) throw error;
       log(`The database does not answer yet (${(error as Error).message}); trying again.`);
-      await sleep(RETRY_MS, undefined, { ...(giveUp && { signal: giveUp }) });
+      await sleep(RETRY_MS, undefined, { signal: giveUp });
     }
   }
 }

@@ -18,7 +18,7 @@ export function errorBody(error: AppError, requestId: string): ErrorBody {
       message: error.message,
       request_id: requestId,
       ...fields,
-      ...(details && { details }),
+      details,
     },
   };
 }

@@ -47,12 +47,12 @@ export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecora
   const content = {
     [contentType]: {
       schema: type ? schemaOf(type, options) : schema,
-      ...(example !== undefined && { example }),
+      example,
     },
   };
   return applyDecorators(
     ...(type ? [ApiExtraModels(type)] : []),
-    ApiResponse({ status, description, content, ...(headers && { headers }) }),
+    ApiResponse({ status, description, content, headers }),
   );
 }
 

@@ -8,7 +8,7 @@ import { AnyQuery } from '../http/handler-options.js';
 import { JSON_UTF8 } from '../http/media-types.js';
 import { ApiAnswer, Operation } from './answers.js';
 
-const FOLDER = join(__dirname, '..', '..', '..', 'openapi');
+const FOLDER = join(__dirname, '../../../openapi');
 
 const DOCUMENT = {
   schema: { type: 'object', additionalProperties: true },

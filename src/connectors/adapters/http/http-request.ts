@@ -34,7 +34,7 @@ export function requestFor(
       }),
       ...renderedHeaders(config, rendering),
     },
-    ...(body !== undefined && { body }),
+    body,
   };
 }
 

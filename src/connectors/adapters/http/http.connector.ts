@@ -72,7 +72,7 @@ export class HttpConnector extends Connector {
     const message = `The service answered with status ${status}${said && `: ${said}`}`;
     if (success_statuses?.includes(status) ?? (status >= 200 && status < 300)) {
       const answered = this.text.data(answer);
-      const data = { status, ...(answered !== undefined && { answer: answered }) };
+      const data = { status, answer: answered };
       return { kind: 'done', message: `The service answered with status ${status}.`, data };
     }
     if (UNCLEAR(status)) throw new OutcomeUnknownError(message, 'broken');

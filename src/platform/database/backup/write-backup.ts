@@ -69,7 +69,7 @@ function refuseExisting({ file, force }: BackupOptions): void {
 async function fill(draft: string, client: Client, options: BackupOptions): Promise<BackupSummary> {
   const unsigned = await manifestOf(client, options);
   const signer = options.plan.signerOf(unsigned.key_ids);
-  const manifest = { ...unsigned, ...(signer && { signed_by: signer.id }) };
+  const manifest = { ...unsigned, signed_by: signer && signer.id };
   const tables: Record<string, TableCount> = {};
   await pipeline(
     framesOf(client, options, { manifest, signer }, tables),
@@ -137,7 +137,7 @@ async function* framesOf(
   yield hashed('sequences', { values: await readSequences(client) });
   if (keys !== undefined) yield hashed('keys', { keys });
   const end = { tables, sha256: hash.digest('hex') };
-  yield encodeFrame('end', { ...end, ...(signer && { mac: macOf(signer.key, end) }) });
+  yield encodeFrame('end', { ...end, mac: signer && macOf(signer.key, end) });
 }
 
 /** COPY hands over row by row; what is written is larger. */

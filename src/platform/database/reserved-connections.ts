@@ -5,16 +5,15 @@ import {
 } from '@nestjs/common';
 import type { QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
-import { connectionOf, createDataSource } from './data-source.js';
+import { connectionOf, createDataSource, type Schema } from './data-source.js';
 import { type Statement, Statements } from './statements.js';
 import { type Participant, Transactions, type Tx } from './transactions.js';
 
 const CONNECTIONS = 3;
-const NO_SCHEMA = { entities: [], migrations: [] };
 
 /**
- * Connections for what must never queue behind the work of others: turning the kill switch, and finding out who asks
- * for it. Each holds one for a moment only.
+ * A small pool of connections beside the one that everything shares, for two things that must never wait behind other
+ * work: turning the kill switch on or off, and finding out who asks for that. Each use holds a connection briefly.
  */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -33,9 +32,9 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     return await new Statements(await this.open()).rows<R>(statement, values);
   }
 
-  /** In advance, while the server still has a place for one more. */
+  /** Connects at the start, while the server still has a free connection. */
   async onApplicationBootstrap(): Promise<void> {
-    // Without a database the service starts all the same, and the next use tries again.
+    // The service starts without a database, too; the next use then tries again.
     await this.open().catch(() => undefined);
   }
 
@@ -54,6 +53,9 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
 
   private connect(): Promise<DataSource> {
     const connection = { ...connectionOf(this.shared), max: CONNECTIONS, idleTimeoutMillis: 0 };
-    return createDataSource(NO_SCHEMA, connection).initialize();
+    // The same entities as the shared pool has: whatever takes part in a transaction may use their repositories.
+    const { entities } = this.shared.options;
+    const schema = { entities: entities as Schema['entities'], migrations: [] };
+    return createDataSource(schema, connection).initialize();
   }
 }

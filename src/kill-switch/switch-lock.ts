@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import type { Tx } from '../platform/database/transactions.js';
-
-const KEY = 4_157_201;
 
 /** A claim whose process hangs would keep an activation waiting for as long. */
 const PATIENCE_MS = 400;
@@ -14,7 +13,7 @@ const PATIENCE_MS = 400;
 @Injectable()
 export class SwitchLock {
   async share(tx: Tx): Promise<void> {
-    await tx.query(`select pg_advisory_xact_lock_shared(${KEY})`);
+    await tx.query(`select pg_advisory_xact_lock_shared(${AdvisoryLock.KillSwitch})`);
   }
 
   /**
@@ -25,7 +24,7 @@ export class SwitchLock {
     await tx.query('savepoint before_switch_lock');
     try {
       await tx.query(`set local lock_timeout = ${PATIENCE_MS}`);
-      await tx.query(`select pg_advisory_xact_lock(${KEY})`);
+      await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.KillSwitch})`);
       await tx.query('set local lock_timeout = default');
       return true;
     } catch (error) {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Page } from '../../platform/paging/page.js';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
@@ -17,7 +18,7 @@ const COUNT_WAITING = {
 
 const LOCK_FOLD = {
   name: 'actions_lock_fold',
-  text: `select pg_try_advisory_xact_lock(4157203) as locked`,
+  text: `select pg_try_advisory_xact_lock(${AdvisoryLock.ActionCounts}) as locked`,
 };
 
 const FOLD = {

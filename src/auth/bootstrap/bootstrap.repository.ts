@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-
-const BOOTSTRAP_LOCK = 7_203_442;
 
 @Injectable()
 export class BootstrapRepository {
@@ -10,7 +9,10 @@ export class BootstrapRepository {
 
   /** Replicas that start together take turns; the later ones find what the first one made. */
   async lock(tx: Tx): Promise<void> {
-    const statement = { name: 'bootstrap_lock', text: `select pg_advisory_xact_lock($1)` };
-    await this.statements.rowsIn(tx, statement, [BOOTSTRAP_LOCK]);
+    const statement = {
+      name: 'bootstrap_lock',
+      text: `select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`,
+    };
+    await this.statements.rowsIn(tx, statement);
   }
 }

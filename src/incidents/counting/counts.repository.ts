@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { Statements, type Statement } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { FRESH_DELTAS } from './counts.sql.js';
-
-/** One fold at a time in a database, whichever replica does it. */
-const FOLD_LOCK = 7_203_445;
 
 /** A deep page reads at most a few times this many ids that it does not show. */
 const SEGMENT_ROWS = 256;
@@ -22,7 +20,7 @@ const patient = (name: string, text: string): PatientStatement => ({
 
 const TRY_LOCK: Statement = {
   name: 'incidents_fold_lock',
-  text: `select pg_try_advisory_xact_lock(${FOLD_LOCK}) as locked`,
+  text: `select pg_try_advisory_xact_lock(${AdvisoryLock.IncidentCounts}) as locked`,
 };
 
 /**

@@ -1,9 +1,7 @@
+import { AdvisoryLock } from './advisory-locks.js';
 import { patientConnectionOptions } from './connection.js';
 import { createDataSource, type Schema } from './data-source.js';
 import { requireUsableDatabase } from './schema-checks.js';
-
-/** Held by whoever changes the schema. */
-export const MIGRATION_LOCK = 7_203_441;
 
 /** Brings the schema up to date. Replicas that start together migrate one after the other, the later ones nothing. */
 export async function migrate(url: string, schema: Schema): Promise<void> {
@@ -11,7 +9,7 @@ export async function migrate(url: string, schema: Schema): Promise<void> {
   try {
     const lock = dataSource.createQueryRunner();
     try {
-      await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      await lock.query(`select pg_advisory_lock(${AdvisoryLock.Migration})`);
       await requireUsableDatabase(dataSource, schema);
       await dataSource.runMigrations({ transaction: 'each' });
     } finally {

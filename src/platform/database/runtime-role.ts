@@ -1,7 +1,6 @@
 import { Client } from 'pg';
+import { AdvisoryLock } from './advisory-locks.js';
 import { withLibpqMeaning } from './connection.js';
-
-const GRANT_LOCK = 7_203_443;
 
 /** Tables that the running service only adds to, or changes in part; every other one it reads and writes. */
 const LESS_THAN_ALL: Readonly<Record<string, string>> = {
@@ -29,7 +28,7 @@ export async function grantRuntime(
   await owner.connect();
   try {
     await owner.query('begin');
-    await owner.query('select pg_advisory_xact_lock($1)', [GRANT_LOCK]);
+    await owner.query(`select pg_advisory_xact_lock(${AdvisoryLock.Grants})`);
     await requireLesserRole(owner, role);
     for (const statement of await grantsFor(owner, role, librarySchemas)) {
       await owner.query(statement);

@@ -5,7 +5,7 @@ import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { lastUnknown } from '../applied-migrations.js';
 import { commandConnection } from '../connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
-import { MIGRATION_LOCK } from '../migrate.js';
+import { AdvisoryLock } from '../advisory-locks.js';
 import { Transactions, type Tx } from '../transactions.js';
 import { BackupError, type SequenceValue } from './backup-format.js';
 import type { RestorePlan } from './backup-plan.js';
@@ -48,7 +48,7 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
   const client = (await tx.queryRunner!.connect()) as ClientBase;
   await requireOwner(client);
   // A service that starts meanwhile waits here for what this leaves.
-  await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
   const applied = await appliedMigrations(client);
   refuseNewer(applied, schema, 'The database');
   if (!force && (await isUsed(client, applied))) {

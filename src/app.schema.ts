@@ -2,7 +2,7 @@ import { ActionCountDeltaEntity } from './actions/listing/action-count-delta.ent
 import { ActionCountEntity } from './actions/listing/action-count.entity.js';
 import { ActionEntity } from './actions/records/action.entity.js';
 import { ApiKeyEntity } from './auth/keys/api-key.entity.js';
-import { AuditAttestationEntity } from './audit/chain/audit-attestation.entity.js';
+import { AuditAttestationEntity } from './audit/verification/audit-attestation.entity.js';
 import { AuditSealEntity } from './audit/chain/audit-seal.entity.js';
 import { ConnectorEntity } from './connectors/connector.entity.js';
 import { DomainEventEntity } from './platform/jobs/events/domain-event.entity.js';

@@ -51,13 +51,13 @@ export class AuditLog {
 
   /** The parameters of `insertAuditRow`, for a hot path that records in the statement of its change. */
   valuesOf(entry: AuditEntry): unknown[] {
-    return this.noted(auditRowValues(this.rowOf(entry)), 1);
+    return this.rememberValues(auditRowValues(this.rowOf(entry)), 1);
   }
 
   /** The parameters of `insertAuditRows`. */
   valuesOfAll(entries: readonly AuditEntry[]): unknown[] {
     const values = auditRowsValues(entries.map((entry) => this.rowOf(entry)));
-    return this.noted(values, entries.length);
+    return this.rememberValues(values, entries.length);
   }
 
   /** For who inserts the `values` of `valuesOf` or `valuesOfAll`: counts the rows when their transaction commits. */
@@ -68,10 +68,10 @@ export class AuditLog {
   /** The same after a statement that was a transaction of its own. */
   count(values: readonly unknown[]): void {
     const made = this.made.get(values);
-    if (made) this.writer.committed(made.writer, made.rows);
+    if (made) this.writer.countCommitted(made.writer, made.rows);
   }
 
-  private noted(values: unknown[], rows: number): unknown[] {
+  private rememberValues(values: unknown[], rows: number): unknown[] {
     this.made.set(values, { writer: this.writer.id, rows });
     return values;
   }

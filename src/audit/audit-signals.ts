@@ -6,8 +6,8 @@ import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { AuditAnchor } from './anchor/audit-anchor.js';
 import { AuditBacklog } from './chain/audit-backlog.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
-import { AuditSealing } from './chain/audit-sealing.js';
-import { AuditVerifier } from './chain/audit-verifier.js';
+import { AuditSealingLoop } from './chain/audit-sealing-loop.js';
+import { AuditVerifier } from './verification/audit-verifier.js';
 import { AuditWitness } from './anchor/audit-witness.js';
 
 /** Shows operators whether the trail is sealed, and is what it was. */
@@ -17,7 +17,7 @@ export class AuditSignals implements OnModuleInit {
     private readonly dataSource: DataSource,
     private readonly chain: AuditChainRepository,
     private readonly backlog: AuditBacklog,
-    private readonly sealing: AuditSealing,
+    private readonly sealing: AuditSealingLoop,
     private readonly witness: AuditWitness,
     private readonly verifier: AuditVerifier,
     private readonly anchor: AuditAnchor,

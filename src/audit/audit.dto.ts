@@ -3,7 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsString, Length } from 'class-validator';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import { IsIsoTime, Optional } from '../platform/validation/decorators.js';
-import type { Verification } from './chain/audit-verifier.js';
+import type { Verification } from './verification/audit-verifier.js';
 import type { AuditRecord } from './audit.service.js';
 import { AUDIT_ACTIONS, type AuditAction } from './audit-actions.js';
 

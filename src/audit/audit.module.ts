@@ -8,10 +8,10 @@ import { AuditKeys } from './chain/audit-keys.js';
 import { AuditListRepository } from './audit-list.repository.js';
 import { AuditLog } from './audit-log.js';
 import { AuditSealer } from './chain/audit-sealer.js';
-import { AuditSealing } from './chain/audit-sealing.js';
+import { AuditSealingLoop } from './chain/audit-sealing-loop.js';
 import { AuditSignals } from './audit-signals.js';
-import { AuditVerifier } from './chain/audit-verifier.js';
-import { AuditVerifyRepository } from './chain/audit-verify.repository.js';
+import { AuditVerifier } from './verification/audit-verifier.js';
+import { AuditVerifyRepository } from './verification/audit-verify.repository.js';
 import { AuditWitness } from './anchor/audit-witness.js';
 import { AuditWriter } from './writing/audit-writer.js';
 import { AuditController } from './audit.controller.js';
@@ -29,7 +29,7 @@ import { AuditService } from './audit.service.js';
     AuditChainRepository,
     AuditBacklog,
     AuditSealer,
-    AuditSealing,
+    AuditSealingLoop,
     AuditSignals,
     AuditVerifyRepository,
     AuditVerifier,

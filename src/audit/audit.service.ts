@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import type { AuditSubject } from './audit-entry.js';
 import { type AuditFilter, AuditListRepository, type ListedRow } from './audit-list.repository.js';
-import { AuditVerifier, type Verification } from './chain/audit-verifier.js';
+import { AuditVerifier, type Verification } from './verification/audit-verifier.js';
 
 export interface AuditQuery extends AuditFilter, PageRequest {
   /** Oldest first; otherwise newest first. */

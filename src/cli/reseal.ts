@@ -1,7 +1,7 @@
 import { sealedColumns } from '../app.sealed.js';
 import { anchorFileOf, signAnchorAnew } from '../audit/anchor/anchor-file.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
-import { AuditResealing } from '../audit/chain/audit-resealing.js';
+import { AuditResealing } from '../audit/verification/audit-resealing.js';
 import { logOfCommand } from '../audit/writing/log-of-command.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AffectedWork, type HeldCounts } from './affected-work.js';
-import type { KillSwitchState } from './kill-switch-state.js';
+import { RegisteredWork, type HeldCounts } from './registered-work.js';
+import type { KillSwitchState } from './kill-switch.errors.js';
 import { KillSwitchRepository } from './kill-switch.repository.js';
 
 /** The switch as callers read it. */
@@ -8,7 +8,7 @@ import { KillSwitchRepository } from './kill-switch.repository.js';
 export class KillSwitchStatus {
   constructor(
     private readonly states: KillSwitchRepository,
-    private readonly work: AffectedWork,
+    private readonly work: RegisteredWork,
   ) {}
 
   async read(): Promise<{ state: KillSwitchState; held: HeldCounts }> {

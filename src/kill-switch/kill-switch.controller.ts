@@ -15,7 +15,11 @@ import {
   KillSwitchStatusDto,
 } from './kill-switch.dto.js';
 import { KillSwitchStatus } from './kill-switch-status.js';
-import { type Activated, type Deactivated, SwitchTurning } from './switch-turning.js';
+import {
+  type Activated,
+  type Deactivated,
+  KillSwitchActivation,
+} from './kill-switch-activation.js';
 
 /** Longer than an activation takes to be answered. */
 const ANSWERED_WITHIN_MS = 5_000;
@@ -25,7 +29,7 @@ const ANSWERED_WITHIN_MS = 5_000;
 export class KillSwitchController {
   constructor(
     private readonly status: KillSwitchStatus,
-    private readonly turning: SwitchTurning,
+    private readonly activation: KillSwitchActivation,
   ) {}
 
   @Get()
@@ -59,7 +63,7 @@ export class KillSwitchController {
     const remember = idempotency.remember((state: Activated) => KillSwitchActivationDto.of(state), {
       provisionalForMs: ANSWERED_WITHIN_MS,
     });
-    return KillSwitchActivationDto.of(await this.turning.activate(caller, reason, remember));
+    return KillSwitchActivationDto.of(await this.activation.activate(caller, reason, remember));
   }
 
   @Post('deactivate')
@@ -80,6 +84,6 @@ export class KillSwitchController {
     const remember = idempotency.remember((state: Deactivated) =>
       KillSwitchDeactivationDto.of(state),
     );
-    return KillSwitchDeactivationDto.of(await this.turning.deactivate(caller, wanted, remember));
+    return KillSwitchDeactivationDto.of(await this.activation.deactivate(caller, wanted, remember));
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { type KillSwitchState, KillSwitchUnreadableError } from './kill-switch-state.js';
+import { type KillSwitchState, KillSwitchUnreadableError } from './kill-switch.errors.js';
 
 interface Row {
   readonly active: boolean;

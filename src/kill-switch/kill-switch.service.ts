@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../platform/database/transactions.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { AffectedWork } from './affected-work.js';
+import { RegisteredWork } from './registered-work.js';
 import { type HeldName, type HeldWork, KillSwitch, type UnderWay } from './kill-switch.js';
 import {
   KillSwitchActiveError,
   type KillSwitchState,
   KillSwitchUnreadableError,
-} from './kill-switch-state.js';
+} from './kill-switch.errors.js';
 import { KillSwitchRepository } from './kill-switch.repository.js';
 import { Permit, presentTimes } from './permit.js';
 import { SwitchLock } from './switch-lock.js';
@@ -18,13 +18,13 @@ export class KillSwitchService extends KillSwitch {
     private readonly transactions: Transactions,
     private readonly states: KillSwitchRepository,
     private readonly lock: SwitchLock,
-    private readonly work: AffectedWork,
+    private readonly work: RegisteredWork,
   ) {
     super();
   }
 
   async claimPermit(tx: Tx): Promise<Permit> {
-    await this.lock.share(tx);
+    await this.lock.lockShared(tx);
     const since = presentTimes();
     // A statement of its own: it has to see what was committed while this one waited for the lock.
     const state = await this.states.readIn(tx);

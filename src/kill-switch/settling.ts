@@ -13,8 +13,8 @@ const OLD_MS = 10_000;
  * ended cannot be known, because a replica that hung may have lost one to another and not know it yet.
  */
 @Injectable()
-export class Settling {
-  async afterCommit(activeForMs: number): Promise<void> {
+export class EarlierPermits {
+  async waitUntilLapsed(activeForMs: number): Promise<void> {
     if (activeForMs < OLD_MS) await sleep(PERMIT_MS + MARGIN_MS);
   }
 }

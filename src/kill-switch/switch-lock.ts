@@ -12,7 +12,7 @@ const PATIENCE_MS = 400;
  */
 @Injectable()
 export class SwitchLock {
-  async share(tx: Tx): Promise<void> {
+  async lockShared(tx: Tx): Promise<void> {
     await tx.query(`select pg_advisory_xact_lock_shared(${AdvisoryLock.KillSwitch})`);
   }
 
@@ -20,7 +20,7 @@ export class SwitchLock {
    * Waits for the claims that are being made, but not for ever: false when it went on without them. They then still
    * cannot send anything after the permit's time, so the promise of an activation holds either way.
    */
-  async seize(tx: Tx): Promise<boolean> {
+  async lockExclusively(tx: Tx): Promise<boolean> {
     await tx.query('savepoint before_switch_lock');
     try {
       await tx.query(`set local lock_timeout = ${PATIENCE_MS}`);

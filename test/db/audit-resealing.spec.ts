@@ -1,5 +1,5 @@
 import { acceptHead } from '../../src/audit/anchor/accept-head.js';
-import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
+import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 
 /** Two pages and a part of a third. */

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { acceptHead, HEAD_ACCEPTED } from '../../src/audit/anchor/accept-head.js';
 import { signAnchorAnew } from '../../src/audit/anchor/anchor-file.js';
-import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
+import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
 import { faultOfLine } from '../../src/audit/anchor/check-head.js';
 import { loggedHead } from '../../src/audit/anchor/logged-head.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
@@ -48,7 +48,7 @@ describe('what is known of the audit trail outside its database', () => {
   /** The next start of the service, which knows what the file says. */
   async function restarted(keys = [key]): Promise<Replica> {
     const next = harness.replica(keys, { anchorFile });
-    await next.anchor.hear();
+    await next.anchor.tellWitness();
     return next;
   }
 
@@ -62,7 +62,7 @@ describe('what is known of the audit trail outside its database', () => {
     beforeEach(async () => {
       putBack = await harness.keepState();
       await write(2);
-      await replica.anchor.keep();
+      await replica.anchor.write();
       await putBack();
     });
 
@@ -88,7 +88,7 @@ describe('what is known of the audit trail outside its database', () => {
       const stranger = harness.replica([key]);
       await write(5, stranger);
       await replica.sealAll();
-      await replica.anchor.keep();
+      await replica.anchor.write();
       expect(await (await restarted()).verify()).toMatchObject({
         valid: false,
         checked: 8,
@@ -113,7 +113,7 @@ describe('what is known of the audit trail outside its database', () => {
       await accept();
       for (const one of [replica, await restarted()]) {
         await one.sealAll();
-        await one.anchor.keep();
+        await one.anchor.write();
         expect(one.witness.rewound).toBe(false);
         expect(await one.verify()).toEqual({ ...VALID, checked: 4 });
       }
@@ -131,7 +131,7 @@ describe('what is known of the audit trail outside its database', () => {
 
     it('is valid, too, for a process that is told of its last seal after the acceptance', async () => {
       await accept();
-      replica.witness.saw({ seq: 9n, hash: Buffer.alloc(32, 1) });
+      replica.witness.sawHead({ seq: 9n, hash: Buffer.alloc(32, 1) });
       await replica.sealAll();
       expect(replica.witness.rewound).toBe(false);
       expect(await replica.verify()).toEqual({ ...VALID, checked: 4 });
@@ -159,7 +159,7 @@ describe('what is known of the audit trail outside its database', () => {
     await replica.sealAll();
     const putBack = await harness.keepState();
     await write(1);
-    await replica.anchor.keep();
+    await replica.anchor.write();
     await putBack();
     expect(await replica.verify()).toMatchObject({ valid: false, head_rewound: true });
     expect(await (await restarted()).verify()).toMatchObject({ valid: false, head_rewound: true });
@@ -186,7 +186,7 @@ describe('what is known of the audit trail outside its database', () => {
 
     it('are missed by the next start, from the file', async () => {
       await harness.record(replica);
-      await replica.anchor.keep();
+      await replica.anchor.write();
       await removeUnsealed();
       expect(await (await restarted()).verify()).toMatchObject({ valid: false, missing: 1 });
     });
@@ -220,22 +220,22 @@ describe('what is known of the audit trail outside its database', () => {
 
   describe('the file', () => {
     it('is for its owner alone, is replaced whole and holds the head', async () => {
-      await replica.anchor.keep();
+      await replica.anchor.write();
       const first = statSync(anchorFile);
       expect(first.mode & 0o777).toBe(0o600);
-      await replica.anchor.keep();
+      await replica.anchor.write();
       expect(statSync(anchorFile).ino).toBe(first.ino);
       await write(1);
-      await replica.anchor.keep();
+      await replica.anchor.write();
       expect(statSync(anchorFile).ino).not.toBe(first.ino);
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '4' });
     });
 
     it('is made again when it is lost', async () => {
-      await replica.anchor.keep();
+      await replica.anchor.write();
       rmSync(anchorFile);
       await write(1);
-      await replica.anchor.keep();
+      await replica.anchor.write();
       expect(existsSync(anchorFile)).toBe(true);
       expect(replica.anchor.fault).toBeUndefined();
     });
@@ -245,43 +245,43 @@ describe('what is known of the audit trail outside its database', () => {
       ['changed', (text: string) => text.replace('"seq": "3"', '"seq": "2"')],
       ['empty', () => ''],
     ])('says so when it is %s, and is left for somebody to look at', async (_, change) => {
-      await replica.anchor.keep();
+      await replica.anchor.write();
       const spoilt = change(readFileSync(anchorFile, 'utf8'));
       writeFileSync(anchorFile, spoilt);
       const next = await restarted();
       await next.sealAll();
-      await next.anchor.keep();
+      await next.anchor.write();
       expect(next.anchor.fault).toContain(anchorFile);
       expect(readFileSync(anchorFile, 'utf8')).toBe(spoilt);
       expect(await next.verify()).toEqual({ ...VALID, checked: 3 });
       rmSync(anchorFile);
-      await next.anchor.keep();
+      await next.anchor.write();
       expect(next.anchor.fault).toBeUndefined();
     });
 
     it('is not believed under a key that nobody has, and is under an old one', async () => {
-      await replica.anchor.keep();
+      await replica.anchor.write();
       const stranger = await restarted([newKey()]);
-      await stranger.anchor.keep();
+      await stranger.anchor.write();
       expect(stranger.anchor.fault).toContain('SECRETS_KEY');
       const rotated = await restarted([newKey(), key]);
-      await rotated.anchor.keep();
+      await rotated.anchor.write();
       expect(rotated.anchor.fault).toBeUndefined();
       expect(rotated.witness.head.seq).toBe(3n);
     });
 
     it('of a lost key is taken anew once the trail was accepted without that key, and not before', async () => {
-      await replica.anchor.keep();
+      await replica.anchor.write();
       const lostKeyFile = readFileSync(anchorFile, 'utf8');
       const next = newKey();
-      await (await restarted([next])).anchor.keep();
+      await (await restarted([next])).anchor.write();
       expect(readFileSync(anchorFile, 'utf8')).toBe(lostKeyFile);
 
       const lost = replica.keys.chain.first.id;
       await reseal(harness.replica([next]), [lost]);
       const after = await restarted([next]);
       await after.sealAll();
-      await after.anchor.keep();
+      await after.anchor.write();
       expect(after.anchor.fault).toBeUndefined();
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({
         seq: '4',
@@ -295,13 +295,13 @@ describe('what is known of the audit trail outside its database', () => {
     it('that was spoilt after somebody accepted the trail is left for somebody to look at', async () => {
       await accept();
       await replica.sealAll();
-      await replica.anchor.keep();
+      await replica.anchor.write();
       writeFileSync(anchorFile, 'spoilt');
       const later = new Date(Date.now() + 60_000);
       utimesSync(anchorFile, later, later);
       const next = await restarted();
       await next.sealAll();
-      await next.anchor.keep();
+      await next.anchor.write();
       expect(next.anchor.fault).toContain(anchorFile);
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
@@ -309,7 +309,7 @@ describe('what is known of the audit trail outside its database', () => {
     it('of a replaced key is signed with the new one, and still knows what it knew', async () => {
       const putBack = await harness.keepState();
       await write(2);
-      await replica.anchor.keep();
+      await replica.anchor.write();
       await putBack();
       const next = newKey();
       const rotated = harness.replica([next, key]);
@@ -318,14 +318,14 @@ describe('what is known of the audit trail outside its database', () => {
       const alone = await restarted([next]);
       expect(alone.witness.head.seq).toBe(5n);
       expect(await alone.verify()).toMatchObject({ valid: false, head_rewound: true });
-      await alone.anchor.keep();
+      await alone.anchor.write();
       expect(alone.anchor.fault).toBeUndefined();
     });
 
     it('is neither made nor believed by who replaces a key', async () => {
       await signAnchorAnew(anchorFile, replica.keys);
       expect(existsSync(anchorFile)).toBe(false);
-      await replica.anchor.keep();
+      await replica.anchor.write();
       writeFileSync(anchorFile, 'spoilt');
       await signAnchorAnew(anchorFile, replica.keys);
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
@@ -333,11 +333,11 @@ describe('what is known of the audit trail outside its database', () => {
 
     it('that cannot be written is said, and hinders nothing', async () => {
       writeFileSync(join(home, 'folder'), 'a file where the folder should be');
-      await replica.anchor.keep();
+      await replica.anchor.write();
       expect(replica.anchor.fault).toContain(anchorFile);
       await write(1);
       rmSync(join(home, 'folder'));
-      await replica.anchor.keep();
+      await replica.anchor.write();
       expect(replica.anchor.fault).toBeUndefined();
     });
 
@@ -345,8 +345,8 @@ describe('what is known of the audit trail outside its database', () => {
       const other = harness.replica([key], { anchorFile });
       await other.sealAll();
       await write(2);
-      await replica.anchor.keep();
-      await other.anchor.keep();
+      await replica.anchor.write();
+      await other.anchor.write();
       expect(other.witness.head.seq).toBe(5n);
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '5' });
     });

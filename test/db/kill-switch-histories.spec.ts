@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Settling } from '../../src/kill-switch/settling.js';
+import { EarlierPermits } from '../../src/kill-switch/settling.js';
 import { SwitchLock } from '../../src/kill-switch/switch-lock.js';
 import { type HistoryRecord, violationsIn } from '../support/kill-switch/history.js';
 import { type Parts, SwitchReplica } from '../support/kill-switch/switch-replica.js';
@@ -9,14 +9,14 @@ const CLAIMERS = 6;
 const ROUNDS = 3;
 
 class NoLock extends SwitchLock {
-  override async share(): Promise<void> {}
-  override async seize(): Promise<boolean> {
+  override async lockShared(): Promise<void> {}
+  override async lockExclusively(): Promise<boolean> {
     return true;
   }
 }
 
-class NoWindow extends Settling {
-  override async afterCommit(): Promise<void> {}
+class NoWindow extends EarlierPermits {
+  override async waitUntilLapsed(): Promise<void> {}
 }
 
 interface Run {
@@ -77,7 +77,7 @@ describe('the histories of a kill switch with two replicas', () => {
   });
 
   it('show the fault without the window', async () => {
-    const { history } = await run(database.url, { settling: new NoWindow() });
+    const { history } = await run(database.url, { earlierPermits: new NoWindow() });
     expect(violationsIn(history).map(({ rule }) => rule)).toContain('sent while on');
   });
 

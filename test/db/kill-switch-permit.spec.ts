@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
-import type { AffectedWork } from '../../src/kill-switch/affected-work.js';
+import type { RegisteredWork } from '../../src/kill-switch/registered-work.js';
 import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
 import { KillSwitchService } from '../../src/kill-switch/kill-switch.service.js';
 import { PERMIT_MS, type Permit } from '../../src/kill-switch/permit.js';
@@ -26,7 +26,7 @@ describe('the permit of a claim', () => {
       transactions,
       new KillSwitchRepository(new Statements(dataSource)),
       new SwitchLock(),
-      {} as AffectedWork,
+      {} as RegisteredWork,
     );
   });
   afterAll(() => database?.close());
@@ -54,7 +54,7 @@ describe('the permit of a claim', () => {
   it('reads what was committed while the claim waited for an activation', async () => {
     let late: Promise<unknown> | undefined;
     await transactions.run(async (tx) => {
-      expect(await new SwitchLock().seize(tx)).toBe(true);
+      expect(await new SwitchLock().lockExclusively(tx)).toBe(true);
       late = killSwitch.renewPermit().catch((error: unknown) => error);
       while ((await waiters(tx)) === 0);
       await new KillSwitchRepository(new Statements(database.dataSource)).activate(tx, 'now', 'x');

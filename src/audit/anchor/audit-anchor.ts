@@ -11,7 +11,7 @@ export class AuditAnchor {
   private readonly logger = new Logger(AuditAnchor.name);
   readonly path: string;
   private trouble: string | undefined;
-  private kept = '';
+  private written = '';
 
   constructor(
     settings: Settings,
@@ -27,19 +27,19 @@ export class AuditAnchor {
   }
 
   /** The witness learns what the file holds. What is wrong with the file, `keep` says: it knows what was accepted since. */
-  async hear(): Promise<void> {
+  async tellWitness(): Promise<void> {
     await this.learn();
   }
 
   /** Writes the file when there is something new. */
-  async keep(): Promise<void> {
-    if (this.trouble === undefined && this.kept === this.present()) return;
+  async write(): Promise<void> {
+    if (this.trouble === undefined && this.written === this.present()) return;
     const refusal = await this.learn();
     if (refusal !== undefined) return this.report(refusal);
     const present = this.present();
     try {
       await writeAnchor(this.path, this.witness.testimony(), this.keys);
-      this.kept = present;
+      this.written = present;
       if (this.trouble !== undefined) this.logger.log(`${this.path} is written again.`);
       this.trouble = undefined;
     } catch (error) {
@@ -51,14 +51,14 @@ export class AuditAnchor {
   private async learn(): Promise<string | undefined> {
     try {
       const testimony = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
-      if (testimony) this.witness.hear(testimony);
+      if (testimony) this.witness.learn(testimony);
       if (testimony || (await this.isOlderThanAcceptance())) return undefined;
       return `${this.path} is damaged or not signed with a key of SECRETS_KEY, and is not written over: find out why, then move it away.`;
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') {
         return `${this.path} cannot be read (${codeOf(error)}), and is not written over.`;
       }
-      if (this.kept !== '') this.report(`${this.path} was removed; it is written again.`);
+      if (this.written !== '') this.report(`${this.path} was removed; it is written again.`);
       return undefined;
     }
   }

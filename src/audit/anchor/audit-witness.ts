@@ -34,7 +34,7 @@ export class AuditWitness {
   private former: readonly WriterCount[] = [];
   private accepted = 0;
   private lookedAt = NOTHING.at;
-  private lost = false;
+  private wentBack = false;
 
   constructor(
     private readonly chain: AuditChainRepository,
@@ -49,7 +49,7 @@ export class AuditWitness {
 
   /** The chain has left the way that this process has seen. */
   get rewound(): boolean {
-    return this.lost;
+    return this.wentBack;
   }
 
   /** When somebody last accepted the trail as it was. */
@@ -63,23 +63,23 @@ export class AuditWitness {
   }
 
   /** What another process, or this one in its former life, has seen. */
-  hear({ head, writers }: Testimony): void {
+  learn({ head, writers }: Testimony): void {
     if (head.seq > this.last.seq && head.at.getTime() > this.accepted) this.last = head;
     const others = writers.filter(({ writer }) => writer !== this.writer.id);
     this.former = merged(this.former, others);
   }
 
   /** Holds the end of the chain against what was seen. */
-  async compare(manager: EntityManager, end: ChainEnd): Promise<void> {
+  async compareWith(manager: EntityManager, end: ChainEnd): Promise<void> {
     await this.lookForAcceptance(manager, end);
     this.lookedAt = this.clock.now();
     const honoured = await this.isHonoured(manager, this.last);
-    if (!honoured && !this.lost) {
+    if (!honoured && !this.wentBack) {
       this.logger.error(
         `The audit chain went back: it was seen to reach ${describe(this.last)} and now ends at ${describe(end.lastSeal)}. After the restore of a backup that is right: npm run audit -- accept-head.`,
       );
     }
-    this.lost = !honoured;
+    this.wentBack = !honoured;
   }
 
   async isHonoured(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
@@ -92,8 +92,8 @@ export class AuditWitness {
    * To be called when what leads there has committed. It counts as seen when the chain was held against it: a restore
    * waits for the commit, and what it then accepts is later, however late this process is told.
    */
-  saw({ seq, hash }: SealedPoint): void {
-    if (!this.lost && seq > this.last.seq) this.last = { seq, hash, at: this.lookedAt };
+  sawHead({ seq, hash }: SealedPoint): void {
+    if (!this.wentBack && seq > this.last.seq) this.last = { seq, hash, at: this.lookedAt };
   }
 
   private async lookForAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
@@ -101,9 +101,9 @@ export class AuditWitness {
     if (!row || row.at.getTime() <= this.accepted || !isGenuine(row, this.keys.rows)) return;
     this.accepted = row.at.getTime();
     this.former = this.former.filter(({ writer }) => timeOfId(writer) > this.accepted);
-    if (timeOfId(this.writer.id) <= this.accepted) this.writer.beginAnew();
+    if (timeOfId(this.writer.id) <= this.accepted) this.writer.startNewId();
     if (this.last.at.getTime() > this.accepted) return;
-    if (this.lost) this.logger.warn('The audit chain as it is was accepted for the right one.');
+    if (this.wentBack) this.logger.warn('The audit chain as it is was accepted for the right one.');
     const { seq, hash } = end.lastSeal;
     this.last = { seq, hash, at: this.clock.now() };
   }

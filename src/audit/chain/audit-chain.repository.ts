@@ -5,7 +5,7 @@ import { GENESIS, HASH_BYTES } from './audit-chain.js';
 import type { AuditRow } from '../audit-entry.js';
 import { HEAD_ACCEPTED } from '../anchor/accept-head.js';
 import type { ChainEnd, ChainHead, Cursor } from './chain-head.js';
-import type { Round } from './sealing-round.js';
+import type { SealingRound } from './sealing-round.js';
 
 /** Rows in one transaction of the sealer: some 20 ms of work, and few to do again when it is killed. */
 export const PAGE_ROWS = 1_000;
@@ -83,7 +83,7 @@ export class AuditChainRepository {
 
   async pageOf(
     manager: EntityManager,
-    round: Pick<Round, 'from' | 'to' | 'after'>,
+    round: Pick<SealingRound, 'from' | 'to' | 'after'>,
   ): Promise<PageRow[]> {
     return round.from === null
       ? await this.pageById(manager, round.after.id)

@@ -9,8 +9,8 @@ import {
 } from './audit-chain.repository.js';
 import { AuditKeys } from './audit-keys.js';
 import { AuditWitness } from '../anchor/audit-witness.js';
-import { faultOf, signHead } from './chain-head.js';
-import { progressAfter, type Round, roundAt } from './sealing-round.js';
+import { faultOfEnd, signHead } from './chain-head.js';
+import { progressAfter, type SealingRound, roundAt } from './sealing-round.js';
 
 /** Sealing on would lend the service's signature to what somebody did to the chain. */
 export class BrokenChainError extends Error {
@@ -41,7 +41,7 @@ export class AuditSealer {
   async sealPage(): Promise<SealingResult> {
     const sealed = await this.transactions.run((tx) => this.sealIn(tx));
     if (sealed === undefined) return 'elsewhere';
-    this.witness.saw(sealed.point);
+    this.witness.sawHead(sealed.point);
     return sealed.more ? 'more' : 'done';
   }
 
@@ -49,9 +49,9 @@ export class AuditSealer {
     const locked = await this.chain.lockHead(tx);
     const end = await this.chain.readEnd(tx);
     if (!locked && end.head) return undefined;
-    const fault = faultOf(end, this.keys.chain);
+    const fault = faultOfEnd(end, this.keys.chain);
     if (fault !== undefined) throw new BrokenChainError(fault);
-    await this.witness.compare(tx, end);
+    await this.witness.compareWith(tx, end);
 
     const round = roundAt(end);
     const page = await this.chain.pageOf(tx, round);
@@ -81,7 +81,7 @@ export class AuditSealer {
     return { seals, point };
   }
 
-  private async beginHead(tx: Tx, { cluster }: Round): Promise<boolean> {
+  private async beginHead(tx: Tx, { cluster }: SealingRound): Promise<boolean> {
     const nothing = { cluster, sealedTo: null, sealingTo: null, after: null };
     return await this.chain.beginHead(tx, signHead(this.keys.chain.first, GENESIS, nothing));
   }

@@ -36,7 +36,7 @@ export function signHead({ id, key }: NamedKey, point: SealedPoint, progress: Pr
 }
 
 /** In words, what is wrong with the end of the chain; the service alone writes it, so nothing but tampering explains it. */
-export function faultOf({ head, lastSeal }: ChainEnd, keys: KeyRing): string | undefined {
+export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string | undefined {
   if (!head) return lastSeal.seq === GENESIS.seq ? undefined : 'its head was removed';
   const named = keys.find(head.keyId);
   if (!named)

@@ -4,7 +4,7 @@ import type { ChainEnd, Cursor, Progress } from './chain-head.js';
 export const BEFORE_ALL: Cursor = { xid: '0', id: '00000000-0000-0000-0000-000000000000' };
 
 /** What one round seals: the rows that `to` sees and `from` does not, in pages, each after the last. */
-export interface Round {
+export interface SealingRound {
   readonly cluster: string;
   readonly from: string | null;
   readonly to: string;
@@ -14,7 +14,7 @@ export interface Round {
 }
 
 /** Goes on with the round under way, or begins one that reaches to the present. */
-export function roundAt({ head, now, restored }: ChainEnd): Round {
+export function roundAt({ head, now, restored }: ChainEnd): SealingRound {
   const { cluster, snapshot } = now;
   if (!head || restored) {
     return { cluster, from: null, to: snapshot, after: BEFORE_ALL, unfinished: restored };
@@ -32,7 +32,7 @@ export function roundAt({ head, now, restored }: ChainEnd): Round {
 }
 
 /** Where things stand after a page: `last` is its last row, absent when the round is over. */
-export function progressAfter(round: Round, last: Cursor | undefined): Progress {
+export function progressAfter(round: SealingRound, last: Cursor | undefined): Progress {
   const { cluster, from, to } = round;
   return last
     ? { cluster, sealedTo: from, sealingTo: to, after: { xid: last.xid, id: last.id } }

@@ -1,5 +1,5 @@
 import type { KeyRing, NamedKey } from '../../platform/secrets/key-ring.js';
-import type { SealAttestation } from '../chain/audit-attestation.js';
+import type { SealAttestation } from '../verification/audit-attestation.js';
 import { type SealedPoint, sameBytes, statementMac } from '../chain/audit-chain.js';
 import type { AuditRow } from '../audit-entry.js';
 

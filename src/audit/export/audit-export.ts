@@ -5,7 +5,7 @@ import type { Caller } from '../../platform/http/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { attestationOf } from '../chain/audit-attestation.js';
+import { attestationOf } from '../verification/audit-attestation.js';
 import { GENESIS } from '../chain/audit-chain.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import {
@@ -20,7 +20,7 @@ import {
 import { AuditExportRepository, type IdRange } from './audit-export.repository.js';
 import { AuditKeys } from '../chain/audit-keys.js';
 import { AuditLog } from '../audit-log.js';
-import { AuditVerifyRepository } from '../chain/audit-verify.repository.js';
+import { AuditVerifyRepository } from '../verification/audit-verify.repository.js';
 
 export interface ExportRange {
   readonly from?: Date;

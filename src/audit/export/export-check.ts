@@ -1,4 +1,4 @@
-import { attestedAs } from '../chain/audit-attestation.js';
+import { attestedAs } from '../verification/audit-attestation.js';
 import { HASH_BYTES, isGenuine, nextSeal, type SealedPoint } from '../chain/audit-chain.js';
 import {
   type EndLine,

@@ -29,12 +29,12 @@ export class AuditWriter implements WriterCount {
   }
 
   /** What was made under a former id counts for nobody: see beginAnew. */
-  committed(writer: string, rows: number): void {
+  countCommitted(writer: string, rows: number): void {
     if (writer === this.current.id) this.current.written += rows;
   }
 
   /** For when rows were lost and somebody has accepted it: what comes now is counted anew. */
-  beginAnew(): void {
+  startNewId(): void {
     this.current = { id: newId(), written: 0 };
   }
 }

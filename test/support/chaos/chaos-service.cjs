@@ -60,18 +60,18 @@ ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim);
 
 const { SwitchLock } = compiled('kill-switch/switch-lock.js');
 let locked = false;
-const { seize } = SwitchLock.prototype;
-SwitchLock.prototype.seize = async function watchedSeize(tx) {
-  locked = faults.has('lock') || (await seize.call(this, tx));
+const { lockExclusively } = SwitchLock.prototype;
+SwitchLock.prototype.lockExclusively = async function watchedLock(tx) {
+  locked = faults.has('lock') || (await lockExclusively.call(this, tx));
   return locked;
 };
-if (faults.has('lock')) SwitchLock.prototype.share = async () => undefined;
+if (faults.has('lock')) SwitchLock.prototype.lockShared = async () => undefined;
 
-const { Settling } = compiled('kill-switch/settling.js');
-const { afterCommit } = Settling.prototype;
-Settling.prototype.afterCommit = async function watchedCommit(age) {
+const { EarlierPermits } = compiled('kill-switch/settling.js');
+const { waitUntilLapsed } = EarlierPermits.prototype;
+EarlierPermits.prototype.waitUntilLapsed = async function watchedCommit(age) {
   tell({ kind: 'activated', at: now(), locked });
-  if (!faults.has('window')) await afterCommit.call(this, age);
+  if (!faults.has('window')) await waitUntilLapsed.call(this, age);
 };
 
 /* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */

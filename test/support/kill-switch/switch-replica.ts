@@ -9,14 +9,14 @@ import { createDataSource } from '../../../src/platform/database/data-source.js'
 import { Statements } from '../../../src/platform/database/statements.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import type { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
-import { AffectedWork } from '../../../src/kill-switch/affected-work.js';
+import { RegisteredWork } from '../../../src/kill-switch/registered-work.js';
 import { KillSwitchRepository } from '../../../src/kill-switch/kill-switch.repository.js';
 import { KillSwitchService } from '../../../src/kill-switch/kill-switch.service.js';
 import { PermitLapsed } from '../../../src/kill-switch/permit.js';
 import { ReservedConnections } from '../../../src/platform/database/reserved-connections.js';
-import { Settling } from '../../../src/kill-switch/settling.js';
+import { EarlierPermits } from '../../../src/kill-switch/settling.js';
 import { SwitchLock } from '../../../src/kill-switch/switch-lock.js';
-import { SwitchTurning } from '../../../src/kill-switch/switch-turning.js';
+import { KillSwitchActivation } from '../../../src/kill-switch/kill-switch-activation.js';
 import type { HistoryRecord } from './history.js';
 
 const NOBODY = { name: 'test', begin: () => Promise.resolve() };
@@ -25,35 +25,35 @@ const SILENT_EVENTS = { record: async () => undefined } as unknown as DomainEven
 
 export interface Parts {
   readonly lock: SwitchLock;
-  readonly settling: Settling;
+  readonly earlierPermits: EarlierPermits;
 }
 
 /** One replica's kill switch on a connection pool of its own, which writes down what it does. */
 export class SwitchReplica {
   readonly killSwitch: KillSwitchService;
   readonly transactions: Transactions;
-  readonly work = new AffectedWork();
-  private readonly turning: SwitchTurning;
+  readonly work = new RegisteredWork();
+  private readonly activation: KillSwitchActivation;
   private readonly connections: ReservedConnections;
   private committed = 0;
 
   private constructor(
     readonly number: number,
     private readonly dataSource: DataSource,
-    { lock, settling }: Parts,
+    { lock, earlierPermits }: Parts,
     private readonly history: HistoryRecord[],
   ) {
     const states = new KillSwitchRepository(new Statements(dataSource));
     this.transactions = new Transactions(dataSource);
     this.connections = new ReservedConnections(dataSource);
-    const watched: Settling = {
-      afterCommit: async (age) => {
+    const watched: EarlierPermits = {
+      waitUntilLapsed: async (age) => {
         this.committed = performance.now();
-        await settling.afterCommit(age);
+        await earlierPermits.waitUntilLapsed(age);
       },
     };
     this.killSwitch = new KillSwitchService(this.transactions, states, lock, this.work);
-    this.turning = new SwitchTurning(
+    this.activation = new KillSwitchActivation(
       this.connections,
       states,
       lock,
@@ -70,7 +70,7 @@ export class SwitchReplica {
     history: HistoryRecord[],
     {
       lock = new SwitchLock(),
-      settling = new Settling(),
+      earlierPermits = new EarlierPermits(),
       poolSize = 8,
     }: Partial<Parts> & {
       readonly poolSize?: number;
@@ -79,14 +79,14 @@ export class SwitchReplica {
     const settings = loadSettings({ DATABASE_POOL_SIZE: String(poolSize) });
     const dataSource = createDataSource(schema, connectionOptions(url, settings));
     await dataSource.initialize();
-    const replica = new SwitchReplica(number, dataSource, { lock, settling }, history);
+    const replica = new SwitchReplica(number, dataSource, { lock, earlierPermits }, history);
     await replica.connections.onApplicationBootstrap();
     return replica;
   }
 
   async activate(): Promise<number> {
     const asked = performance.now();
-    await this.turning.activate(NOBODY, 'a test', {});
+    await this.activation.activate(NOBODY, 'a test', {});
     const answered = performance.now();
     this.history.push({ kind: 'activation', asked, committed: this.committed, answered });
     return answered - asked;
@@ -94,7 +94,7 @@ export class SwitchReplica {
 
   async deactivate(): Promise<void> {
     this.history.push({ kind: 'deactivation', asked: performance.now() });
-    await this.turning.deactivate(NOBODY, { reason: 'a test', discard: false }, {});
+    await this.activation.deactivate(NOBODY, { reason: 'a test', discard: false }, {});
   }
 
   /** Claims, with `inClaim` ms of other work in the transaction, and sends `beforeSending` ms later. */

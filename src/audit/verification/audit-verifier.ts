@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { isGenuine } from './audit-chain.js';
-import { AuditChainRepository } from './audit-chain.repository.js';
-import { AuditKeys } from './audit-keys.js';
-import { AuditTally } from './audit-tally.js';
+import { isGenuine } from '../chain/audit-chain.js';
+import { AuditChainRepository } from '../chain/audit-chain.repository.js';
+import { AuditKeys } from '../chain/audit-keys.js';
+import { WriterTally } from './writer-tally.js';
 import { AuditVerifyRepository } from './audit-verify.repository.js';
 import { AuditWitness, type Testimony } from '../anchor/audit-witness.js';
-import { faultOf } from './chain-head.js';
+import { faultOfEnd } from '../chain/chain-head.js';
 import { SealWalk } from './seal-walk.js';
-import { BEFORE_ALL } from './sealing-round.js';
+import { BEFORE_ALL } from '../chain/sealing-round.js';
 
 export interface Verification {
   readonly valid: boolean;
@@ -68,9 +68,9 @@ export class AuditVerifier {
 
   private async look(manager: EntityManager, { head, writers }: Testimony): Promise<Verification> {
     const end = await this.chain.readEnd(manager);
-    const fault = faultOf(end, this.keys.chain);
+    const fault = faultOfEnd(end, this.keys.chain);
     const acceptedAt = await this.acceptedAt(manager);
-    const tally = new AuditTally();
+    const tally = new WriterTally();
     const seals = await this.walkSeals(manager, tally);
     const sealedTo = end.restored ? null : (end.head?.sealedTo ?? null);
     const rest = await this.walkUnsealed(manager, sealedTo, tally);
@@ -95,7 +95,7 @@ export class AuditVerifier {
     return row && isGenuine(row, this.keys.rows) ? row.at.getTime() : 0;
   }
 
-  private async walkSeals(manager: EntityManager, tally: AuditTally): Promise<SealedWalk> {
+  private async walkSeals(manager: EntityManager, tally: WriterTally): Promise<SealedWalk> {
     let count = 0;
     let takenOver = 0;
     for await (const page of this.seals.pages(manager)) {
@@ -114,7 +114,7 @@ export class AuditVerifier {
   private async walkUnsealed(
     manager: EntityManager,
     sealedTo: string | null,
-    tally: AuditTally,
+    tally: WriterTally,
   ): Promise<Walk> {
     let count = 0;
     let invalidId: string | undefined;

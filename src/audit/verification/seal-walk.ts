@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { type Attestation, attestationOf, attestedAs } from './audit-attestation.js';
-import { GENESIS, isGenuine, nextSeal, sameBytes, type SealedPoint } from './audit-chain.js';
+import { GENESIS, isGenuine, nextSeal, sameBytes, type SealedPoint } from '../chain/audit-chain.js';
 import type { AuditRow } from '../audit-entry.js';
-import type { AuditKeys } from './audit-keys.js';
+import type { AuditKeys } from '../chain/audit-keys.js';
 import type { AuditVerifyRepository, SealedRow } from './audit-verify.repository.js';
 
 /** `unknown`: nobody can tell, because a key that is not there sealed it. */

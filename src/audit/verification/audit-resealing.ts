@@ -5,14 +5,14 @@ import { type Tx, Transactions } from '../../platform/database/transactions.js';
 import type { KeyRing } from '../../platform/secrets/key-ring.js';
 import { acceptHead } from '../anchor/accept-head.js';
 import { attestationMac, NOT_ATTESTED } from './audit-attestation.js';
-import { AuditChainRepository } from './audit-chain.repository.js';
-import type { AuditKeys } from './audit-keys.js';
-import { AuditSealer } from './audit-sealer.js';
+import { AuditChainRepository } from '../chain/audit-chain.repository.js';
+import type { AuditKeys } from '../chain/audit-keys.js';
+import { AuditSealer } from '../chain/audit-sealer.js';
 import { AuditVerifier } from './audit-verifier.js';
 import { AuditVerifyRepository } from './audit-verify.repository.js';
 import { AuditWitness } from '../anchor/audit-witness.js';
 import { AuditWriter } from '../writing/audit-writer.js';
-import { faultOf, signHead } from './chain-head.js';
+import { faultOfEnd, signHead } from '../chain/chain-head.js';
 import { type JudgedSeal, SealWalk } from './seal-walk.js';
 
 const RETRY_MS = 50;
@@ -154,7 +154,7 @@ export class AuditResealing {
     if (!head || head.keyId === this.keys.chain.first.id) return true;
     if (!locked) return false;
     const isLost = this.lost.includes(head.keyId);
-    const fault = isLost ? undefined : faultOf(end, this.keys.chain);
+    const fault = isLost ? undefined : faultOfEnd(end, this.keys.chain);
     if (fault !== undefined) throw new AlteredTrailError(`The audit trail was altered: ${fault}.`);
     // What the lost key signed nobody can check: the end is where the seals end.
     const point = isLost ? lastSeal : head;

@@ -4,11 +4,11 @@ import type { Caller } from '../platform/http/caller.js';
 import { ReservedConnections } from '../platform/database/reserved-connections.js';
 import type { Participant, Tx } from '../platform/database/transactions.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
-import { AffectedWork, type HeldCounts } from './affected-work.js';
+import { RegisteredWork, type HeldCounts } from './registered-work.js';
 import { KILL_SWITCH_ACTIVATED, KILL_SWITCH_DEACTIVATED } from './kill-switch.js';
-import type { KillSwitchState } from './kill-switch-state.js';
+import type { KillSwitchState } from './kill-switch.errors.js';
 import { KillSwitchRepository, type ReadState } from './kill-switch.repository.js';
-import { Settling } from './settling.js';
+import { EarlierPermits } from './settling.js';
 import { SwitchLock } from './switch-lock.js';
 
 export interface Activated extends KillSwitchState {
@@ -25,13 +25,13 @@ const SUBJECT = { type: 'kill_switch', id: 'kill_switch' } as const;
 
 /** Turns the switch on and off. Turning it to where it is already changes nothing. */
 @Injectable()
-export class SwitchTurning {
+export class KillSwitchActivation {
   constructor(
     private readonly connections: ReservedConnections,
     private readonly states: KillSwitchRepository,
     private readonly lock: SwitchLock,
-    private readonly settling: Settling,
-    private readonly work: AffectedWork,
+    private readonly earlierPermits: EarlierPermits,
+    private readonly work: RegisteredWork,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
   ) {}
@@ -47,7 +47,7 @@ export class SwitchTurning {
   ): Promise<Activated> {
     const state = await this.connections.run<ReadState>(
       async (tx) => {
-        await this.lock.seize(tx);
+        await this.lock.lockExclusively(tx);
         const changed = await this.states.activate(tx, reason, caller.name);
         if (changed) {
           await this.record(tx, caller, KILL_SWITCH_ACTIVATED, { reason });
@@ -57,7 +57,7 @@ export class SwitchTurning {
       caller,
       idempotency,
     );
-    await this.settling.afterCommit(state.activeForMs ?? 0);
+    await this.earlierPermits.waitUntilLapsed(state.activeForMs ?? 0);
     const inFlight = await this.work.inFlight();
     return { ...state, inFlight };
   }
@@ -69,7 +69,7 @@ export class SwitchTurning {
   ): Promise<Deactivated> {
     return await this.connections.run<Deactivated>(
       async (tx) => {
-        await this.lock.seize(tx);
+        await this.lock.lockExclusively(tx);
         const changed = await this.states.deactivate(tx, reason, caller.name);
         if (!changed) return await this.states.readIn(tx);
         const discarded = discard ? await this.work.discardHeld(tx, caller) : undefined;

@@ -11,7 +11,7 @@ const COUNT_PATIENCE_MS = 250;
 
 /** What the modules above have under way, and what waits there. */
 @Injectable()
-export class AffectedWork {
+export class RegisteredWork {
   private readonly underWay: UnderWay[] = [];
   private readonly held = new Map<HeldName, HeldWork>();
 

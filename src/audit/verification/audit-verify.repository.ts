@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Attestation } from './audit-attestation.js';
-import { AUDIT_ROW } from './audit-chain.repository.js';
+import { AUDIT_ROW } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
 
 /** Two hashes each, so that a page holds the event loop for a few milliseconds. */

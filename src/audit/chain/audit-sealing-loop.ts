@@ -21,8 +21,8 @@ const PAGES_AT_ONCE = 100;
 
 /** Runs the sealer, and writes the end of the chain where no one with only the database can change it: file and log. */
 @Injectable()
-export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(AuditSealing.name);
+export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(AuditSealingLoop.name);
   private readonly stop = new AbortController();
   private running: Promise<void> | undefined;
   private lastFailure: Error | undefined;
@@ -55,7 +55,7 @@ export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private async run(): Promise<void> {
-    await this.anchor.hear();
+    await this.anchor.tellWitness();
     let headDue = Date.now();
     let backlogDue = headDue + LOOK_AT_BACKLOG_EVERY_MS;
     while (!this.stop.signal.aborted) {
@@ -83,7 +83,7 @@ export class AuditSealing implements OnApplicationBootstrap, OnApplicationShutdo
     } catch (error) {
       this.report(error instanceof Error ? error : new Error(String(error)));
     }
-    await this.anchor.keep();
+    await this.anchor.write();
   }
 
   /** Whoever holds the end of the chain stops the sealing everywhere, and no replica fails. */

@@ -7,7 +7,7 @@ import type { WriterCount } from '../writing/audit-writer.js';
  * writer had committed: those have to be there. They are the ones that say less themselves, because each was made before
  * it was counted.
  */
-export class AuditTally {
+export class WriterTally {
   private readonly writers = new Map<
     string,
     { rows: number; most: number; rowsWithMost: number }

@@ -12,7 +12,7 @@ import type { FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
 import { ActionLevels } from '../actions/policy/action-levels.js';
 import { ActionsService } from '../actions/actions.service.js';
-import { InsufficientApprovalLevelError } from '../auth/approval.errors.js';
+import { InsufficientApprovalLevelError } from '../auth/authorisation.js';
 import { type Principal } from '../auth/principal.js';
 import { approvalLevelOf, levelReaches } from '../platform/access/roles.js';
 import { Refusals } from '../auth/refusals/refusals.js';

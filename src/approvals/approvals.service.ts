@@ -4,10 +4,10 @@ import { ActionsService } from '../actions/actions.service.js';
 import { ActionLevels } from '../actions/policy/action-levels.js';
 import { Decisions, type LockedAction } from '../actions/requests/decisions.js';
 import { ActionRuns } from '../actions/execution/action-runs.js';
-import { OwnRequestError, requireLevel } from '../auth/approval.errors.js';
+import { OwnRequestError, requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import type { ApprovalLevel } from '../platform/access/roles.js';
-import { Persons } from '../auth/principals/persons.js';
+import { SamePerson } from '../auth/principals/same-person.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
@@ -33,7 +33,7 @@ export class ApprovalsService {
     private readonly decisions: Decisions,
     private readonly runs: ActionRuns,
     private readonly killSwitch: KillSwitch,
-    private readonly persons: Persons,
+    private readonly persons: SamePerson,
     private readonly metrics: Metrics,
     private readonly settings: Settings,
   ) {}
@@ -46,7 +46,7 @@ export class ApprovalsService {
     idempotency: Participant<Action>,
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
-    requireLevel(caller, this.levels.now(waiting));
+    requireApprovalLevel(caller, this.levels.now(waiting));
     const approved = await this.transactions.run<Action>(
       async (tx) => {
         await this.requireOther(tx, caller, waiting);
@@ -55,7 +55,7 @@ export class ApprovalsService {
         await this.killSwitch.claimPermit(tx);
         const { action, incident } = await this.lock(tx, waiting);
         const level = this.levels.now(action, incident?.severity);
-        requireLevel(caller, level);
+        requireApprovalLevel(caller, level);
         requireApprovable(action, incident?.status, confirmResolved);
         const approval = { by: caller.name, level, comment };
         const after = await this.decisions.approve(tx, id, approval);
@@ -75,12 +75,12 @@ export class ApprovalsService {
     idempotency: Participant<Action>,
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
-    requireLevel(caller, levelOf(waiting));
+    requireApprovalLevel(caller, levelOf(waiting));
     return await this.transactions.run<Action>(
       async (tx) => {
         const { action } = await this.lock(tx, waiting);
         // Again: the role that let the caller in may be another by now.
-        requireLevel(caller, levelOf(action));
+        requireApprovalLevel(caller, levelOf(action));
         requireWaiting(action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
         if (!after) throw new Error('What is locked and waits was not rejected.');
@@ -100,7 +100,7 @@ export class ApprovalsService {
   /** Rejecting one's own request is always allowed: it harms nobody. */
   private async requireOther(tx: Tx, caller: Principal, { requestedBy }: Action): Promise<void> {
     if (!this.settings.approvalFourEyes) return;
-    if (await this.persons.isOne(tx, caller, requestedBy)) throw new OwnRequestError();
+    if (await this.persons.isSamePerson(tx, caller, requestedBy)) throw new OwnRequestError();
   }
 
   private decided(tx: Tx, after: Action): Action {

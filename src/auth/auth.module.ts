@@ -3,9 +3,9 @@ import { DiscoveryModule } from '@nestjs/core';
 import { Bootstrap } from './bootstrap/bootstrap.service.js';
 import { MadeUpPassword } from './bootstrap/made-up-password.js';
 import { BootstrapRepository } from './bootstrap/bootstrap.repository.js';
-import { Authentication } from './guards/authentication.js';
-import { DeclaredAccess } from './guards/declared-access.js';
-import { MetricsToken } from './guards/metrics-token.js';
+import { Authentication } from './authentication/authentication.js';
+import { DeclaredAccess } from '../platform/access/declared-access.js';
+import { MetricsToken } from './authentication/metrics-token.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
 import { ApiKeysRepository } from './keys/api-keys.repository.js';
 import { ApiKeysService } from './keys/api-keys.service.js';
@@ -16,12 +16,12 @@ import { LogoutController } from './login/logout.controller.js';
 import { MeController } from './me/me.controller.js';
 import { OwnPasswordService } from './me/own-password.service.js';
 import { OwnSessionsService } from './me/own-sessions.service.js';
-import { GuardedCheck } from './passwords/guarded-check.js';
+import { PasswordThrottle } from './passwords/password-throttle.js';
 import { Passwords } from './passwords/passwords.js';
-import { LastUse } from './principals/last-use.js';
-import { Persons } from './principals/persons.js';
+import { LastUseWriter } from './authentication/last-use.js';
+import { SamePerson } from './principals/same-person.js';
 import { PrincipalsRepository } from './principals/principals.repository.js';
-import { Verification } from './principals/verification.js';
+import { CredentialVerification } from './authentication/credential-verification.js';
 import { RefusalLog } from './refusals/refusal-log.js';
 import { Refusals } from './refusals/refusals.js';
 import { KnownNetworksRepository } from './sessions/known-networks.repository.js';
@@ -43,9 +43,9 @@ import { UsersService } from './users/users.service.js';
   ],
   providers: [
     PrincipalsRepository,
-    Persons,
-    LastUse,
-    Verification,
+    SamePerson,
+    LastUseWriter,
+    CredentialVerification,
     RefusalLog,
     Refusals,
     Authentication,
@@ -54,7 +54,7 @@ import { UsersService } from './users/users.service.js';
     ApiKeysRepository,
     ApiKeysService,
     Passwords,
-    GuardedCheck,
+    PasswordThrottle,
     KnownNetworksRepository,
     SessionsRepository,
     SessionsService,
@@ -68,6 +68,6 @@ import { UsersService } from './users/users.service.js';
     UsersService,
   ],
   // What the global guards are made of, and who is who.
-  exports: [Authentication, DeclaredAccess, MetricsToken, Persons, Refusals],
+  exports: [Authentication, DeclaredAccess, MetricsToken, SamePerson, Refusals],
 })
 export class AuthModule {}

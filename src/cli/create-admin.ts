@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { logOfCommand } from '../audit/writing/log-of-command.js';
 import { AdminAccount } from '../auth/bootstrap/admin-account.js';
-import { isGoodPassword } from '../auth/passwords/password-rules.js';
+import { hasPermittedLength } from '../auth/passwords/password-requirements.js';
 import { isUsername } from '../auth/users/username.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Statements } from '../platform/database/statements.js';
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const password = readsPassword
     ? (await text(process.stdin)).replace(/\r?\n$/, '')
     : randomBytes(PASSWORD_BYTES).toString('base64url');
-  if (!isGoodPassword(password)) throw new Error('The password must be 12 to 256 characters.');
+  if (!hasPermittedLength(password)) throw new Error('The password must be 12 to 256 characters.');
   const outcome = await ensureAdmin(username, password);
   if (!outcome) throw new Error(`${username} was deleted, and names are never used again.`);
   const made = readsPassword ? '' : ` Its password is ${password}`;

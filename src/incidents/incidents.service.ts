@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { requireLevel } from '../auth/approval.errors.js';
+import { requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
@@ -95,7 +95,7 @@ export class IncidentsService {
       requireMatch(condition, before.version);
       // It lowers what the incident's actions need, so it takes who may approve them.
       if (this.settings.approvalRaiseOnCritical && isNoLongerCritical(before, wanted)) {
-        requireLevel(caller, 'senior');
+        requireApprovalLevel(caller, 'senior');
       }
       return await this.change(tx, before, wanted, { by: caller.name, byPerson: true });
     }, caller);

@@ -1,5 +1,5 @@
-import { Persons } from '../../src/auth/principals/persons.js';
-import { Verification } from '../../src/auth/principals/verification.js';
+import { SamePerson } from '../../src/auth/principals/same-person.js';
+import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -34,9 +34,10 @@ describe('The person behind a key', () => {
       client: app.client.with({ authorization: `Bearer ${key}` }),
     };
   }
-  const personOf = async (key: string) => (await app.nest.get(Verification).key(key))?.person;
+  const personOf = async (key: string) =>
+    (await app.nest.get(CredentialVerification).verifyKey(key))?.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
-    app.nest.get(Transactions).run((tx) => app.nest.get(Persons).isOne(tx, one, name));
+    app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isSamePerson(tx, one, name));
 
   it('is the user who made it, through however many keys', async () => {
     const ada = await makeUser(app, 'admin');

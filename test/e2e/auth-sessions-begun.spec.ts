@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { hashPassword } from '../../src/auth/passwords/password-hash.js';
-import { GuardedCheck } from '../../src/auth/passwords/guarded-check.js';
+import { PasswordThrottle } from '../../src/auth/passwords/password-throttle.js';
 import { type LoginRow, SessionsRepository } from '../../src/auth/sessions/sessions.repository.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -82,10 +82,12 @@ describe('What became of a user while the password was checked', () => {
   ])('counts: who was %s does not change the own password', async (_, sql, status) => {
     const user = await makeUser(app, 'viewer');
     const mine = await inSession(app, user);
-    const check = jest.spyOn(app.nest.get(GuardedCheck), 'passes').mockImplementation(async () => {
-      await database.query(sql, [user.id]);
-      return true;
-    });
+    const check = jest
+      .spyOn(app.nest.get(PasswordThrottle), 'verifyPassword')
+      .mockImplementation(async () => {
+        await database.query(sql, [user.id]);
+        return true;
+      });
     const body = { current_password: user.password, new_password: 'the one of the intruder' };
     const answer = await mine.request('PUT', '/api/me/password', { body });
     expect(check).toHaveBeenCalledTimes(1);

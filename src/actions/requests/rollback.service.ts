@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { requireLevel } from '../../auth/approval.errors.js';
+import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
-import { Persons } from '../../auth/principals/persons.js';
+import { SamePerson } from '../../auth/principals/same-person.js';
 import type { ActionTypeName } from '../catalogue/action-types.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -31,7 +31,7 @@ export class RollbackService {
     private readonly levels: ActionLevels,
     private readonly reads: ActionReadRepository,
     private readonly runs: ActionRuns,
-    private readonly persons: Persons,
+    private readonly persons: SamePerson,
     private readonly settings: Settings,
   ) {}
 
@@ -44,7 +44,7 @@ export class RollbackService {
     const original = await this.reads.findById(id);
     if (!original) throw new NotFoundError('Action');
     const inverse = inverseOf(original.type);
-    requireLevel(caller, this.levelFor(original, inverse, original.incident?.severity));
+    requireApprovalLevel(caller, this.levelFor(original, inverse, original.incident?.severity));
     if (!inverse) {
       throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
     }
@@ -63,7 +63,7 @@ export class RollbackService {
             const locked = await this.reads.lockById(tx, id);
             if (!locked) throw new NotFoundError('Action');
             const level = this.levelFor(locked, inverse, incident?.severity);
-            requireLevel(caller, level);
+            requireApprovalLevel(caller, level);
             refuse(rollbackObstacle(locked));
             const approvalLevel = await this.levelToWaitFor(tx, caller, locked, level);
             return await this.requests.record(tx, {
@@ -105,7 +105,7 @@ export class RollbackService {
     level: ApprovalLevel,
   ): Promise<RequiredLevel | undefined> {
     if (!this.settings.approvalFourEyes) return undefined;
-    if (!(await this.persons.isOne(tx, caller, requestedBy))) return undefined;
+    if (!(await this.persons.isSamePerson(tx, caller, requestedBy))) return undefined;
     return level === 'none' ? 'analyst' : level;
   }
 

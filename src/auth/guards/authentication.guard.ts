@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import type { Access } from '../../platform/access/access.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import '../../platform/http/request.js';
-import { Authentication } from './authentication.js';
-import { credentialOf } from './credentials.js';
-import { DeclaredAccess, requiredRole } from './declared-access.js';
-import { MetricsToken } from './metrics-token.js';
+import { Authentication } from '../authentication/authentication.js';
+import { credentialOf } from '../authentication/credentials.js';
+import { DeclaredAccess, requiredRole } from '../../platform/access/declared-access.js';
+import { MetricsToken } from '../authentication/metrics-token.js';
 
 /** The first of the guards: a caller learns nothing, and costs nothing, before it is known. What is not declared is closed. */
 @Injectable()
@@ -30,7 +30,7 @@ export class AuthenticationGuard implements CanActivate {
       case 'signature':
         return;
       case 'public': {
-        const principal = await this.authentication.sessionOf(request);
+        const principal = await this.authentication.findSessionUser(request);
         if (principal) request.caller = principal;
         return;
       }
@@ -41,14 +41,14 @@ export class AuthenticationGuard implements CanActivate {
         return;
       case 'operations':
         if (this.hasMetricsToken(request)) return;
-        request.caller = await this.authentication.require(request, undefined);
+        request.caller = await this.authentication.requirePrincipal(request, undefined);
         return;
       case 'viewer':
       case 'analyst':
       case 'senior':
       case 'manager':
       case 'admin':
-        request.caller = await this.authentication.require(request, requiredRole(access));
+        request.caller = await this.authentication.requirePrincipal(request, requiredRole(access));
     }
   }
 

@@ -5,7 +5,7 @@ import { RoleTooLowError, UnauthorizedError } from '../auth.errors.js';
 import { type Principal } from '../principal.js';
 import { roleReaches } from '../../platform/access/roles.js';
 import { Refusals } from '../refusals/refusals.js';
-import { DeclaredAccess, requiredRole } from './declared-access.js';
+import { DeclaredAccess, requiredRole } from '../../platform/access/declared-access.js';
 
 /** The last of the guards: what is wrong with the request as such is told before what its sender may not do. */
 @Injectable()

@@ -10,10 +10,10 @@ const SAME_ORIGIN = Symbol('same origin');
 type Demand = 'no-other-site' | 'this-site';
 
 /** For what logs in and out: no other site may do it in a visitor's name. */
-export const FromSameOrigin = (): MethodDecorator => SetMetadata(SAME_ORIGIN, 'no-other-site');
+export const RefusesOtherSites = (): MethodDecorator => SetMetadata(SAME_ORIGIN, 'no-other-site');
 
 /** For what acts with the session's authority outside /api: as everything with a cookie, it has to say where it is from. */
-export const FromThisSite = (): MethodDecorator => SetMetadata(SAME_ORIGIN, 'this-site');
+export const RequiresThisSite = (): MethodDecorator => SetMetadata(SAME_ORIGIN, 'this-site');
 
 /**
  * A program, which has no browser's cookies to be misused, says nothing of where it comes from. Comes before the rate

@@ -3,7 +3,7 @@ import { judgeOrigin, type OriginVerdict } from './same-origin-rules.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-export function changesSomething(request: FastifyRequest): boolean {
+export function isUnsafeMethod(request: FastifyRequest): boolean {
   return !SAFE_METHODS.has(request.method);
 }
 

@@ -9,7 +9,7 @@ import type { Page } from '../../platform/paging/page.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Principal } from '../principal.js';
-import { Verification } from '../principals/verification.js';
+import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { UserRow } from '../users/user.js';
 import type { ApiKeyListRequest, ApiKeyRow, CreatedKey } from './api-key.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
@@ -28,7 +28,7 @@ export class ApiKeysService {
     private readonly transactions: Transactions,
     private readonly keys: ApiKeysRepository,
     private readonly audit: AuditLog,
-    private readonly verification: Verification,
+    private readonly verification: CredentialVerification,
   ) {}
 
   async create(

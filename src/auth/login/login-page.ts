@@ -1,5 +1,5 @@
 import { DEFAULT_NEXT } from './next-path.js';
-import { describedByError, escapeHtml, framedPage, nextField } from './page-frame.js';
+import { describedByError, escapeHtml, framedPage, nextField } from './form-page.js';
 
 export interface LoginPage {
   readonly next: string;

@@ -11,7 +11,7 @@ import {
   Operation,
 } from '../../platform/openapi/answers.js';
 import { Limited } from '../../platform/limits/limited.js';
-import { FromSameOrigin } from '../guards/same-origin.guard.js';
+import { RefusesOtherSites } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import { sessionTokenOf, setSessionCookie } from '../sessions/session-cookie.js';
 import { isForm, nextOf } from './form-request.js';
@@ -54,7 +54,7 @@ export class LoginController {
   @Post()
   @HttpCode(200)
   @Consumes('json-or-form')
-  @FromSameOrigin()
+  @RefusesOtherSites()
   @Limited('login')
   @UseFilters(LoginPageFilter)
   @Operation('logIn', 'Log in')

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { networkOf } from '../../platform/addresses/network.js';
 import { InvalidCredentialsError } from '../auth.errors.js';
-import { GuardedCheck } from '../passwords/guarded-check.js';
+import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 import { type NewSession, SessionsService } from '../sessions/sessions.service.js';
@@ -28,7 +28,7 @@ export class LoginService {
   constructor(
     private readonly repository: SessionsRepository,
     private readonly sessions: SessionsService,
-    private readonly check: GuardedCheck,
+    private readonly throttle: PasswordThrottle,
     private readonly passwords: Passwords,
   ) {}
 
@@ -38,18 +38,18 @@ export class LoginService {
     const typed = username.trim().toLowerCase();
     const account = isUsername(typed) ? typed : NO_NAME;
     const user = await this.repository.findLogin(account, networkOf(address));
-    const stored = user?.password_hash ?? undefined;
-    const passed = await this.check.passes({
+    const storedHash = user?.password_hash ?? undefined;
+    const passed = await this.throttle.verifyPassword({
       address,
       account,
-      known: user?.known === true,
+      fromKnownNetwork: user?.known === true,
       password,
-      stored,
-      mayPass: user?.enabled === true,
+      storedHash,
+      mayLogIn: user?.enabled === true,
       username: user?.username,
     });
-    if (!passed || !user || stored === undefined) throw new InvalidCredentialsError();
-    const renewedHash = await this.passwords.renewed(password, stored);
+    if (!passed || !user || storedHash === undefined) throw new InvalidCredentialsError();
+    const renewedHash = await this.passwords.renewed(password, storedHash);
     const session = await this.sessions.begin({
       user,
       address,

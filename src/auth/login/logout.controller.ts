@@ -10,7 +10,7 @@ import {
   Operation,
 } from '../../platform/openapi/answers.js';
 import { Limited } from '../../platform/limits/limited.js';
-import { FromSameOrigin } from '../guards/same-origin.guard.js';
+import { RefusesOtherSites } from '../guards/same-origin.guard.js';
 import { clearSessionCookie, sessionTokenOf } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { isForm } from './form-request.js';
@@ -28,7 +28,7 @@ export class LogoutController {
   @Post()
   @HttpCode(200)
   @Consumes('json-or-form')
-  @FromSameOrigin()
+  @RefusesOtherSites()
   @Limited('logout')
   @Operation('logOut', 'End the session')
   @ApiAnswer({

@@ -7,7 +7,7 @@ import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../platform/o
 import { Limited } from '../../platform/limits/limited.js';
 import { UnauthorizedError } from '../auth.errors.js';
 import { MadeUpPassword } from '../bootstrap/made-up-password.js';
-import { FromThisSite } from '../guards/same-origin.guard.js';
+import { RequiresThisSite } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import { OwnPasswordService } from '../me/own-password.service.js';
 import type { Principal } from '../principal.js';
@@ -60,7 +60,7 @@ export class PasswordPageController {
   @HttpCode(200)
   @Consumes('json-or-form')
   @Limited('write')
-  @FromThisSite()
+  @RequiresThisSite()
   @UseFilters(PasswordPageFilter)
   @Operation('changePasswordByForm', 'Change the own password by a form')
   @ApiNextQuery()

@@ -1,5 +1,5 @@
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-rules.js';
-import { describedByError, escapeHtml, framedPage, nextField } from './page-frame.js';
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requirements.js';
+import { describedByError, escapeHtml, framedPage, nextField } from './form-page.js';
 
 export interface PasswordPage {
   readonly next: string;

@@ -4,10 +4,10 @@ import { AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { networkOf } from '../../platform/addresses/network.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { UnauthorizedError, WrongCurrentPasswordError } from '../auth.errors.js';
-import { GuardedCheck } from '../passwords/guarded-check.js';
+import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
-import { Verification } from '../principals/verification.js';
+import { CredentialVerification } from '../authentication/credential-verification.js';
 import { KnownNetworksRepository } from '../sessions/known-networks.repository.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 
@@ -22,10 +22,10 @@ export class OwnPasswordService {
     private readonly transactions: Transactions,
     private readonly sessions: SessionsRepository,
     private readonly networks: KnownNetworksRepository,
-    private readonly check: GuardedCheck,
+    private readonly throttle: PasswordThrottle,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,
-    private readonly verification: Verification,
+    private readonly verification: CredentialVerification,
   ) {}
 
   async change(caller: Principal, wanted: PasswordChange, address: string): Promise<void> {
@@ -36,13 +36,13 @@ export class OwnPasswordService {
       address,
       // Apart from logins: what strangers guess there must not keep the user from changing it.
       account: `${caller.name} in a session`,
-      known: await this.networks.has(caller.id, networkOf(address)),
+      fromKnownNetwork: await this.networks.has(caller.id, networkOf(address)),
       password: wanted.current_password,
-      stored,
-      mayPass: true,
+      storedHash: stored,
+      mayLogIn: true,
       username: caller.name,
     };
-    if (!(await this.check.passes(guess))) throw new WrongCurrentPasswordError();
+    if (!(await this.throttle.verifyPassword(guess))) throw new WrongCurrentPasswordError();
     if (wanted.new_password === wanted.current_password) {
       throw ValidationError.of('new_password', 'unchanged', 'new_password must be another one.');
     }

@@ -5,7 +5,7 @@ import { isUuid } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { Principal } from '../principal.js';
-import { Verification } from '../principals/verification.js';
+import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { SessionRow, SessionSort } from '../sessions/session.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 
@@ -16,7 +16,7 @@ export class OwnSessionsService {
     private readonly transactions: Transactions,
     private readonly sessions: SessionsRepository,
     private readonly audit: AuditLog,
-    private readonly verification: Verification,
+    private readonly verification: CredentialVerification,
   ) {}
 
   /** The sessions are found by the user; the id of a key is no user's. */

@@ -1,5 +1,5 @@
 import { hashPassword, isOutdated, passwordMatches } from './password-hash.js';
-import { isGoodPassword } from './password-rules.js';
+import { hasPermittedLength } from './password-requirements.js';
 
 const CHEAP = { m: 64, t: 1, p: 1 };
 
@@ -54,6 +54,6 @@ describe('a password that may be set', () => {
     [undefined, false],
     [123456789012, false],
   ])('%j: %s', (password, good) => {
-    expect(isGoodPassword(password)).toBe(good);
+    expect(hasPermittedLength(password)).toBe(good);
   });
 });

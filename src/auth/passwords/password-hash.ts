@@ -1,5 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { normalisePassword } from './password-rules.js';
+import { normalisePassword } from './password-requirements.js';
 
 export interface Cost {
   /** Memory in KiB. */

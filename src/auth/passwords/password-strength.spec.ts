@@ -1,5 +1,5 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
-import { SHORTEST_PASSWORD } from './password-rules.js';
+import { SHORTEST_PASSWORD } from './password-requirements.js';
 import { weaknessOf } from './password-strength.js';
 
 describe('a password that may be set', () => {

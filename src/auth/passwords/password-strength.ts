@@ -1,5 +1,5 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
-import { normalisePassword } from './password-rules.js';
+import { normalisePassword } from './password-requirements.js';
 
 /** What its authors call safely unguessable: more than 10^8 guesses of one who knows how people choose. */
 const GOOD_SCORE = 3;

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { WeakPasswordError } from '../auth.errors.js';
-import { FairQueue, type Sender } from '../../platform/concurrency/fair-queue.js';
+import { FairQueue, type Waiter } from '../../platform/concurrency/fair-queue.js';
 import { COST, hashPassword, isOutdated, passwordMatches } from './password-hash.js';
 import { weaknessOf } from './password-strength.js';
 
 /** Each takes 19 MiB and a thread of the four that files and name look-ups share. */
 const AT_A_TIME = 2;
 /** What is done in some ten seconds: longer than that nobody waits for a login. */
-const MOST_WAITING = 300;
+const MOST_WAITING_CHECKS = 300;
 
 /** What a password is compared with where there is none: of today's cost, and matched by nothing. */
-const NOBODY = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+const HASH_OF_NOBODY = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 /** Who sets a password is logged in, an admin or the service itself, and shares its turn with nobody. */
-const SETTING: Sender = { shares: [], known: true };
+const PASSWORD_SETTER: Waiter = { groups: [], preferred: true };
 
 export interface WantedPassword {
   readonly username: string;
@@ -24,10 +24,10 @@ export interface WantedPassword {
 
 @Injectable()
 export class Passwords {
-  private readonly queue = new FairQueue(AT_A_TIME, MOST_WAITING);
+  private readonly queue = new FairQueue(AT_A_TIME, MOST_WAITING_CHECKS);
 
   hash(password: string): Promise<string> {
-    return this.queue.run(SETTING, () => hashPassword(password));
+    return this.queue.run(PASSWORD_SETTER, () => hashPassword(password));
   }
 
   /** For what somebody chose: a weak one is refused. */
@@ -42,7 +42,7 @@ export class Passwords {
    * guesser has had enough.
    */
   inTurn<T>(
-    guesser: Sender,
+    guesser: Waiter,
     attempt: (matches: (password: string, stored?: string) => Promise<boolean>) => Promise<T>,
   ): Promise<T> {
     return this.queue.run(guesser, () => attempt(matches));
@@ -56,6 +56,6 @@ export class Passwords {
 
 /** Takes the same time whether or not there is a hash to compare with. */
 async function matches(password: string, stored?: string): Promise<boolean> {
-  const equal = await passwordMatches(password, stored ?? NOBODY);
+  const equal = await passwordMatches(password, stored ?? HASH_OF_NOBODY);
   return equal && stored !== undefined;
 }

@@ -3,10 +3,10 @@ import type { LimitClass } from '../../platform/http/caller.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { RoleTooLowError, UnauthorizedError } from '../auth.errors.js';
 import { type Principal } from '../principal.js';
-import type { Verified } from './verified.js';
+import type { VerifiedCredential } from './verified-credential.js';
 
 /** Reads again, in the transaction, which role the credential gives; undefined when it gives none any more. */
-export type ReadRole = (tx: Tx, verified: Verified) => Promise<Role | undefined>;
+export type ReadRole = (tx: Tx, verified: VerifiedCredential) => Promise<Role | undefined>;
 
 /** The principal of one request. What it was let in for rests on a read that is up to a second old, its writes do not. */
 export class AuthenticatedPrincipal implements Principal {
@@ -21,11 +21,11 @@ export class AuthenticatedPrincipal implements Principal {
   /** Once a transaction has begun, the one that it saw. */
   role: Role;
 
-  readonly #verified: Verified;
+  readonly #verified: VerifiedCredential;
   readonly #required: Role | undefined;
   readonly #readRole: ReadRole;
 
-  constructor(verified: Verified, required: Role | undefined, readRole: ReadRole) {
+  constructor(verified: VerifiedCredential, required: Role | undefined, readRole: ReadRole) {
     this.kind = verified.kind;
     this.id = verified.id;
     this.name = verified.name;

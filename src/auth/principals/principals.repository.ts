@@ -4,14 +4,14 @@ import { ReservedConnections } from '../../platform/database/reserved-connection
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS } from '../sessions/session-lifetime.js';
-import { KEY_HOLDS, KEY_ROLE_NOW, SESSION_HOLDS } from './credentials-still-valid.js';
-import type { Verified, VerifiedKey, VerifiedSession } from './verified.js';
+import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
+import type { VerifiedCredential, VerifiedKey, VerifiedSession } from './verified-credential.js';
 
 const KEYS: Statement = {
   name: 'auth_keys',
-  text: `select k.id, k.name, ${KEY_ROLE_NOW} as role, k.prefix, k.secret_hash, k.limit_read, k.limit_write, k.limit_triage,
+  text: `select k.id, k.name, ${EFFECTIVE_KEY_ROLE} as role, k.prefix, k.secret_hash, k.limit_read, k.limit_write, k.limit_triage,
       k.expires_at, k.last_used_at, k.owner_id, owner.username as owner
-    from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_HOLDS}`,
+    from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
 };
 
 const SESSIONS: Statement = {
@@ -19,17 +19,17 @@ const SESSIONS: Statement = {
   text: `select s.id as session_id, encode(s.token_hash, 'hex') as hash, s.last_seen_at,
       least(s.expires_at, s.last_seen_at + interval '${IDLE_HOURS} hours') as ends_at, u.id, u.username, u.role
     from sessions s join users u on u.id = s.user_id
-    where s.token_hash = any (select decode(hash, 'hex') from unnest($1::text[]) as hash) and ${SESSION_HOLDS}`,
+    where s.token_hash = any (select decode(hash, 'hex') from unnest($1::text[]) as hash) and ${SESSION_IS_VALID}`,
 };
 
 const KEY_ROLE: Statement = {
   name: 'auth_key_role',
-  text: `select ${KEY_ROLE_NOW} as role from api_keys k where k.id = $1 and ${KEY_HOLDS}`,
+  text: `select ${EFFECTIVE_KEY_ROLE} as role from api_keys k where k.id = $1 and ${KEY_IS_VALID}`,
 };
 
 const SESSION_ROLE: Statement = {
   name: 'auth_session_role',
-  text: `select u.role from sessions s join users u on u.id = s.user_id where s.id = $1 and ${SESSION_HOLDS}`,
+  text: `select u.role from sessions s join users u on u.id = s.user_id where s.id = $1 and ${SESSION_IS_VALID}`,
 };
 
 // The line of a name is the name itself, who made it, who made that one, and so on. Two lines that meet in a key which
@@ -95,7 +95,7 @@ export class PrincipalsRepository {
     return new Map(rows.map((row) => [row.hash, sessionOf(row)]));
   }
 
-  async roleIn(tx: Tx, verified: Verified): Promise<Role | undefined> {
+  async findRole(tx: Tx, verified: VerifiedCredential): Promise<Role | undefined> {
     const [row] =
       verified.kind === 'key'
         ? await this.statements.rowsIn<{ role: Role }>(tx, KEY_ROLE, [verified.id])
@@ -104,7 +104,7 @@ export class PrincipalsRepository {
   }
 
   /** Whether the same user stands behind two names, or one of them made the other. */
-  async areOne(tx: Tx, one: string, other: string): Promise<boolean> {
+  async areSamePerson(tx: Tx, one: string, other: string): Promise<boolean> {
     const [row] = await this.statements.rowsIn<{ one: boolean }>(tx, ARE_ONE, [one, other]);
     return row!.one;
   }

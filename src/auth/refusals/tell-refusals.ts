@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { InsufficientApprovalLevelError, OwnRequestError } from '../approval.errors.js';
+import { InsufficientApprovalLevelError, OwnRequestError } from '../authorisation.js';
 import type { Principal } from '../principal.js';
 import type { Refusals } from './refusals.js';
 

@@ -4,7 +4,7 @@ import { shownStart } from '../../platform/text.js';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { SESSION_HOLDS } from '../principals/credentials-still-valid.js';
+import { SESSION_IS_VALID } from '../principals/credentials-still-valid.js';
 import { ABSOLUTE_HOURS, IDLE_HOURS } from './session-lifetime.js';
 import type { NewSessionRow, SessionRow, SessionSort } from './session.js';
 
@@ -106,7 +106,7 @@ export class SessionsRepository {
     { page, per_page }: PageRequest,
     sort: SessionSort,
   ): Promise<Page<SessionRow>> {
-    const shown = `sessions s join users u on u.id = s.user_id where s.user_id = $1 and ${SESSION_HOLDS}`;
+    const shown = `sessions s join users u on u.id = s.user_id where s.user_id = $1 and ${SESSION_IS_VALID}`;
     const rows = {
       name: `sessions_list_${sort}`,
       text: `select s.id, s.created_at, s.last_seen_at, s.expires_at, s.address, s.user_agent

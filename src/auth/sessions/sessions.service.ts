@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.js';
 import { networkOf } from '../../platform/addresses/network.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
-import { Verification } from '../principals/verification.js';
+import { CredentialVerification } from '../authentication/credential-verification.js';
 import { KnownNetworksRepository } from './known-networks.repository.js';
 import { createSessionToken, sessionHashOf } from './session-token.js';
 import { type LoginRow, SessionsRepository } from './sessions.repository.js';
@@ -34,7 +34,7 @@ export class SessionsService implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly sessions: SessionsRepository,
     private readonly networks: KnownNetworksRepository,
-    private readonly verification: Verification,
+    private readonly verification: CredentialVerification,
     private readonly audit: AuditLog,
     private readonly jobs: Jobs,
   ) {}

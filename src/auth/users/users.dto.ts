@@ -4,7 +4,7 @@ import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Optional } from '../../platform/validation/decorators.js';
 import { IsPassword } from '../passwords/is-password.js';
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-rules.js';
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requirements.js';
 import {
   KEYS_OF_DELETED,
   type KeysOfDeleted,

@@ -10,7 +10,7 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import { ApiKeysService } from '../keys/api-keys.service.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
-import { Verification } from '../principals/verification.js';
+import { CredentialVerification } from '../authentication/credential-verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 import type { KeysOfDeleted, UserRow, UserSort } from './user.js';
 import { LastAdminError, UsernameTakenError } from './users.errors.js';
@@ -38,7 +38,7 @@ export class UsersService {
     private readonly keys: ApiKeysService,
     private readonly passwords: Passwords,
     private readonly audit: AuditLog,
-    private readonly verification: Verification,
+    private readonly verification: CredentialVerification,
   ) {}
 
   async create(

@@ -1,7 +1,7 @@
-import { FairQueue, type Sender } from './fair-queue.js';
+import { FairQueue, type Waiter } from './fair-queue.js';
 
-const stranger = (...shares: string[]): Sender => ({ shares, known: false });
-const known = (...shares: string[]): Sender => ({ shares, known: true });
+const stranger = (...groups: string[]): Waiter => ({ groups, preferred: false });
+const preferred = (...groups: string[]): Waiter => ({ groups, preferred: true });
 
 describe('FairQueue', () => {
   let running: (() => void)[];
@@ -12,7 +12,7 @@ describe('FairQueue', () => {
     order = [];
   });
 
-  const send = (queue: FairQueue, name: string, sender: Sender) =>
+  const send = (queue: FairQueue, name: string, sender: Waiter) =>
     queue.run(sender, async () => {
       order.push(name);
       await new Promise<void>((done) => running.push(done));
@@ -63,7 +63,7 @@ describe('FairQueue', () => {
       void send(queue, `flood ${index}`, stranger(`network ${index}`, 'account 1'));
     }
     void send(queue, 'other', stranger('network 9', 'account 2'));
-    void send(queue, 'owner', known('account 1 at network 8'));
+    void send(queue, 'owner', preferred('account 1 at network 8'));
     const expected = ['flood 0', 'owner', 'flood 1', 'other', 'flood 2', 'flood 3'];
     expect(await finishAll()).toEqual(expected);
   });
@@ -89,7 +89,7 @@ describe('FairQueue', () => {
     await expect(flood[4]).resolves.toBe('UnavailableError');
     const valid = send(queue, 'valid', stranger('b'));
     await expect(flood[3]).resolves.toBe('UnavailableError');
-    const owner = send(queue, 'owner', known('c'));
+    const owner = send(queue, 'owner', preferred('c'));
     await expect(flood[2]).resolves.toBe('UnavailableError');
     expect(await finishAll()).toEqual(['flood 0', 'owner', 'flood 1', 'valid']);
     await Promise.all([valid, owner]);

@@ -1,14 +1,14 @@
 import { UnavailableError } from '../errors/app-error.js';
 
 /** Who waits. */
-export interface Sender {
+export interface Waiter {
   /** What it has in common with other senders, such as its network: all that share one of these share one turn. */
-  readonly shares: readonly string[];
+  readonly groups: readonly string[];
   /** Goes before strangers of the same round. */
-  readonly known: boolean;
+  readonly preferred: boolean;
 }
 
-interface Waiting extends Sender {
+interface QueuedWaiter extends Waiter {
   readonly round: number;
   readonly start: () => void;
   readonly refuse: (error: Error) => void;
@@ -22,7 +22,7 @@ interface Waiting extends Sender {
 export class FairQueue {
   private free: number;
   /** In the order in which they will run. */
-  private readonly waiting: Waiting[] = [];
+  private readonly waiting: QueuedWaiter[] = [];
   private round = 0;
 
   constructor(
@@ -32,7 +32,7 @@ export class FairQueue {
     this.free = atATime;
   }
 
-  async run<T>(sender: Sender, work: () => Promise<T>): Promise<T> {
+  async run<T>(sender: Waiter, work: () => Promise<T>): Promise<T> {
     await this.enter(sender);
     try {
       return await work();
@@ -41,7 +41,7 @@ export class FairQueue {
     }
   }
 
-  private enter(sender: Sender): Promise<void> {
+  private enter(sender: Waiter): Promise<void> {
     if (this.free > 0) {
       this.free -= 1;
       return Promise.resolve();
@@ -54,12 +54,12 @@ export class FairQueue {
   }
 
   /** The one after the last in which somebody waits who has something in common with the sender. */
-  private roundOf({ shares }: Sender): number {
-    const last = this.waiting.findLast((other) => other.shares.some((one) => shares.includes(one)));
+  private roundOf({ groups }: Waiter): number {
+    const last = this.waiting.findLast((other) => other.groups.some((one) => groups.includes(one)));
     return 1 + (last?.round ?? this.round);
   }
 
-  private insert(sender: Waiting): void {
+  private insert(sender: QueuedWaiter): void {
     const before = this.waiting.findIndex((other) => goesBefore(sender, other));
     this.waiting.splice(before < 0 ? this.waiting.length : before, 0, sender);
   }
@@ -76,7 +76,7 @@ export class FairQueue {
 }
 
 /** Equals stay in the order of their arrival. */
-function goesBefore(one: Waiting, other: Waiting): boolean {
+function goesBefore(one: QueuedWaiter, other: QueuedWaiter): boolean {
   if (one.round !== other.round) return one.round < other.round;
-  return one.known && !other.known;
+  return one.preferred && !other.preferred;
 }

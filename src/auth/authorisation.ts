@@ -15,7 +15,10 @@ export class InsufficientApprovalLevelError extends AppError {
   }
 }
 
-export function requireLevel(caller: Pick<Principal, 'role'>, required: ApprovalLevel): void {
+export function requireApprovalLevel(
+  caller: Pick<Principal, 'role'>,
+  required: ApprovalLevel,
+): void {
   const own = approvalLevelOf(caller.role);
   if (!levelReaches(own, required)) throw new InsufficientApprovalLevelError(required, own);
 }

@@ -3,27 +3,27 @@ import { timingSafeEqual } from 'node:crypto';
 import { Clock } from '../../platform/clock.js';
 import { readKey } from '../keys/key-format.js';
 import { sessionHashOf } from '../sessions/session-token.js';
-import { FreshReads } from './fresh-reads.js';
-import { LastUse } from './last-use.js';
-import { PrincipalsRepository } from './principals.repository.js';
-import type { VerifiedKey, VerifiedSession } from './verified.js';
+import { CredentialCache } from './credential-cache.js';
+import { LastUseWriter } from './last-use.js';
+import { PrincipalsRepository } from '../principals/principals.repository.js';
+import type { VerifiedKey, VerifiedSession } from '../principals/verified-credential.js';
 
 /** Tells who stands behind a credential, without a read of the database for each request: see docs/adr/0007. */
 @Injectable()
-export class Verification {
-  private readonly keys: FreshReads<VerifiedKey>;
-  private readonly sessions: FreshReads<VerifiedSession>;
+export class CredentialVerification {
+  private readonly keys: CredentialCache<VerifiedKey>;
+  private readonly sessions: CredentialCache<VerifiedSession>;
 
   constructor(
     repository: PrincipalsRepository,
-    private readonly lastUse: LastUse,
+    private readonly lastUse: LastUseWriter,
     private readonly clock: Clock,
   ) {
-    this.keys = new FreshReads((prefixes) => repository.findKeys(prefixes));
-    this.sessions = new FreshReads((hashes) => repository.findSessions(hashes));
+    this.keys = new CredentialCache((prefixes) => repository.findKeys(prefixes));
+    this.sessions = new CredentialCache((hashes) => repository.findSessions(hashes));
   }
 
-  async key(text: string): Promise<VerifiedKey | undefined> {
+  async verifyKey(text: string): Promise<VerifiedKey | undefined> {
     const given = readKey(text);
     if (!given) return undefined;
     const known = await this.keys.get(given.prefix);
@@ -31,7 +31,7 @@ export class Verification {
     return this.inTime(known);
   }
 
-  async session(token: string): Promise<VerifiedSession | undefined> {
+  async verifySession(token: string): Promise<VerifiedSession | undefined> {
     const hash = sessionHashOf(token);
     if (hash === undefined) return undefined;
     const known = await this.sessions.get(hash);

@@ -1,8 +1,8 @@
 import { type ExecutionContext, Injectable, type OnModuleInit } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
-import { ACCESS, type Access } from '../../platform/access/access.js';
-import { type Role, ROLES } from '../../platform/access/roles.js';
+import { ACCESS, type Access } from './access.js';
+import { type Role, ROLES } from './roles.js';
 
 type Handler = (...args: never[]) => unknown;
 type Controller = abstract new (...args: never[]) => unknown;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FreshReads, VALID_MS } from './fresh-reads.js';
+import { CredentialCache, VALID_MS } from './credential-cache.js';
 
 /** A database with one table, which tells what was read of it. */
 class Table {
@@ -21,12 +21,12 @@ class Table {
 
 describe('FreshReads', () => {
   let table: Table;
-  let fresh: FreshReads<string>;
+  let fresh: CredentialCache<string>;
 
   beforeEach(() => {
     table = new Table();
     table.rows.set('a', 'A').set('b', 'B');
-    fresh = new FreshReads(table.read);
+    fresh = new CredentialCache(table.read);
   });
 
   it('reads once what many ask for at once', async () => {
@@ -64,7 +64,7 @@ describe('FreshReads', () => {
     expect(performance.now() - gone).toBeLessThan(VALID_MS + 100);
   });
 
-  describe.each<[string, (reads: FreshReads<string>) => void]>([
+  describe.each<[string, (reads: CredentialCache<string>) => void]>([
     ['a key', (reads) => reads.forget('a')],
     ['what is such', (reads) => reads.forgetWhere((value) => value === 'A')],
   ])('told to forget %s', (_, forget) => {

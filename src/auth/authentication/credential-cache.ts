@@ -9,36 +9,36 @@ export const VALID_MS = 800;
 /** From this age on a use has the entry read again beside it, so that a busy key never makes a request wait. */
 const REFRESH_MS = 400;
 /** A database that hangs must not hold every request for as long as a statement may take. */
-const PATIENCE_MS = 3_000;
+const READ_TIMEOUT_MS = 3_000;
 
-const MOST_FOUND = 20_000;
+const MOST_KNOWN = 20_000;
 const MOST_MISSING = 2_000;
 const BATCH = 200;
 
-interface Confirmed<V> {
+interface CachedRead<V> {
   readonly value: V | undefined;
   /** When the read began that found it so; monotonic. */
   readonly readAt: number;
 }
 
-type Outcome<V> = Confirmed<V> | { readonly failure: unknown };
+type Outcome<V> = CachedRead<V> | { readonly failure: unknown };
 
 /**
  * Answers from reads that are well under a second old. What arrives together is read in one statement, and two are
  * under way at most: whatever strangers send, the database sees no more than that. What does not exist is remembered
  * apart from what does, so that invented keys push out no real one.
  */
-export class FreshReads<V> {
-  private readonly found = new Map<string, Confirmed<V>>();
-  private readonly missing = new Map<string, Confirmed<V>>();
-  private readonly underWay = new Map<string, Promise<Confirmed<V>>>();
+export class CredentialCache<V> {
+  private readonly found = new Map<string, CachedRead<V>>();
+  private readonly missing = new Map<string, CachedRead<V>>();
+  private readonly underWay = new Map<string, Promise<CachedRead<V>>>();
   private readonly reads: WriteBatcher<string, Outcome<V>>;
 
   constructor(readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) {
     this.reads = new WriteBatcher<string, Outcome<V>>(async (keys) => {
       const readAt = performance.now();
       try {
-        const values = await within(PATIENCE_MS, readAll(keys));
+        const values = await within(READ_TIMEOUT_MS, readAll(keys));
         return keys.map((key) => ({ value: values.get(key), readAt }));
       } catch (failure) {
         // For all of them: one by one, as a batch of writes is tried again, each would wait for the same database.
@@ -79,7 +79,7 @@ export class FreshReads<V> {
     if (!this.underWay.has(key)) this.read(key).catch(() => undefined);
   }
 
-  private read(key: string): Promise<Confirmed<V>> {
+  private read(key: string): Promise<CachedRead<V>> {
     const joined = this.underWay.get(key);
     if (joined) return joined;
     const isForgotten = (): boolean => this.underWay.get(key) !== reading;
@@ -97,17 +97,17 @@ export class FreshReads<V> {
     return reading;
   }
 
-  private keep(key: string, confirmed: Confirmed<V>): void {
+  private keep(key: string, confirmed: CachedRead<V>): void {
     this.found.delete(key);
     this.missing.delete(key);
     const entries = confirmed.value === undefined ? this.missing : this.found;
     entries.set(key, confirmed);
-    dropOldest(entries, confirmed.value === undefined ? MOST_MISSING : MOST_FOUND);
+    dropOldest(entries, confirmed.value === undefined ? MOST_MISSING : MOST_KNOWN);
   }
 }
 
 /** Entries stand in the order of their reads; two go for each that comes, as long as they are of no use. */
-function dropOldest(entries: Map<string, Confirmed<unknown>>, most: number): void {
+function dropOldest(entries: Map<string, CachedRead<unknown>>, most: number): void {
   const oldest = performance.now() - VALID_MS;
   let looked = 0;
   for (const [key, { readAt }] of entries) {

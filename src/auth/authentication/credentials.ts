@@ -13,14 +13,14 @@ const NAME = 'authorization';
 /** An Authorization header decides, whatever it says; the cookie counts only without one. */
 export function credentialOf(request: FastifyRequest): Credential | undefined {
   const header = request.headers.authorization;
-  if (header === undefined) return sessionOf(request);
+  if (header === undefined) return sessionCredentialOf(request);
   const token = BEARER.exec(header)?.[1];
   return token === undefined || isRepeated(request.raw.rawHeaders)
     ? { kind: 'malformed' }
     : { kind: 'bearer', token };
 }
 
-export function sessionOf(request: FastifyRequest): Credential | undefined {
+export function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
   const token = sessionTokenOf(request);
   return token === undefined || token === '' ? undefined : { kind: 'session', token };
 }

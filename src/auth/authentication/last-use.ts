@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Verified } from './verified.js';
+import type { VerifiedCredential } from '../principals/verified-credential.js';
 
 const MINUTE = 60_000;
 /** What was used within this time is written in one statement. */
@@ -21,8 +21,8 @@ const SESSIONS_USED: Statement = {
 
 /** Writes when keys and sessions were last used, at most once a minute each and never while a request waits. */
 @Injectable()
-export class LastUse implements OnApplicationShutdown {
-  private readonly logger = new Logger(LastUse.name);
+export class LastUseWriter implements OnApplicationShutdown {
+  private readonly logger = new Logger(LastUseWriter.name);
   private readonly keys = new Set<string>();
   private readonly sessions = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
@@ -32,7 +32,7 @@ export class LastUse implements OnApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  note(verified: Verified): void {
+  note(verified: VerifiedCredential): void {
     if (this.clock.now().getTime() - verified.usedAt < MINUTE) return;
     if (verified.kind === 'key') this.keys.add(verified.id);
     else this.sessions.add(verified.sessionId);

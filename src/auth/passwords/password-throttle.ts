@@ -3,20 +3,20 @@ import { countedNetworks, isLoopback, networkOf } from '../../platform/addresses
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { AccountThrottledError, TooManyFailuresError } from '../auth.errors.js';
 import { Refusals } from '../refusals/refusals.js';
-import type { Sender } from '../../platform/concurrency/fair-queue.js';
+import type { Waiter } from '../../platform/concurrency/fair-queue.js';
 import { Passwords } from './passwords.js';
 
-export interface Guess {
+export interface PasswordGuess {
   readonly address: string;
   /** What guesses from strange addresses are counted by, whether or not there is such a user. */
   readonly account: string;
   /** Whether the user logged in from the network of the address before. */
-  readonly known: boolean;
+  readonly fromKnownNetwork: boolean;
   readonly password: string;
   /** Absent where there is no such user: it takes the same time. */
-  readonly stored?: string;
+  readonly storedHash?: string;
   /** Whether the right password counts at all: not for a disabled user. */
-  readonly mayPass: boolean;
+  readonly mayLogIn: boolean;
   /** For the audit record; undefined when there is no such user. */
   readonly username: string | undefined;
 }
@@ -26,7 +26,7 @@ export interface Guess {
  * user has not logged in from: guessing is slow from however many addresses, and its owner gets in all the while.
  */
 @Injectable()
-export class GuardedCheck {
+export class PasswordThrottle {
   constructor(
     private readonly passwords: Passwords,
     private readonly failures: FailureLimits,
@@ -34,41 +34,45 @@ export class GuardedCheck {
   ) {}
 
   /** Throws when the address or the account has had its share of failures, whatever the guess is. */
-  async passes(guess: Guess): Promise<boolean> {
+  async verifyPassword(guess: PasswordGuess): Promise<boolean> {
     await this.requireUnblocked(guess);
-    return await this.passwords.inTurn(senderOf(guess), async (matches) => {
+    return await this.passwords.inTurn(waiterOf(guess), async (matches) => {
       // Again, because guesses made all at once would otherwise all be let in before the first has failed.
       await this.requireUnblocked(guess);
-      const right = await matches(guess.password, guess.stored);
-      if (right && guess.mayPass) return true;
+      const right = await matches(guess.password, guess.storedHash);
+      if (right && guess.mayLogIn) return true;
       await this.fail(guess, right);
       return false;
     });
   }
 
-  private async requireUnblocked(guess: Guess): Promise<void> {
+  private async requireUnblocked(guess: PasswordGuess): Promise<void> {
     this.refuseAddress(guess, await this.failures.blocked('login', guess.address));
-    if (isFamiliar(guess)) return;
+    if (isTrustedAddress(guess)) return;
     this.refuseAccount(guess, await this.failures.accountBlocked(guess.account));
   }
 
-  private async fail(guess: Guess, right: boolean): Promise<void> {
-    const { address, username, stored } = guess;
+  private async fail(guess: PasswordGuess, right: boolean): Promise<void> {
+    const { address, username, storedHash } = guess;
     this.refuseAddress(guess, await this.failures.record('login', address));
-    if (!isFamiliar(guess)) {
+    if (!isTrustedAddress(guess)) {
       this.refuseAccount(guess, await this.failures.recordForAccount(guess.account));
     }
-    const reason = right ? 'disabled' : stored === undefined ? 'unknown_user' : 'wrong_password';
+    const reason = right
+      ? 'disabled'
+      : storedHash === undefined
+        ? 'unknown_user'
+        : 'wrong_password';
     await this.refusals.login(address, username, reason);
   }
 
-  private refuseAddress({ address }: Guess, wait: number | undefined): void {
+  private refuseAddress({ address }: PasswordGuess, wait: number | undefined): void {
     if (wait === undefined) return;
     this.refusals.loginLimit(address);
     throw new TooManyFailuresError('wrong passwords', wait);
   }
 
-  private refuseAccount({ username }: Guess, wait: number | undefined): void {
+  private refuseAccount({ username }: PasswordGuess, wait: number | undefined): void {
     if (wait === undefined) return;
     this.refusals.accountLimit(username);
     throw new AccountThrottledError(wait);
@@ -76,14 +80,15 @@ export class GuardedCheck {
 }
 
 /** Whoever is at the machine itself gets in too: for the owner who has not logged in from anywhere yet. */
-function isFamiliar({ known, address }: Guess): boolean {
-  return known || isLoopback(address);
+function isTrustedAddress({ fromKnownNetwork, address }: PasswordGuess): boolean {
+  return fromKnownNetwork || isLoopback(address);
 }
 
 /** Guesses at one account share a turn, save those of its owner. */
-function senderOf(guess: Guess): Sender {
+function waiterOf(guess: PasswordGuess): Waiter {
   const { address, account } = guess;
-  if (isFamiliar(guess)) return { shares: [`${account} at ${networkOf(address)}`], known: true };
+  if (isTrustedAddress(guess))
+    return { groups: [`${account} at ${networkOf(address)}`], preferred: true };
   const networks = countedNetworks(address).map(({ name }) => `network ${name}`);
-  return { shares: [...networks, `account ${account}`], known: false };
+  return { groups: [...networks, `account ${account}`], preferred: false };
 }

@@ -5,33 +5,32 @@ import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { CrossOriginError, TooManyFailuresError, UnauthorizedError } from '../auth.errors.js';
 import { AuthenticatedPrincipal } from '../principals/authenticated-principal.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';
-import { Verification } from '../principals/verification.js';
-import type { Verified } from '../principals/verified.js';
+import { CredentialVerification } from './credential-verification.js';
+import type { VerifiedCredential } from '../principals/verified-credential.js';
 import { Refusals } from '../refusals/refusals.js';
-import { type Credential, credentialOf, sessionOf } from './credentials.js';
-import { changesSomething, originOf } from './same-origin.js';
+import { type Credential, credentialOf, sessionCredentialOf } from './credentials.js';
+import { isUnsafeMethod, originOf } from '../guards/same-origin.js';
 
 /** Finds out who makes a request. */
 @Injectable()
 export class Authentication {
   constructor(
-    private readonly verification: Verification,
+    private readonly verification: CredentialVerification,
     private readonly repository: PrincipalsRepository,
     private readonly failures: FailureLimits,
     private readonly refusals: Refusals,
   ) {}
 
   /** The principal of a request that needs one. */
-  async require(request: FastifyRequest, role: Role | undefined): Promise<AuthenticatedPrincipal> {
+  async requirePrincipal(
+    request: FastifyRequest,
+    role: Role | undefined,
+  ): Promise<AuthenticatedPrincipal> {
     const credential = credentialOf(request);
     if (!credential) throw new UnauthorizedError();
     const verified = await this.verify(credential);
     if (!verified) return await this.refuse(request, credential);
-    if (
-      credential.kind === 'session' &&
-      changesSomething(request) &&
-      originOf(request) !== 'same'
-    ) {
+    if (credential.kind === 'session' && isUnsafeMethod(request) && originOf(request) !== 'same') {
       await this.refusals.crossOrigin(verified.name, request);
       throw new CrossOriginError();
     }
@@ -39,21 +38,23 @@ export class Authentication {
   }
 
   /** Whose session it is, where nobody in particular is needed; an address that is open to all does not fail over it. */
-  async sessionOf(request: FastifyRequest): Promise<AuthenticatedPrincipal | undefined> {
-    const credential = sessionOf(request);
+  async findSessionUser(request: FastifyRequest): Promise<AuthenticatedPrincipal | undefined> {
+    const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
     const verified = await this.verify(credential).catch(() => undefined);
     return verified && this.principal(verified, undefined);
   }
 
-  private verify(credential: Credential): Promise<Verified | undefined> {
-    if (credential.kind === 'bearer') return this.verification.key(credential.token);
-    if (credential.kind === 'session') return this.verification.session(credential.token);
+  private verify(credential: Credential): Promise<VerifiedCredential | undefined> {
+    if (credential.kind === 'bearer') return this.verification.verifyKey(credential.token);
+    if (credential.kind === 'session') return this.verification.verifySession(credential.token);
     return Promise.resolve(undefined);
   }
 
-  private principal(verified: Verified, role: Role | undefined): AuthenticatedPrincipal {
-    return new AuthenticatedPrincipal(verified, role, (tx, who) => this.repository.roleIn(tx, who));
+  private principal(verified: VerifiedCredential, role: Role | undefined): AuthenticatedPrincipal {
+    return new AuthenticatedPrincipal(verified, role, (tx, who) =>
+      this.repository.findRole(tx, who),
+    );
   }
 
   /** Whoever brings METRICS_TOKEN never gets here, and so is never refused for what others tried. */

@@ -10,7 +10,7 @@ export function normalisePassword(password: string): string {
 }
 
 /** In characters as a person counts them, not in UTF-16 units. */
-export function isGoodPassword(password: unknown): password is string {
+export function hasPermittedLength(password: unknown): password is string {
   if (typeof password !== 'string' || password.length > 4 * LONGEST_PASSWORD) return false;
   const length = [...normalisePassword(password)].length;
   return length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD;

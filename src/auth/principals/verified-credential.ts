@@ -27,4 +27,4 @@ export interface VerifiedSession {
   readonly usedAt: number;
 }
 
-export type Verified = VerifiedKey | VerifiedSession;
+export type VerifiedCredential = VerifiedKey | VerifiedSession;

@@ -6,7 +6,7 @@ import { writeBackup } from '../platform/database/backup/write-backup.js';
 import { requireOneDatabase } from '../platform/database/one-database.js';
 import { reachServer } from '../platform/database/open-database.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
-import { planOfBackup } from './backup-plan.js';
+import { serviceBackupPlan } from './service-backup.js';
 import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run backup -- FILE [--with-key] [--without-key] [--force]
@@ -37,8 +37,8 @@ async function main(): Promise<void> {
   const server = await reachServer(settings, () => undefined, { join: true });
   try {
     await requireOneDatabase(server);
-    const keys = withKey ? givenSecretKeys(settings)?.written() : undefined;
-    const plan = planOfBackup(settings, withoutKey);
+    const keys = withKey ? givenSecretKeys(settings)?.asSetting() : undefined;
+    const plan = serviceBackupPlan(settings, withoutKey);
     const { manifest, tables } = await writeBackup({
       url: server.ownerUrl,
       file,

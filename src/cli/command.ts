@@ -14,7 +14,7 @@ export function say(line: string): void {
 }
 
 /** For what goes through everything: no statement is given up for the time that it takes. */
-export function patient(settings: Settings): Settings {
+export function withLongStatements(settings: Settings): Settings {
   return { ...settings, databaseStatementTimeoutMs: 3_600_000 };
 }
 

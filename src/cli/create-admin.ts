@@ -4,7 +4,7 @@ import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { logOfCommand } from '../audit/writing/log-of-command.js';
 import { AdminAccount } from '../auth/bootstrap/admin-account.js';
 import { hasPermittedLength } from '../auth/passwords/password-requirements.js';
-import { isUsername } from '../auth/users/username.js';
+import { isUsername } from '../auth/users/user.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Statements } from '../platform/database/statements.js';
 import { Transactions } from '../platform/database/transactions.js';

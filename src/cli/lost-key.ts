@@ -7,11 +7,11 @@ import { logOfCommand } from '../audit/writing/log-of-command.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { acceptKeysIn, KNOWN, type KnownKey } from '../platform/secrets/known-keys.js';
-import { retire, untilUnused } from '../platform/secrets/key-retirement.js';
+import { acceptKeys, KNOWN, type KnownKey } from '../platform/secrets/known-keys.js';
+import { retire, waitUntilUnused } from '../platform/secrets/key-retirement.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { SealedValues } from '../platform/secrets/sealed-values.js';
-import { patient, runCommand, say } from './command.js';
+import { withLongStatements, runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run lost-key -- KEY_ID --discard
 
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   const [lost] = positionals;
   if (lost === undefined || positionals.length > 1 || !values.discard) throw new Error(USAGE);
 
-  const settings = patient(loadSettings());
+  const settings = withLongStatements(loadSettings());
   const database = await openDatabase(settings, schema, () => undefined, undefined, { join: true });
   try {
     const { dataSource } = database;
@@ -46,8 +46,8 @@ async function main(): Promise<void> {
         `The key ${lost} is not lost: it is at hand. To replace it, run npm run reseal.`,
       );
     }
-    await untilUnused(dataSource, [lost], say);
-    const keys = await transactions.run((tx) => acceptKeysIn(tx, settings, lost));
+    await waitUntilUnused(dataSource, [lost], say);
+    const keys = await transactions.run((tx) => acceptKeys(tx, settings, lost));
     const auditKeys = new AuditKeys(keys);
     const { takenOver } = await new AuditResealing(dataSource, auditKeys, [lost]).run();
     const discarded = await transactions.run(async (tx) => {

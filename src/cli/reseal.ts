@@ -5,10 +5,10 @@ import { AuditResealing } from '../audit/verification/audit-resealing.js';
 import { logOfCommand } from '../audit/writing/log-of-command.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { olderKeys, retire, untilUnused } from '../platform/secrets/key-retirement.js';
+import { olderKeys, retire, waitUntilUnused } from '../platform/secrets/key-retirement.js';
 import { SealedValues } from '../platform/secrets/sealed-values.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
-import { patient, runCommand, say, withDatabase } from './command.js';
+import { withLongStatements, runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run reseal
 
@@ -17,11 +17,11 @@ verified first. Then the older keys may go. The service may run meanwhile; run i
 
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(USAGE);
-  const settings = patient(loadSettings());
+  const settings = withLongStatements(loadSettings());
   await withDatabase(settings, async ({ database: { dataSource }, keys }) => {
     const [first] = keys.ids;
     const older = await olderKeys(dataSource, first!);
-    await untilUnused(dataSource, older, say);
+    await waitUntilUnused(dataSource, older, say);
     const values = new SealedValues(dataSource, sealedColumns);
     const secrets = await values.reseal(new SecretBox(keys), first!);
     say(`${secrets} secrets are under the key ${first} now.`);

@@ -9,13 +9,11 @@ import { restoreBackup } from '../platform/database/backup/restore-backup.js';
 import { requireOneDatabase } from '../platform/database/one-database.js';
 import { requireSignature } from '../platform/database/backup/signature.js';
 import { letServiceUse, reachServer } from '../platform/database/open-database.js';
-import { createKeyFile } from '../platform/secrets/key-file.js';
-import { givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
+import { createKeyFile, givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
 import { SecretKeys } from '../platform/secrets/secret-keys.js';
 import { WrongKeyError } from '../platform/secrets/secrets.errors.js';
-import { backupKeys } from './backup-plan.js';
+import { backupKeys, ServiceRestorePlan } from './service-backup.js';
 import { runCommand, say } from './command.js';
-import { RestoreOfService } from './restore-plan.js';
 
 const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key]
 
@@ -43,7 +41,7 @@ async function main(): Promise<void> {
   const backup = await verifyBackup(file);
   if (!withoutKey) takeKeys(settings, backup);
   const server = await reachServer(settings, () => undefined, { join: true });
-  const plan = new RestoreOfService(settings, backup, withoutKey);
+  const plan = new ServiceRestorePlan(settings, backup, withoutKey);
   try {
     const { ownerUrl: url } = server;
     await requireOneDatabase(server);
@@ -57,7 +55,7 @@ async function main(): Promise<void> {
   const { created_at } = backup.manifest;
   say(`Restored ${rows} rows of ${counts.length} tables, as they were at ${created_at}.`);
   if (withoutKey) say('Its signature was not checked: nobody vouches for what is in it.');
-  plan.told().forEach(say);
+  plan.summary().forEach(say);
   say(
     'Whoever was logged in logs in again. What was revoked since then is valid again: revoke it anew.',
   );

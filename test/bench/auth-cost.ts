@@ -17,7 +17,7 @@ import { CurrentPrincipal } from '../../src/auth/current-principal.js';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { PrincipalsRepository } from '../../src/auth/principals/principals.repository.js';
-import { createSessionToken, sessionHashOf } from '../../src/auth/sessions/session-token.js';
+import { createSessionToken, sessionHashOf } from '../../src/auth/sessions/session.js';
 import { Public, Requires } from '../../src/platform/access/access.js';
 import { newId } from '../../src/platform/ids.js';
 import { createRootLogger } from '../../src/platform/logging/logger-options.js';

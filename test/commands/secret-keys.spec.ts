@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '../support/command.js';
 import { schema } from '../../src/app.schema.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { untilUnused } from '../../src/platform/secrets/key-retirement.js';
+import { waitUntilUnused } from '../../src/platform/secrets/key-retirement.js';
 import { compiledService } from '../support/compiled-service.js';
 import { query } from '../support/embedded/query.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -182,7 +182,7 @@ describe('the keys that the database knows', () => {
     await data.initialize();
     try {
       const told: string[] = [];
-      await expect(untilUnused(data, [id], (line) => told.push(line), 1_500)).rejects.toThrow(
+      await expect(waitUntilUnused(data, [id], (line) => told.push(line), 1_500)).rejects.toThrow(
         `A process that runs now writes with the key ${id}: `,
       );
       expect(told).toContain(`Waiting until nobody writes with the key ${id} any more.`);

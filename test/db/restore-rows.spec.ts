@@ -11,7 +11,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const PLAN = {
-  leftOut: [],
+  excludedTables: [],
   keyIds: () => Promise.resolve([]),
   signerOf: () => undefined,
   readableToAll: () => Promise.resolve(true),

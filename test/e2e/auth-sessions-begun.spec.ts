@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { hashPassword } from '../../src/auth/passwords/password-hash.js';
 import { PasswordThrottle } from '../../src/auth/passwords/password-throttle.js';
-import { type LoginRow, SessionsRepository } from '../../src/auth/sessions/sessions.repository.js';
+import { SessionsRepository, type LoginUser } from '../../src/auth/sessions/sessions.repository.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { inSession, logIn, makeUser } from '../support/principals.js';
@@ -22,13 +22,13 @@ describe('What became of a user while the password was checked', () => {
   afterEach(() => jest.restoreAllMocks());
 
   /** A user as the login saw it. */
-  async function seen(): Promise<LoginRow> {
+  async function seen(): Promise<LoginUser> {
     const { name } = await makeUser(app, 'senior');
-    return (await app.nest.get(SessionsRepository).findLogin(name, '192.0.2.1'))!;
+    return (await app.nest.get(SessionsRepository).findForLogin(name, '192.0.2.1'))!;
   }
-  const begin = (user: LoginRow) =>
+  const begin = (user: LoginUser) =>
     app.nest.get(SessionsService).begin({ user, address: '192.0.2.1', renewedHash: 'a new hash' });
-  const sessionsOf = ({ id }: LoginRow) =>
+  const sessionsOf = ({ id }: LoginUser) =>
     database.query<object[]>('select 1 from sessions where user_id = $1', [id]);
 
   it.each([

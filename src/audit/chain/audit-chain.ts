@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import type { KeyRing } from '../../platform/secrets/key-ring.js';
+import type { KeyRing } from '../../platform/secrets/secret-keys.js';
 import type { AuditContent, AuditRow } from '../audit-entry.js';
 
 export const HASH_BYTES = 32;

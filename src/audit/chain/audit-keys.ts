@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { KeyRing } from '../../platform/secrets/key-ring.js';
-import { SecretKeys } from '../../platform/secrets/secret-keys.js';
+import { type KeyRing, SecretKeys } from '../../platform/secrets/secret-keys.js';
 
 /** Rows and chain have keys of their own. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { GENESIS, headMac, sameBytes, type SealedPoint } from './audit-chain.js';
-import type { KeyRing, NamedKey } from '../../platform/secrets/key-ring.js';
+import type { KeyRing, NamedKey } from '../../platform/secrets/secret-keys.js';
 
 /** How far the sealer has looked; snapshots are PostgreSQL's, as text. */
 export interface Progress {

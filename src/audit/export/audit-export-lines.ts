@@ -1,4 +1,4 @@
-import type { KeyRing, NamedKey } from '../../platform/secrets/key-ring.js';
+import type { KeyRing, NamedKey } from '../../platform/secrets/secret-keys.js';
 import type { SealAttestation } from '../verification/audit-attestation.js';
 import { type SealedPoint, sameBytes, statementMac } from '../chain/audit-chain.js';
 import type { AuditRow } from '../audit-entry.js';

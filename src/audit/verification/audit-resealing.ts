@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
-import type { KeyRing } from '../../platform/secrets/key-ring.js';
+import type { KeyRing } from '../../platform/secrets/secret-keys.js';
 import { acceptHead } from '../anchor/accept-head.js';
 import { attestationMac, NOT_ATTESTED } from './audit-attestation.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';

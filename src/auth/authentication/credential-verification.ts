@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { Clock } from '../../platform/clock.js';
 import { readKey } from '../keys/key-format.js';
-import { sessionHashOf } from '../sessions/session-token.js';
+import { sessionHashOf } from '../sessions/session.js';
 import { CredentialCache } from './credential-cache.js';
 import { LastUseWriter } from './last-use.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';

@@ -33,10 +33,10 @@ export class AdminAccount {
       const row = { id: newId(), username, role: 'admin', enabled: true, passwordHash } as const;
       const created = await this.users.insertIfNew(tx, row);
       if (!created) {
-        const id = await this.users.idOf(tx, username);
+        const id = await this.users.findIdByName(tx, username);
         if (id === undefined) return undefined;
         await this.users.update(tx, id, { role: 'admin', enabled: true, passwordHash });
-        await this.sessions.endAll(tx, id);
+        await this.sessions.endAllOf(tx, id);
       }
       await this.audit.record(tx, {
         actor: 'system',

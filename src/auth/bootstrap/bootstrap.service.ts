@@ -1,5 +1,7 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import { newId } from '../../platform/ids.js';
 import { SettingError } from '../../platform/config/load-settings.js';
@@ -11,7 +13,6 @@ import { weaknessOf } from '../passwords/password-strength.js';
 import { Passwords } from '../passwords/passwords.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { BootstrapRepository } from './bootstrap.repository.js';
-import { type Credentials, writeCredentials } from './credentials-file.js';
 
 export const BOOTSTRAP_USER = 'admin';
 export const BOOTSTRAP_KEY = 'bootstrap-admin';
@@ -64,7 +65,7 @@ export class Bootstrap implements OnModuleInit {
   private async makeUser(tx: Tx): Promise<string | undefined> {
     const given = this.settings.bootstrapAdminPassword;
     const wanted = given
-      ? !(await this.users.wasUsed(tx, BOOTSTRAP_USER))
+      ? !(await this.users.isNameTaken(tx, BOOTSTRAP_USER))
       : this.embedded && !(await this.users.hasAny(tx));
     if (!wanted) return undefined;
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
@@ -127,4 +128,28 @@ export class Bootstrap implements OnModuleInit {
 async function requireStrong(password: string): Promise<void> {
   const weakness = await weaknessOf(password, BOOTSTRAP_USER);
   if (weakness !== undefined) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
+}
+
+export interface Credentials {
+  readonly username: string;
+  readonly password?: string;
+  readonly api_key?: string;
+}
+
+const OWNER_ONLY = 0o600;
+
+/** A whole file or none, and never readable by others, not even for a moment. Answers where it is. */
+export function writeCredentials(dataDir: string, credentials: Credentials): string {
+  mkdirSync(dataDir, { recursive: true });
+  const path = join(dataDir, 'bootstrap-credentials.json');
+  const draft = `${path}.${randomBytes(4).toString('hex')}`;
+  const file = openSync(draft, 'wx', OWNER_ONLY);
+  try {
+    writeFileSync(file, `${JSON.stringify(credentials, null, 2)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  return path;
 }

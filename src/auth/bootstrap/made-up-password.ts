@@ -25,12 +25,12 @@ export class MadeUpPassword implements OnModuleInit, OnApplicationBootstrap {
     if (message !== undefined) this.logger.warn(message);
   }
 
-  async isOf(username: string): Promise<boolean> {
-    return (await this.users.withMadeUpPassword()).includes(username);
+  async isStillUsedBy(username: string): Promise<boolean> {
+    return (await this.users.namesWithMadeUpPassword()).includes(username);
   }
 
   private async health(): Promise<ComponentHealth> {
-    const holders = await this.users.withMadeUpPassword();
+    const holders = await this.users.namesWithMadeUpPassword();
     const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;
     if (holders.length === 0) return inUse;
     const message = `The password that the first start made up for ${holders.join(', ')} is still in use: change it at /login/password.`;

@@ -10,7 +10,7 @@ export interface ApiKeyListRequest extends PageRequest {
   readonly created_by?: string;
 }
 
-export interface ApiKeyRow {
+export interface ApiKey {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
@@ -26,7 +26,7 @@ export interface ApiKeyRow {
   readonly last_used_at: Date | null;
 }
 
-export interface NewApiKeyRow {
+export interface NewApiKey {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
@@ -40,6 +40,6 @@ export interface NewApiKeyRow {
 
 /** The only time that the key itself is known. */
 export interface CreatedKey {
-  readonly row: ApiKeyRow;
+  readonly row: ApiKey;
   readonly key: string;
 }

@@ -3,7 +3,7 @@ import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validato
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { NestedObject, Optional } from '../../platform/validation/decorators.js';
-import { API_KEY_SORTS, type ApiKeyRow, type ApiKeySort, type CreatedKey } from './api-key.js';
+import { API_KEY_SORTS, type ApiKey, type ApiKeySort, type CreatedKey } from './api-key.js';
 
 /** Shown as `key:<name>`; people choose it, so it may have spaces inside. */
 const KEY_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/()+-]{0,61}[A-Za-z0-9._@)+-])?$/;
@@ -168,7 +168,7 @@ export class ApiKeyDto {
   })
   readonly last_used_at?: string;
 
-  static from(this: void, row: ApiKeyRow): ApiKeyDto {
+  static from(this: void, row: ApiKey): ApiKeyDto {
     const { limit_read, limit_write, limit_triage, expires_at, last_used_at } = row;
     const limits = {
       ...(limit_read !== null && { read: limit_read }),

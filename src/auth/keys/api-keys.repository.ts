@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page } from '../../platform/paging/page.js';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { ApiKeyListRequest, ApiKeyRow, ApiKeySort, NewApiKeyRow } from './api-key.js';
+import type { ApiKeyListRequest, ApiKey, ApiKeySort, NewApiKey } from './api-key.js';
 
 const COLUMNS = `id, name, role, prefix, limit_read, limit_write, limit_triage, created_by, created_at, expires_at, last_used_at,
   (select username from users where users.id = owner_id) as owner`;
@@ -23,9 +23,9 @@ const INSERT = `
 export class ApiKeysRepository {
   constructor(private readonly statements: Statements) {}
 
-  async insert(tx: Tx, row: NewApiKeyRow): Promise<ApiKeyRow> {
+  async insert(tx: Tx, row: NewApiKey): Promise<ApiKey> {
     const text = `${INSERT} returning ${COLUMNS}`;
-    const rows = await this.statements.rowsIn<ApiKeyRow>(
+    const rows = await this.statements.rowsIn<ApiKey>(
       tx,
       { name: 'api_keys_insert', text },
       valuesOf(row),
@@ -34,7 +34,7 @@ export class ApiKeysRepository {
   }
 
   /** False when the name or the prefix was ever used. */
-  async insertIfNew(tx: Tx, row: NewApiKeyRow): Promise<boolean> {
+  async insertIfNew(tx: Tx, row: NewApiKey): Promise<boolean> {
     const text = `${INSERT} on conflict do nothing returning id`;
     const statement = { name: 'api_keys_insert_if_new', text };
     return (await this.statements.rowsIn(tx, statement, valuesOf(row))).length > 0;
@@ -45,7 +45,7 @@ export class ApiKeysRepository {
     return (await this.statements.rowsIn(tx, statement)).length > 0;
   }
 
-  async list({ page, per_page, sort, created_by }: ApiKeyListRequest): Promise<Page<ApiKeyRow>> {
+  async list({ page, per_page, sort, created_by }: ApiKeyListRequest): Promise<Page<ApiKey>> {
     const [kind, creators] = created_by === undefined ? ['all', []] : ['of', [created_by]];
     const shown = `revoked_at is null${created_by === undefined ? '' : ' and created_by = $1'}`;
     const [limit, offset] = [1, 2].map((at) => `$${creators.length + at}`);
@@ -58,28 +58,28 @@ export class ApiKeysRepository {
       text: `select count(*)::int as total from api_keys where ${shown}`,
     };
     const [items, [counted]] = await Promise.all([
-      this.statements.rows<ApiKeyRow>(rows, [...creators, per_page, (page - 1) * per_page]),
+      this.statements.rows<ApiKey>(rows, [...creators, per_page, (page - 1) * per_page]),
       this.statements.rows<{ total: number }>(count, creators),
     ]);
     return { items, total: counted!.total };
   }
 
   /** The key that ceased to hold; undefined when there was none. */
-  async revoke(tx: Tx, id: string): Promise<ApiKeyRow | undefined> {
+  async revoke(tx: Tx, id: string): Promise<ApiKey | undefined> {
     const statement = {
       name: 'api_keys_revoke',
       text: `update api_keys set revoked_at = now() where id = $1 and revoked_at is null returning ${COLUMNS}`,
     };
-    return (await this.statements.rowsIn<ApiKeyRow>(tx, statement, [id]))[0];
+    return (await this.statements.rowsIn<ApiKey>(tx, statement, [id]))[0];
   }
 
   /** The keys of a user that ceased to hold. */
-  async revokeOwned(tx: Tx, ownerId: string): Promise<ApiKeyRow[]> {
+  async revokeAllOf(tx: Tx, ownerId: string): Promise<ApiKey[]> {
     const statement = {
       name: 'api_keys_revoke_owned',
       text: `update api_keys set revoked_at = now() where owner_id = $1 and revoked_at is null returning ${COLUMNS}`,
     };
-    return await this.statements.rowsIn<ApiKeyRow>(tx, statement, [ownerId]);
+    return await this.statements.rowsIn<ApiKey>(tx, statement, [ownerId]);
   }
 
   /** Waits for who is about to delete or disable the user, and makes the next one wait. */
@@ -89,7 +89,7 @@ export class ApiKeysRepository {
   }
 }
 
-function valuesOf(row: NewApiKeyRow): unknown[] {
+function valuesOf(row: NewApiKey): unknown[] {
   const { read, write, triage } = row.limits;
   return [
     row.id,

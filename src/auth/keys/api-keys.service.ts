@@ -10,8 +10,8 @@ import { mapConstraints } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
-import type { UserRow } from '../users/user.js';
-import type { ApiKeyListRequest, ApiKeyRow, CreatedKey } from './api-key.js';
+import type { User } from '../users/user.js';
+import type { ApiKeyListRequest, CreatedKey, ApiKey } from './api-key.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { createKey } from './key-format.js';
 
@@ -67,7 +67,7 @@ export class ApiKeysService {
     );
   }
 
-  list(request: ApiKeyListRequest): Promise<Page<ApiKeyRow>> {
+  list(request: ApiKeyListRequest): Promise<Page<ApiKey>> {
     return this.keys.list(request);
   }
 
@@ -82,8 +82,8 @@ export class ApiKeysService {
   }
 
   /** Those that a user made, through however many keys; how many they were. */
-  async revokeOwned(tx: Tx, caller: Principal, owner: UserRow): Promise<number> {
-    const revoked = await this.keys.revokeOwned(tx, owner.id);
+  async revokeAllOf(tx: Tx, caller: Principal, owner: User): Promise<number> {
+    const revoked = await this.keys.revokeAllOf(tx, owner.id);
     const reason = `${owner.username} was deleted`;
     await this.audit.recordAll(
       tx,
@@ -101,7 +101,7 @@ export class ApiKeysService {
 }
 
 function revocationOf(
-  { id, name, role, prefix }: ApiKeyRow,
+  { id, name, role, prefix }: ApiKey,
   caller: Principal,
   more: Readonly<Record<string, unknown>> = {},
 ): AuditEntry {

@@ -4,8 +4,8 @@ import { InvalidCredentialsError } from '../auth.errors.js';
 import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
-import { type NewSession, SessionsService } from '../sessions/sessions.service.js';
-import { isUsername } from '../users/username.js';
+import { type BegunSession, SessionsService } from '../sessions/sessions.service.js';
+import { isUsername } from '../users/user.js';
 
 export interface Attempt {
   readonly username: string;
@@ -15,7 +15,7 @@ export interface Attempt {
   readonly formerToken?: string;
 }
 
-export interface LoggedIn extends NewSession {
+export interface LoggedIn extends BegunSession {
   readonly name: string;
   readonly passwordMadeUp: boolean;
 }
@@ -37,7 +37,7 @@ export class LoginService {
     // Telephones write the first letter large.
     const typed = username.trim().toLowerCase();
     const account = isUsername(typed) ? typed : NO_NAME;
-    const user = await this.repository.findLogin(account, networkOf(address));
+    const user = await this.repository.findForLogin(account, networkOf(address));
     const storedHash = user?.password_hash ?? undefined;
     const passed = await this.throttle.verifyPassword({
       address,

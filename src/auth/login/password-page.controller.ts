@@ -51,7 +51,7 @@ export class PasswordPageController {
       return undefined;
     }
     void reply.type('text/html; charset=utf-8');
-    const madeUp = await this.madeUpPassword.isOf(caller.name);
+    const madeUp = await this.madeUpPassword.isStillUsedBy(caller.name);
     return passwordPage({ next: safeNext(nextOf(request)), principal: caller.name, madeUp });
   }
 

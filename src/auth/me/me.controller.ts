@@ -13,7 +13,7 @@ import { ListAnswer } from '../../platform/paging/page.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import type { Principal } from '../principal.js';
 import { ChangePasswordDto, PrincipalDto } from './me.dto.js';
-import { OwnSessionsService } from './own-sessions.service.js';
+import { OwnSessionsService } from '../sessions/sessions.service.js';
 import { OwnPasswordService } from './own-password.service.js';
 import { SessionDto, SessionQueryDto } from './sessions.dto.js';
 

@@ -56,7 +56,7 @@ export class OwnPasswordService {
       if (!(await this.sessions.replacePassword(tx, caller.id, stored, hash))) {
         throw new WrongCurrentPasswordError();
       }
-      await this.sessions.endAll(tx, caller.id, caller.sessionId);
+      await this.sessions.endAllOf(tx, caller.id, caller.sessionId);
       this.transactions.onCommit(tx, () => this.verification.forgetUser(caller.id));
       await this.audit.record(tx, {
         actor: caller.name,

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Optional } from '../../platform/validation/decorators.js';
-import { SESSION_SORTS, type SessionRow, type SessionSort } from '../sessions/session.js';
+import { SESSION_SORTS, type Session, type SessionSort } from '../sessions/session.js';
 
 export class SessionQueryDto extends PageQueryDto {
   @ApiProperty({
@@ -68,7 +68,7 @@ export class SessionDto {
   })
   readonly user_agent?: string;
 
-  static from(this: void, row: SessionRow, currentId: string | undefined): SessionDto {
+  static from(this: void, row: Session, currentId: string | undefined): SessionDto {
     return {
       id: row.id,
       current: row.id === currentId,

@@ -1,6 +1,6 @@
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import type { Principal } from '../principal.js';
-import { IDLE_HOURS } from '../sessions/session-lifetime.js';
+import { IDLE_HOURS } from '../sessions/session.js';
 
 /** Not while its owner is disabled. Of who was deleted go on those keys that the deletion kept. */
 export const KEY_IS_VALID = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())

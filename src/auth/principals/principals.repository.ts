@@ -3,7 +3,7 @@ import type { Role } from '../../platform/access/roles.js';
 import { ReservedConnections } from '../../platform/database/reserved-connections.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { IDLE_HOURS } from '../sessions/session-lifetime.js';
+import { IDLE_HOURS } from '../sessions/session.js';
 import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
 import type { VerifiedCredential, VerifiedKey, VerifiedSession } from './verified-credential.js';
 

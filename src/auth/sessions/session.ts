@@ -1,3 +1,10 @@
+import { hash, randomBytes } from 'node:crypto';
+
+/** A session ends when it was not used for this long … */
+export const IDLE_HOURS = 8;
+/** … and this long after the login in any case. */
+export const ABSOLUTE_HOURS = 24;
+
 export const SESSION_SORTS = [
   '-created_at',
   'created_at',
@@ -6,7 +13,7 @@ export const SESSION_SORTS = [
 ] as const;
 export type SessionSort = (typeof SESSION_SORTS)[number];
 
-export interface SessionRow {
+export interface Session {
   readonly id: string;
   readonly created_at: Date;
   readonly last_seen_at: Date;
@@ -15,7 +22,7 @@ export interface SessionRow {
   readonly user_agent: string | null;
 }
 
-export interface NewSessionRow {
+export interface NewSession {
   readonly id: string;
   readonly userId: string;
   /** In hexadecimal. */
@@ -23,4 +30,16 @@ export interface NewSessionRow {
   /** Where it was begun and with what, as its user is shown it. */
   readonly address: string;
   readonly userAgent?: string;
+}
+
+const TOKEN_BYTES = 32;
+const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/;
+
+export function createSessionToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+/** What PostgreSQL knows of a token, in hexadecimal; undefined for what cannot be one. */
+export function sessionHashOf(token: string): string | undefined {
+  return TOKEN_PATTERN.test(token) ? hash('sha256', token, 'hex') : undefined;
 }

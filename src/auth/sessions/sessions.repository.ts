@@ -5,8 +5,7 @@ import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { SESSION_IS_VALID } from '../principals/credentials-still-valid.js';
-import { ABSOLUTE_HOURS, IDLE_HOURS } from './session-lifetime.js';
-import type { NewSessionRow, SessionRow, SessionSort } from './session.js';
+import { type SessionSort, ABSOLUTE_HOURS, IDLE_HOURS, type NewSession, type Session } from './session.js';
 
 /** Browsers say less, and what a stranger says is not kept at any length. */
 const LONGEST_AGENT = 256;
@@ -19,7 +18,7 @@ const ORDERS: Readonly<Record<SessionSort, string>> = {
 };
 
 /** Who wants to log in, as far as it takes to check the password. */
-export interface LoginRow {
+export interface LoginUser {
   readonly id: string;
   readonly username: string;
   readonly role: Role;
@@ -35,21 +34,21 @@ export interface LoginRow {
 export class SessionsRepository {
   constructor(private readonly statements: Statements) {}
 
-  async findLogin(username: string, network: string): Promise<LoginRow | undefined> {
+  async findForLogin(username: string, network: string): Promise<LoginUser | undefined> {
     const statement = {
       name: 'sessions_find_login',
       text: `select id, username, role, enabled, password_hash, password_made_up,
           exists (select 1 from known_networks k where k.user_id = u.id and k.network = $2) as known
         from users u where username = $1`,
     };
-    return (await this.statements.rows<LoginRow>(statement, [username, network]))[0];
+    return (await this.statements.rows<LoginUser>(statement, [username, network]))[0];
   }
 
   /**
    * Notes the login and locks the user for it, provided that nothing changed since the password was checked: a user
    * who is disabled, deleted or given another password meanwhile gets no session that outlives it.
    */
-  async claimLogin(tx: Tx, user: LoginRow, renewedHash?: string): Promise<Role | undefined> {
+  async recordLogin(tx: Tx, user: LoginUser, renewedHash?: string): Promise<Role | undefined> {
     const statement = {
       name: 'sessions_claim_login',
       text: `update users set last_login_at = now(), password_hash = coalesce($3, password_hash)
@@ -60,10 +59,7 @@ export class SessionsRepository {
   }
 
   /** Answers when it ends in any case. */
-  async insert(
-    tx: Tx,
-    { id, userId, tokenHash, address, userAgent }: NewSessionRow,
-  ): Promise<Date> {
+  async insert(tx: Tx, { id, userId, tokenHash, address, userAgent }: NewSession): Promise<Date> {
     const statement = {
       name: 'sessions_insert',
       text: `insert into sessions (id, user_id, token_hash, expires_at, address, user_agent)
@@ -82,7 +78,7 @@ export class SessionsRepository {
   }
 
   /** The name of the user whose session it was; undefined when there was none. */
-  async end(tx: Tx, tokenHash: string): Promise<string | undefined> {
+  async endByToken(tx: Tx, tokenHash: string): Promise<string | undefined> {
     const statement = {
       name: 'sessions_end',
       text: `delete from sessions s using users u
@@ -92,7 +88,7 @@ export class SessionsRepository {
       ?.username;
   }
 
-  async endAll(tx: Tx, userId: string, exceptId?: string): Promise<void> {
+  async endAllOf(tx: Tx, userId: string, exceptId?: string): Promise<void> {
     const statement = {
       name: 'sessions_end_all',
       text: `delete from sessions where user_id = $1 and id is distinct from $2`,
@@ -101,11 +97,11 @@ export class SessionsRepository {
   }
 
   /** Those of the user that hold. */
-  async listOf(
+  async listByUser(
     userId: string,
     { page, per_page }: PageRequest,
     sort: SessionSort,
-  ): Promise<Page<SessionRow>> {
+  ): Promise<Page<Session>> {
     const shown = `sessions s join users u on u.id = s.user_id where s.user_id = $1 and ${SESSION_IS_VALID}`;
     const rows = {
       name: `sessions_list_${sort}`,
@@ -114,14 +110,14 @@ export class SessionsRepository {
     };
     const count = { name: 'sessions_count', text: `select count(*)::int as total from ${shown}` };
     const [items, [counted]] = await Promise.all([
-      this.statements.rows<SessionRow>(rows, [userId, per_page, (page - 1) * per_page]),
+      this.statements.rows<Session>(rows, [userId, per_page, (page - 1) * per_page]),
       this.statements.rows<{ total: number }>(count, [userId]),
     ]);
     return { items, total: counted!.total };
   }
 
   /** False when the user has no such session. */
-  async endOf(tx: Tx, userId: string, id: string): Promise<boolean> {
+  async endOwn(tx: Tx, userId: string, id: string): Promise<boolean> {
     const text = `delete from sessions where id = $2 and user_id = $1 returning id`;
     const statement = { name: 'sessions_end_of', text };
     return (await this.statements.rowsIn(tx, statement, [userId, id])).length > 0;

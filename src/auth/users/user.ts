@@ -1,5 +1,14 @@
 import type { Role } from '../../platform/access/roles.js';
 
+export const USERNAME = /^[a-z0-9][a-z0-9._@-]{1,62}$/;
+
+/** Records say `system` where nobody in particular acted. */
+export const RESERVED_NAME = 'system';
+
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text) && text !== RESERVED_NAME;
+}
+
 export const USER_SORTS = [
   '-created_at',
   'created_at',
@@ -14,7 +23,7 @@ export type UserSort = (typeof USER_SORTS)[number];
 export const KEYS_OF_DELETED = ['revoke', 'keep'] as const;
 export type KeysOfDeleted = (typeof KEYS_OF_DELETED)[number];
 
-export interface UserRow {
+export interface User {
   readonly id: string;
   readonly username: string;
   readonly role: Role;
@@ -24,7 +33,7 @@ export interface UserRow {
   readonly last_login_at: Date | null;
 }
 
-export interface NewUserRow {
+export interface NewUser {
   readonly id: string;
   readonly username: string;
   readonly role: Role;

@@ -8,11 +8,12 @@ import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requi
 import {
   KEYS_OF_DELETED,
   type KeysOfDeleted,
+  RESERVED_NAME,
+  type User,
   USER_SORTS,
-  type UserRow,
+  USERNAME,
   type UserSort,
 } from './user.js';
-import { RESERVED_NAME, USERNAME } from './username.js';
 
 export const PASSWORD_PROPERTY = {
   type: 'string',
@@ -145,7 +146,7 @@ export class UserDto {
   })
   readonly last_login_at?: string;
 
-  static from(this: void, row: UserRow): UserDto {
+  static from(this: void, row: User): UserDto {
     return {
       id: row.id,
       username: row.username,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { NewUserRow, UserChange, UserRow, UserSort } from './user.js';
+import type { NewUser, UserChange, User, UserSort } from './user.js';
 
 const COLUMNS = `id, username, role, enabled, created_at, updated_at, last_login_at`;
 
@@ -22,13 +22,13 @@ const INSERT = `insert into users (id, username, role, enabled, password_hash, p
 export class UsersRepository {
   constructor(private readonly statements: Statements) {}
 
-  async insert(tx: Tx, row: NewUserRow): Promise<UserRow> {
+  async insert(tx: Tx, row: NewUser): Promise<User> {
     const statement = { name: 'users_insert', text: `${INSERT} returning ${COLUMNS}` };
-    return (await this.statements.rowsIn<UserRow>(tx, statement, valuesOf(row)))[0]!;
+    return (await this.statements.rowsIn<User>(tx, statement, valuesOf(row)))[0]!;
   }
 
   /** False when the name was ever used. */
-  async insertIfNew(tx: Tx, row: NewUserRow): Promise<boolean> {
+  async insertIfNew(tx: Tx, row: NewUser): Promise<boolean> {
     const text = `${INSERT} on conflict (username) do nothing returning id`;
     const statement = { name: 'users_insert_if_new', text };
     return (await this.statements.rowsIn(tx, statement, valuesOf(row))).length > 0;
@@ -40,25 +40,25 @@ export class UsersRepository {
   }
 
   /** Whether the name belongs, or ever belonged, to someone. */
-  async wasUsed(tx: Tx, username: string): Promise<boolean> {
+  async isNameTaken(tx: Tx, username: string): Promise<boolean> {
     const statement = { name: 'users_was_used', text: `select 1 from users where username = $1` };
     return (await this.statements.rowsIn(tx, statement, [username])).length > 0;
   }
 
-  async idOf(tx: Tx, username: string): Promise<string | undefined> {
+  async findIdByName(tx: Tx, username: string): Promise<string | undefined> {
     const text = `select id from users where username = $1 and deleted_at is null`;
     const statement = { name: 'users_id_of', text };
     return (await this.statements.rowsIn<{ id: string }>(tx, statement, [username]))[0]?.id;
   }
 
   /** Who could log in with a password that the first start made up: the one user that it made, or nobody. */
-  async withMadeUpPassword(): Promise<string[]> {
+  async namesWithMadeUpPassword(): Promise<string[]> {
     const text = `select username from users where password_made_up and enabled and deleted_at is null`;
     const statement = { name: 'users_made_up_password', text };
     return (await this.statements.rows<{ username: string }>(statement)).map((row) => row.username);
   }
 
-  async list(request: PageRequest, sort: UserSort): Promise<Page<UserRow>> {
+  async list(request: PageRequest, sort: UserSort): Promise<Page<User>> {
     const page = {
       name: `users_list_${sort}`,
       text: `select ${COLUMNS} from users where deleted_at is null order by ${ORDERS[sort]} limit $1 offset $2`,
@@ -68,29 +68,26 @@ export class UsersRepository {
       text: `select count(*)::int as total from users where deleted_at is null`,
     };
     const [items, [counted]] = await Promise.all([
-      this.statements.rows<UserRow>(page, [
-        request.per_page,
-        (request.page - 1) * request.per_page,
-      ]),
+      this.statements.rows<User>(page, [request.per_page, (request.page - 1) * request.per_page]),
       this.statements.rows<{ total: number }>(count),
     ]);
     return { items, total: counted!.total };
   }
 
-  async findById(id: string): Promise<UserRow | undefined> {
+  async findById(id: string): Promise<User | undefined> {
     const text = `select ${COLUMNS} from users where id = $1 and deleted_at is null`;
-    return (await this.statements.rows<UserRow>({ name: 'users_find', text }, [id]))[0];
+    return (await this.statements.rows<User>({ name: 'users_find', text }, [id]))[0];
   }
 
   /**
    * Locks the user together with all enabled admins, in one order for everyone: of two changes that would each leave
    * the other's admin as the last one, the second sees what the first did.
    */
-  async lockWithAdmins(
+  async lockWithEnabledAdmins(
     tx: Tx,
     id: string,
-  ): Promise<{ user: UserRow | undefined; otherAdmins: number }> {
-    const rows = await this.statements.rowsIn<UserRow>(
+  ): Promise<{ user: User | undefined; otherAdmins: number }> {
+    const rows = await this.statements.rowsIn<User>(
       tx,
       {
         name: 'users_lock_with_admins',
@@ -103,7 +100,7 @@ export class UsersRepository {
     return { user, otherAdmins: rows.length - (user ? 1 : 0) };
   }
 
-  async update(tx: Tx, id: string, change: UserChange): Promise<UserRow> {
+  async update(tx: Tx, id: string, change: UserChange): Promise<User> {
     const statement = {
       name: 'users_update',
       text: `update users set role = coalesce($2, role), enabled = coalesce($3, enabled),
@@ -112,7 +109,7 @@ export class UsersRepository {
         where id = $1 and deleted_at is null returning ${COLUMNS}`,
     };
     const { role = null, enabled = null, passwordHash = null } = change;
-    const rows = await this.statements.rowsIn<UserRow>(tx, statement, [
+    const rows = await this.statements.rowsIn<User>(tx, statement, [
       id,
       role,
       enabled,
@@ -128,7 +125,7 @@ export class UsersRepository {
   }
 }
 
-function valuesOf(row: NewUserRow): unknown[] {
+function valuesOf(row: NewUser): unknown[] {
   return [
     row.id,
     row.username,

@@ -12,7 +12,7 @@ import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
-import type { KeysOfDeleted, UserRow, UserSort } from './user.js';
+import type { KeysOfDeleted, User, UserSort } from './user.js';
 import { LastAdminError, UsernameTakenError } from './users.errors.js';
 import { UsersRepository } from './users.repository.js';
 
@@ -44,12 +44,12 @@ export class UsersService {
   async create(
     caller: Principal,
     { username, password, role, enabled = true }: CreateUser,
-    idempotency: Participant<UserRow>,
-  ): Promise<UserRow> {
+    idempotency: Participant<User>,
+  ): Promise<User> {
     const passwordHash = await this.passwords.hashChosen({ username, password, field: 'password' });
     const taken = () => new UsernameTakenError(username);
     return await mapConstraints({ uq_users_username: taken }, () =>
-      this.transactions.run<UserRow>(
+      this.transactions.run<User>(
         async (tx) => {
           const row = { id: newId(), username, role, enabled, passwordHash };
           const user = await this.users.insert(tx, row);
@@ -62,24 +62,24 @@ export class UsersService {
     );
   }
 
-  list(request: PageRequest, sort: UserSort): Promise<Page<UserRow>> {
+  list(request: PageRequest, sort: UserSort): Promise<Page<User>> {
     return this.users.list(request, sort);
   }
 
-  async get(id: string): Promise<UserRow> {
+  async get(id: string): Promise<User> {
     const user = isUuid(id) ? await this.users.findById(id) : undefined;
     if (!user) throw new NotFoundError('User');
     return user;
   }
 
-  async update(caller: Principal, id: string, wanted: UpdateUser): Promise<UserRow> {
+  async update(caller: Principal, id: string, wanted: UpdateUser): Promise<User> {
     const { role, enabled, password } = wanted;
     if (role === undefined && enabled === undefined && password === undefined) {
       throw ValidationError.nothingGiven();
     }
     if (!isUuid(id)) throw new NotFoundError('User');
     const passwordHash = password === undefined ? undefined : await this.hashFor(id, password);
-    return await this.transactions.run<UserRow>(async (tx) => {
+    return await this.transactions.run<User>(async (tx) => {
       const before = await this.lock(
         tx,
         id,
@@ -90,8 +90,8 @@ export class UsersService {
         enabled,
         ...(passwordHash && { passwordHash }),
       });
-      if (!user.enabled) await this.sessions.endAll(tx, id);
-      else if (passwordHash) await this.sessions.endAll(tx, id, caller.sessionId);
+      if (!user.enabled) await this.sessions.endAllOf(tx, id);
+      else if (passwordHash) await this.sessions.endAllOf(tx, id, caller.sessionId);
       this.transactions.onCommit(tx, () => this.verification.forgetUser(id));
       await this.record(tx, caller, 'user.updated', user, {
         ...(role && { role, role_before: before.role }),
@@ -106,9 +106,9 @@ export class UsersService {
     if (!isUuid(id)) throw new NotFoundError('User');
     await this.transactions.run(async (tx) => {
       const user = await this.lock(tx, id, () => false);
-      await this.sessions.endAll(tx, id);
+      await this.sessions.endAllOf(tx, id);
       await this.users.markDeleted(tx, id);
-      const revoked = keys === 'revoke' ? await this.keys.revokeOwned(tx, caller, user) : 0;
+      const revoked = keys === 'revoke' ? await this.keys.revokeAllOf(tx, caller, user) : 0;
       this.transactions.onCommit(tx, () => this.verification.forgetUser(id));
       await this.record(tx, caller, 'user.deleted', user, {
         role: user.role,
@@ -124,8 +124,8 @@ export class UsersService {
   }
 
   /** Refuses to go on when the last enabled admin would not be one any more. */
-  private async lock(tx: Tx, id: string, staysAdmin: (user: UserRow) => boolean): Promise<UserRow> {
-    const { user, otherAdmins } = await this.users.lockWithAdmins(tx, id);
+  private async lock(tx: Tx, id: string, staysAdmin: (user: User) => boolean): Promise<User> {
+    const { user, otherAdmins } = await this.users.lockWithEnabledAdmins(tx, id);
     if (!user) throw new NotFoundError('User');
     const isAdmin = user.role === 'admin' && user.enabled;
     if (isAdmin && otherAdmins === 0 && !staysAdmin(user)) throw new LastAdminError();
@@ -136,7 +136,7 @@ export class UsersService {
     tx: Tx,
     caller: Principal,
     action: Extract<AuditAction, `user.${string}`>,
-    user: UserRow,
+    user: User,
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     await this.audit.record(tx, {

@@ -7,7 +7,7 @@ const PATIENCE_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
 
 /** Whoever writes with a key says so every five seconds: it must have been quiet for a while before it is given up. */
-export async function untilUnused(
+export async function waitUntilUnused(
   dataSource: DataSource,
   keyIds: readonly string[],
   tell: (line: string) => void,
@@ -57,7 +57,7 @@ export async function keysInUse(tx: Tx): Promise<KeyInUse[]> {
 }
 
 /** They stay known when a backup from before their time is restored: what is sealed with them from now on needs them. */
-export async function keepKeys(tx: Tx, keys: readonly KeyInUse[]): Promise<void> {
+export async function rememberKeysInUse(tx: Tx, keys: readonly KeyInUse[]): Promise<void> {
   for (const { id, verifier } of keys) {
     await tx.query(
       `insert into secret_keys (id, verifier, last_used_at) values ($1, $2, now())

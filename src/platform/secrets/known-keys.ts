@@ -28,11 +28,11 @@ export async function requireKnownKeys(
   settings: KeySettings,
   dataSource: DataSource,
 ): Promise<SecretKeys> {
-  return await new Transactions(dataSource).run((tx) => acceptKeysIn(tx, settings));
+  return await new Transactions(dataSource).run((tx) => acceptKeys(tx, settings));
 }
 
 /** `lost`: a key that is about to be given up. */
-export async function acceptKeysIn(
+export async function acceptKeys(
   tx: Tx,
   settings: KeySettings,
   lost?: string,
@@ -42,18 +42,18 @@ export async function acceptKeysIn(
   const all: KnownKey[] = await tx.query(KNOWN);
   const known = all.filter(({ id }) => id !== lost);
   const given = givenSecretKeys(settings);
-  refuseOthers(settings, known, given);
+  refuseMissingKeys(settings, known, given);
   const keys = given ?? loadSecretKeys(settings);
   const [first] = keys.ids;
   if (known.some(({ id, retired }) => retired && id === first)) {
     throw new RetiredKeyError(sourceOf(settings), first!);
   }
-  await keep(tx, keys, known);
+  await rememberKeys(tx, keys, known);
   return keys;
 }
 
 /** Throws when the database needs a key that is not given. */
-export function refuseOthers(
+export function refuseMissingKeys(
   settings: KeySettings,
   known: readonly KnownKey[],
   given: SecretKeys | undefined,
@@ -80,7 +80,7 @@ function missingFrom(
 }
 
 /** A key counts as known from the first start that writes with it, and not while it only waits behind the first one. */
-async function keep(tx: Tx, keys: SecretKeys, known: readonly KnownKey[]): Promise<void> {
+async function rememberKeys(tx: Tx, keys: SecretKeys, known: readonly KnownKey[]): Promise<void> {
   const [first] = keys.ids;
   await tx.query(
     `insert into secret_keys (id, verifier, last_used_at) values ($1, $2, now())

@@ -87,7 +87,7 @@ describe('loading the keys', () => {
     const program = dirname(compiledService());
     const start = Date.now() + 3_000;
     const script = `
-      const { readOrCreateKeyFile } = require('${program}/platform/secrets/key-file.js');
+      const { readOrCreateKeyFile } = require('${program}/platform/secrets/load-secret-keys.js');
       while (Date.now() < ${start});
       process.stdout.write(readOrCreateKeyFile('${file}')[0].export().toString('base64'));`;
     const starts = Array.from({ length: 8 }, async () => {

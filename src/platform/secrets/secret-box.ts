@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { KeyRing } from './key-ring.js';
-import { SecretKeys } from './secret-keys.js';
+import { type KeyRing, SecretKeys } from './secret-keys.js';
 import { UnknownSecretKeyError, UnreadableSecretError } from './secrets.errors.js';
 
 const CIPHER = 'aes-256-gcm';

@@ -1,6 +1,26 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { SettingError } from '../config/load-settings.js';
-import { KeyRing, type NamedKey } from './key-ring.js';
+
+export interface NamedKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+/** The keys of one purpose: the first is used for what is new, every one for what exists. */
+export class KeyRing {
+  readonly #byId: ReadonlyMap<string, NamedKey>;
+
+  constructor(
+    readonly first: NamedKey,
+    all: readonly NamedKey[],
+  ) {
+    this.#byId = new Map(all.map((key) => [key.id, key]));
+  }
+
+  find(id: string): NamedKey | undefined {
+    return this.#byId.get(id);
+  }
+}
 
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
@@ -32,7 +52,7 @@ export class SecretKeys {
   }
 
   /** As SECRETS_KEY has them, for the one place that may: a backup that is asked to hold them. */
-  written(): string {
+  asSetting(): string {
     return this.#keys.map(({ key }) => key.export().toString('base64')).join(',');
   }
 

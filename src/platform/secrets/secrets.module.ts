@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
-import { KeyUse } from './key-use.js';
+import { KeyHeartbeat } from './key-heartbeat.js';
 import { loadSecretKeys } from './load-secret-keys.js';
 import { SecretBox } from './secret-box.js';
 import { SecretKeys } from './secret-keys.js';
@@ -10,7 +10,7 @@ import { SecretKeys } from './secret-keys.js';
   providers: [
     { provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] },
     SecretBox,
-    KeyUse,
+    KeyHeartbeat,
   ],
   exports: [SecretKeys, SecretBox],
 })

@@ -5,7 +5,7 @@ import type { SigningKey } from './signature.js';
 /** What the tables mean, from those who know it. */
 export interface BackupPlan {
   /** Tables that are not kept, and stay as the migrations make them. */
-  readonly leftOut: readonly string[];
+  readonly excludedTables: readonly string[];
   /** The ids of the keys that the contents need. It may refuse to make a backup that nobody could use. */
   keyIds(client: ClientBase): Promise<readonly string[]>;
   /** What vouches for a backup that needs these keys, so that no other one is needed to check it. */
@@ -14,7 +14,7 @@ export interface BackupPlan {
 
 /** The same for a restore. */
 export interface RestorePlan {
-  readonly leftOut: readonly string[];
+  readonly excludedTables: readonly string[];
   /** Whether every process that uses the present database has the keys of the backup. */
   readableToAll(tx: Tx): Promise<boolean>;
   /** What of the present database has to outlast the restore; `inUse`: the service runs, and goes on. */

@@ -117,7 +117,7 @@ async function remake(
     await asItWas.destroy();
   }
   const tables = (await listTables(client)).map(({ name }) => name);
-  const cleared = tables.filter((name) => !plan.leftOut.includes(name));
+  const cleared = tables.filter((name) => !plan.excludedTables.includes(name));
   await load(client, options, { cleared, sequences });
   await migrations(dataSource, runner).executePendingMigrations();
 }
@@ -200,7 +200,7 @@ async function load(
     await client.query(`delete from ${client.escapeIdentifier(name)}`);
   }
   for await (const { table, rows } of tablesOf(file, backup)) {
-    if (!cleared.includes(table.name) || plan.leftOut.includes(table.name)) {
+    if (!cleared.includes(table.name) || plan.excludedTables.includes(table.name)) {
       throw new BackupError(
         `The backup holds a table ${table.name} that its migrations do not make.`,
       );

@@ -124,7 +124,7 @@ async function* framesOf(
   };
   yield hashed('manifest', manifest);
   for (const table of await listTables(client)) {
-    if (plan.leftOut.includes(table.name)) continue;
+    if (plan.excludedTables.includes(table.name)) continue;
     yield hashed('table', table);
     const counter = new TableCounter();
     const rows = client.query(copyTo(`copy ${copyTarget(client, table)} to stdout`));

@@ -1,3 +1,14 @@
+import type { ClientBase } from 'pg';
+import type { Settings } from '../platform/config/settings.js';
+import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-plan.js';
+import type { KeyRing, SecretKeys } from '../platform/secrets/secret-keys.js';
+import {
+  acceptKeys,
+  KNOWN,
+  type KnownKey,
+  refuseMissingKeys,
+} from '../platform/secrets/known-keys.js';
+import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import {
   type ActionsSince,
   goOnWithActions,
@@ -7,16 +18,50 @@ import { shownActionId } from '../actions/action-id.js';
 import { recordAcceptance } from '../audit/anchor/accept-head.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { logOfCommand } from '../audit/writing/log-of-command.js';
-import type { Settings } from '../platform/config/settings.js';
-import type { RestorePlan } from '../platform/database/backup/backup-plan.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { CountsRepository } from '../incidents/counting/counts.repository.js';
 import { type ActiveSwitch, activeSwitch, keepSwitchOn } from '../kill-switch/kept-switch.js';
-import { keepKeys, type KeyInUse, keysInUse } from '../platform/secrets/key-retirement.js';
-import { acceptKeysIn, KNOWN, type KnownKey } from '../platform/secrets/known-keys.js';
-import { LEFT_OUT } from './backup-plan.js';
+import { rememberKeysInUse, type KeyInUse, keysInUse } from '../platform/secrets/key-retirement.js';
+
+/** Counts follow from the incidents; a session that has ended must not come to life again. */
+export const EXCLUDED_TABLES = [
+  'incident_count_deltas',
+  'incident_counts',
+  'incident_segments',
+  'incident_count_state',
+  'sessions',
+] as const;
+
+export function serviceBackupPlan(settings: Settings, withoutKey: boolean): BackupPlan {
+  const given = withoutKey ? undefined : givenSecretKeys(settings);
+  return {
+    excludedTables: EXCLUDED_TABLES,
+    keyIds: async (client) => {
+      const known = await knownKeys(client);
+      if (!withoutKey) refuseMissingKeys(settings, known, given);
+      return known.filter(({ retired }) => !retired).map(({ id }) => id);
+    },
+    signerOf: (keyIds) => {
+      const id = given?.ids.find((one) => keyIds.includes(one)) ?? given?.ids[0];
+      return given && id ? backupKeys(given).find(id) : undefined;
+    },
+  };
+}
+
+/** The keys that sign backups, of a purpose of their own. */
+export function backupKeys(keys: SecretKeys): KeyRing {
+  return keys.derive('backup');
+}
+
+/** None where the database is of an earlier release, which did not keep them. */
+async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
+  const { rows } = await client.query<{ there: boolean }>(
+    `select to_regclass('secret_keys') is not null as there`,
+  );
+  return rows[0]?.there ? (await client.query<KnownKey>(KNOWN)).rows : [];
+}
 
 /** A record holds some; how many there are, it says. */
 const MOST_NAMED = 50;
@@ -25,8 +70,8 @@ const MOST_NAMED = 50;
  * What a restore must not undo: somebody stopped the automation, and vendors did what they were asked. The rest is as in
  * the backup.
  */
-export class RestoreOfService implements RestorePlan {
-  readonly leftOut = LEFT_OUT;
+export class ServiceRestorePlan implements RestorePlan {
+  readonly excludedTables = EXCLUDED_TABLES;
   private stopped: ActiveSwitch | undefined;
   private active: ActiveSwitch | undefined;
   private keys: readonly KeyInUse[] = [];
@@ -57,12 +102,12 @@ export class RestoreOfService implements RestorePlan {
     this.actions = await goOnWithActions(tx);
     await new CountsRepository(new Statements(tx.connection)).recount(tx);
     if (this.withoutKey) return;
-    await keepKeys(tx, this.keys);
+    await rememberKeysInUse(tx, this.keys);
     await this.record(tx);
   }
 
   /** For the operator, once it is done. */
-  told(): string[] {
+  summary(): string[] {
     const { continued, lost } = this.actions;
     const named = (ids: readonly string[]) => ids.map(shownActionId).join(', ');
     return [
@@ -81,7 +126,7 @@ export class RestoreOfService implements RestorePlan {
   }
 
   private async record(tx: Tx): Promise<void> {
-    const keys = new AuditKeys(await acceptKeysIn(tx, this.settings));
+    const keys = new AuditKeys(await acceptKeys(tx, this.settings));
     const log = logOfCommand(tx.connection, keys);
     const { created_at, version } = this.backup.manifest;
     const { continued, lost } = this.actions;

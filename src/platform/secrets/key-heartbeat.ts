@@ -16,8 +16,8 @@ const SIGN: Statement = {
 
 /** Tells the database which key this process writes with, so that no key is given up while somebody still uses it. */
 @Injectable()
-export class KeyUse implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(KeyUse.name);
+export class KeyHeartbeat implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(KeyHeartbeat.name);
   private timer: NodeJS.Timeout | undefined;
 
   constructor(

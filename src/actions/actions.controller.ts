@@ -21,7 +21,7 @@ import {
   statusOfExecution,
 } from './dto/execute-action.dto.js';
 import { RollBackActionDto, RolledBackActionDto } from './dto/rollback.dto.js';
-import { ActionRuns } from './execution/action-runs.js';
+import { AwaitedRuns } from './execution/awaited-runs.js';
 import { RollbackService } from './requests/rollback.service.js';
 import {
   ACTION_EXAMPLE,
@@ -39,7 +39,7 @@ export class ActionsController {
   constructor(
     private readonly actions: ActionsService,
     private readonly rollbacks: RollbackService,
-    private readonly runs: ActionRuns,
+    private readonly runs: AwaitedRuns,
     private readonly refusals: Refusals,
   ) {}
 

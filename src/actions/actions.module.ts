@@ -3,26 +3,26 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
-import { ActionLevels } from './policy/action-levels.js';
+import { RequiredLevels } from './policy/required-levels.js';
 import { ActionRecorder } from './records/action-recorder.js';
 import { ActionRecordsRepository } from './records/action-records.repository.js';
 import { ActionReadRepository } from './records/action-read.repository.js';
 import { ActionRequests } from './requests/action-requests.js';
-import { ActionWriteRepository } from './records/action-write.repository.js';
+import { ActionsRepository } from './records/actions.repository.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
-import { Decisions } from './requests/decisions.js';
+import { ActionDecisions } from './requests/action-decisions.js';
 import { ActionExecutor } from './execution/action-executor.js';
 import { ActionRecovery } from './execution/action-recovery.js';
-import { ActionRuns } from './execution/action-runs.js';
+import { AwaitedRuns } from './execution/awaited-runs.js';
 import { ClaimRepository } from './execution/claim.repository.js';
 import { Claims } from './execution/claims.js';
 import { ConnectorPlaces } from './execution/connector-places.js';
 import { Failpoints } from './execution/failpoints.js';
 import { LapsedRepository } from './execution/lapsed.repository.js';
 import { LapsedClaims } from './execution/lapsed-claims.js';
-import { WaitingActions } from './execution/waiting-actions.js';
-import { HeldActions } from './execution/held-actions.js';
+import { UnclaimedActions } from './execution/unclaimed-actions.js';
+import { ActionWithdrawal } from './requests/action-withdrawal.js';
 import { IncidentActionsController } from './incident-actions.controller.js';
 import { ActionCounts } from './listing/action-counts.js';
 import { ActionListRepository } from './listing/action-list.repository.js';
@@ -34,27 +34,27 @@ import { RollbackService } from './requests/rollback.service.js';
   providers: [
     ActionCounts,
     ActionExecutor,
-    ActionLevels,
+    RequiredLevels,
     ActionListRepository,
     ActionRecorder,
     ActionRecordsRepository,
     ActionReadRepository,
     ActionRecovery,
     ActionRequests,
-    ActionRuns,
+    AwaitedRuns,
     ActionsService,
-    ActionWriteRepository,
+    ActionsRepository,
     ClaimRepository,
     Claims,
     ConnectorPlaces,
-    Decisions,
+    ActionDecisions,
     Failpoints,
-    HeldActions,
+    ActionWithdrawal,
     LapsedClaims,
     LapsedRepository,
     RollbackService,
-    WaitingActions,
+    UnclaimedActions,
   ],
-  exports: [ActionLevels, ActionRequests, ActionRuns, ActionsService, Decisions],
+  exports: [RequiredLevels, ActionRequests, AwaitedRuns, ActionsService, ActionDecisions],
 })
 export class ActionsModule {}

@@ -8,11 +8,11 @@ import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Participant, Tx } from '../platform/database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { type Action, withExpiry } from './action.js';
-import { type ActionType, actionTypes } from './catalogue/action-catalogue.js';
-import { levelByDefault } from './policy/action-policy.js';
+import { type ActionType, actionTypes } from './catalogue/action-types.js';
+import { levelByDefault } from './policy/approval-policy.js';
 import { ActionReadRepository } from './records/action-read.repository.js';
 import { ActionRequests, type WantedAction } from './requests/action-requests.js';
-import { ActionRuns } from './execution/action-runs.js';
+import { AwaitedRuns } from './execution/awaited-runs.js';
 import type { ActionListRequest } from './listing/action-list.js';
 import { ActionListRepository } from './listing/action-list.repository.js';
 
@@ -27,7 +27,7 @@ export interface OfferedType {
 export class ActionsService {
   constructor(
     private readonly requests: ActionRequests,
-    private readonly runs: ActionRuns,
+    private readonly runs: AwaitedRuns,
     private readonly reads: ActionReadRepository,
     private readonly lists: ActionListRepository,
     private readonly incidents: IncidentsService,

@@ -16,7 +16,7 @@ import {
   ExecutedActionDto,
   statusOfExecution,
 } from './dto/execute-action.dto.js';
-import { ActionRuns } from './execution/action-runs.js';
+import { AwaitedRuns } from './execution/awaited-runs.js';
 import {
   ACTION_LIST_EXAMPLE,
   EXECUTED_EXAMPLE,
@@ -29,7 +29,7 @@ import {
 export class IncidentActionsController {
   constructor(
     private readonly actions: ActionsService,
-    private readonly runs: ActionRuns,
+    private readonly runs: AwaitedRuns,
   ) {}
 
   @Post()

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Decisions } from '../actions/requests/decisions.js';
+import { ActionDecisions } from '../actions/requests/action-decisions.js';
 import { Settings } from '../platform/config/settings.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Jobs } from '../platform/jobs/jobs.js';
@@ -13,7 +13,7 @@ export class ApprovalExpiry implements OnModuleInit {
   constructor(
     private readonly jobs: Jobs,
     private readonly transactions: Transactions,
-    private readonly decisions: Decisions,
+    private readonly decisions: ActionDecisions,
     private readonly settings: Settings,
   ) {}
 

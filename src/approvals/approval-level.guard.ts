@@ -10,7 +10,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
-import { ActionLevels } from '../actions/policy/action-levels.js';
+import { RequiredLevels } from '../actions/policy/required-levels.js';
 import { ActionsService } from '../actions/actions.service.js';
 import { InsufficientApprovalLevelError } from '../auth/authorisation.js';
 import { type Principal } from '../auth/principal.js';
@@ -41,7 +41,7 @@ export class ApprovalLevelGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly actions: ActionsService,
-    private readonly levels: ActionLevels,
+    private readonly levels: RequiredLevels,
     private readonly refusals: Refusals,
   ) {}
 
@@ -51,7 +51,8 @@ export class ApprovalLevelGuard implements CanActivate {
     if (!(await this.isWellFormed(request, body))) return true;
     const { id } = request.params as { id: string };
     const action = await this.actions.get(actionIdOf(id));
-    const level = kind === 'approve' ? this.levels.now(action) : (action.approvalLevel ?? 'none');
+    const level =
+      kind === 'approve' ? this.levels.forDecision(action) : (action.approvalLevel ?? 'none');
     const caller = request.caller as Principal;
     const own = approvalLevelOf(caller.role);
     if (levelReaches(own, level)) return true;

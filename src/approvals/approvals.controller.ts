@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/commo
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
-import { ActionRuns } from '../actions/execution/action-runs.js';
+import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Refusals } from '../auth/refusals/refusals.js';
@@ -31,7 +31,7 @@ const statusOfApproval = ({ status }: { readonly status: string }): number =>
 export class ApprovalsController {
   constructor(
     private readonly approvals: ApprovalsService,
-    private readonly runs: ActionRuns,
+    private readonly runs: AwaitedRuns,
     private readonly refusals: Refusals,
   ) {}
 

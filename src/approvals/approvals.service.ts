@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type Action } from '../actions/action.js';
+import type { Action } from '../actions/action.js';
 import { ActionsService } from '../actions/actions.service.js';
-import { ActionLevels } from '../actions/policy/action-levels.js';
-import { Decisions, type LockedAction } from '../actions/requests/decisions.js';
-import { ActionRuns } from '../actions/execution/action-runs.js';
 import { OwnRequestError, requireApprovalLevel } from '../auth/authorisation.js';
+import { RequiredLevels } from '../actions/policy/required-levels.js';
+import { ActionDecisions, type LockedAction } from '../actions/requests/action-decisions.js';
+import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
 import type { Principal } from '../auth/principal.js';
 import type { ApprovalLevel } from '../platform/access/roles.js';
 import { SamePerson } from '../auth/principals/same-person.js';
@@ -29,9 +29,9 @@ export class ApprovalsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly actions: ActionsService,
-    private readonly levels: ActionLevels,
-    private readonly decisions: Decisions,
-    private readonly runs: ActionRuns,
+    private readonly levels: RequiredLevels,
+    private readonly decisions: ActionDecisions,
+    private readonly runs: AwaitedRuns,
     private readonly killSwitch: KillSwitch,
     private readonly persons: SamePerson,
     private readonly metrics: Metrics,
@@ -46,7 +46,7 @@ export class ApprovalsService {
     idempotency: Participant<Action>,
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
-    requireApprovalLevel(caller, this.levels.now(waiting));
+    requireApprovalLevel(caller, this.levels.forDecision(waiting));
     const approved = await this.transactions.run<Action>(
       async (tx) => {
         await this.requireOther(tx, caller, waiting);
@@ -54,12 +54,12 @@ export class ApprovalsService {
         // First of all locks. An active switch leaves the action waiting.
         await this.killSwitch.claimPermit(tx);
         const { action, incident } = await this.lock(tx, waiting);
-        const level = this.levels.now(action, incident?.severity);
+        const level = this.levels.forDecision(action, incident?.severity);
         requireApprovalLevel(caller, level);
         requireApprovable(action, incident?.status, confirmResolved);
         const approval = { by: caller.name, level, comment };
         const after = await this.decisions.approve(tx, id, approval);
-        if (!after) throw new NotWaitingError(this.decisions.lateness);
+        if (!after) throw new NotWaitingError(this.decisions.expiredReason);
         return this.decided(tx, after);
       },
       caller,

@@ -10,10 +10,10 @@ import {
 } from '../platform/secrets/known-keys.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import {
-  type ActionsSince,
-  goOnWithActions,
-  rememberActions,
-} from '../actions/execution/actions-of-before.js';
+  type ActionsAcrossRestore,
+  carryActionsOverRestore,
+  noteActionsBeforeRestore,
+} from '../actions/execution/actions-across-restore.js';
 import { shownActionId } from '../actions/action-id.js';
 import { recordAcceptance } from '../audit/anchor/accept-head.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
@@ -75,7 +75,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private stopped: ActiveSwitch | undefined;
   private active: ActiveSwitch | undefined;
   private keys: readonly KeyInUse[] = [];
-  private actions: ActionsSince = { continued: [], lost: [] };
+  private actions: ActionsAcrossRestore = { continued: [], lost: [] };
 
   constructor(
     private readonly settings: Settings,
@@ -93,13 +93,13 @@ export class ServiceRestorePlan implements RestorePlan {
   async remember(tx: Tx, inUse: boolean): Promise<void> {
     this.stopped = await activeSwitch(tx);
     this.keys = inUse ? await keysInUse(tx) : [];
-    await rememberActions(tx);
+    await noteActionsBeforeRestore(tx);
   }
 
   async rebuild(tx: Tx): Promise<void> {
     if (this.stopped) await keepSwitchOn(tx, this.stopped);
     this.active = await activeSwitch(tx);
-    this.actions = await goOnWithActions(tx);
+    this.actions = await carryActionsOverRestore(tx);
     await new CountsRepository(new Statements(tx.connection)).recount(tx);
     if (this.withoutKey) return;
     await rememberKeysInUse(tx, this.keys);

@@ -1,4 +1,5 @@
 import type { ActionTypeName } from '../actions/catalogue/action-types.js';
+import type { Gate } from '../platform/net/gate.js';
 
 /** What a connector is asked to do. */
 export interface ActionCall {
@@ -7,23 +8,6 @@ export interface ActionCall {
   readonly attempt: number;
   readonly type: ActionTypeName;
   readonly parameters: Readonly<Record<string, unknown>>;
-}
-
-/** The way out for one gated request. */
-export interface Departure {
-  /** Aborted when the answer can no longer count. */
-  readonly signal: AbortSignal;
-  /**
-   * Asked with the connection open and nothing sent yet: the bytes go out right after it, or, when it throws, never.
-   * An HTTP client takes it as `beforeLeaving`.
-   */
-  leave(): Promise<void>;
-}
-
-/** The door through which every request with an effect, or a look-up, leaves: each attempt of each of them anew. */
-export interface Gate {
-  /** Renews the permit where needed. What `request` throws, it throws. */
-  send<T>(request: (departure: Departure) => Promise<T>): Promise<T>;
 }
 
 interface Simulated {

@@ -1,25 +1,29 @@
 import type { Tx } from '../platform/database/transactions.js';
+import type { Departure, Gate } from '../platform/net/gate.js';
 import type { KillSwitch } from './kill-switch.js';
 import type { Permit } from './permit.js';
 
-interface Departure {
-  readonly signal: AbortSignal;
-  leave(): Promise<void>;
+/** What whoever has claimed the work does on the way of its requests. */
+export interface ClaimSteps {
+  /** Before the first request leaves: writes down that one may have. Nothing leaves when it throws. */
+  readonly noteSending?: () => Promise<void>;
+  /** Takes part in the transaction that renews the permit: see KillSwitch.renewPermit. */
+  readonly reclaim?: (tx: Tx) => Promise<void>;
 }
 
 /**
  * Lets the requests of one claim out. The first may leave on the permit of the claim; every further one, and the first
  * when it comes too late, only after the switch has been read again and the claim has been confirmed with it.
  */
-export class PermitGate {
+export class PermitGate implements Gate {
+  private noted = false;
   private used = false;
 
-  /** @param reclaim see KillSwitch.renewPermit */
   constructor(
     private readonly killSwitch: Pick<KillSwitch, 'renewPermit'>,
     private permit: Permit,
     private readonly signal: AbortSignal,
-    private readonly reclaim?: (tx: Tx) => Promise<void>,
+    private readonly claim: ClaimSteps = {},
   ) {}
 
   /** Whether a request has been let out: what was claimed may have had an effect. */
@@ -39,9 +43,11 @@ export class PermitGate {
   }
 
   private async leave(): Promise<void> {
+    if (!this.noted) await this.claim.noteSending?.();
+    this.noted = true;
     this.signal.throwIfAborted();
     if (this.used || !this.permit.fresh) {
-      this.permit = await this.killSwitch.renewPermit(this.reclaim);
+      this.permit = await this.killSwitch.renewPermit(this.claim.reclaim);
     }
     this.signal.throwIfAborted();
     this.permit.assertFresh();

@@ -43,7 +43,9 @@ describe('PermitGate', () => {
   it('asks again when the first request comes too late, and lets the claim take part', async () => {
     const reclaim = async (): Promise<void> => undefined;
     const renewPermit = jest.fn(async () => fresh());
-    const gate = new PermitGate({ renewPermit }, lapsed(), new AbortController().signal, reclaim);
+    const gate = new PermitGate({ renewPermit }, lapsed(), new AbortController().signal, {
+      reclaim,
+    });
     await send(gate);
     expect(renewPermit).toHaveBeenCalledWith(reclaim);
   });
@@ -59,6 +61,31 @@ describe('PermitGate', () => {
     const given = new PermitGate({ renewPermit: async () => fresh() }, fresh(), off.signal);
     await expect(send(given)).rejects.toThrow('given up');
     expect([shut, slow, given].map(({ opened }) => opened)).toEqual([false, false, false]);
+  });
+
+  it('has it noted once, before the first request, that one may leave', async () => {
+    const steps: string[] = [];
+    const renewPermit = async (): Promise<Permit> => {
+      steps.push('renewed');
+      return fresh();
+    };
+    const noteSending = async (): Promise<void> => void steps.push('noted');
+    const { signal } = new AbortController();
+    const gate = new PermitGate({ renewPermit }, lapsed(), signal, { noteSending });
+    await send(gate);
+    await send(gate);
+    expect(steps).toEqual(['noted', 'renewed', 'renewed']);
+  });
+
+  it('lets nothing out, and notes it the next time, when it cannot be noted that it may leave', async () => {
+    const noteSending = jest.fn<Promise<void>, []>().mockRejectedValueOnce(new Error('lost'));
+    const renewPermit = async (): Promise<Permit> => fresh();
+    const { signal } = new AbortController();
+    const gate = new PermitGate({ renewPermit }, fresh(), signal, { noteSending });
+    await expect(send(gate)).rejects.toThrow('lost');
+    expect(gate.opened).toBe(false);
+    await send(gate);
+    expect(noteSending).toHaveBeenCalledTimes(2);
   });
 
   it('notices a request that went around it', async () => {

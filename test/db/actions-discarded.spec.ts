@@ -1,4 +1,4 @@
-import { ActionWriteRepository } from '../../src/actions/records/action-write.repository.js';
+import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
 import type { Action } from '../../src/actions/action.js';
 import { ActionReadRepository } from '../../src/actions/records/action-read.repository.js';
 import { LapsedRepository } from '../../src/actions/execution/lapsed.repository.js';
@@ -32,7 +32,7 @@ const NAMES = Object.keys(STATES) as State[];
 
 describe('actions that nobody has claimed', () => {
   let database: OpenTestDatabase;
-  let writes: ActionWriteRepository;
+  let writes: ActionsRepository;
   let reads: ActionReadRepository;
   let lapsed: LapsedRepository;
   let transactions: Transactions;
@@ -40,7 +40,7 @@ describe('actions that nobody has claimed', () => {
   beforeAll(async () => {
     database = await openTestDatabase();
     const statements = new Statements(database.dataSource);
-    writes = new ActionWriteRepository(statements);
+    writes = new ActionsRepository(statements);
     reads = new ActionReadRepository(statements);
     lapsed = new LapsedRepository(statements);
     transactions = new Transactions(database.dataSource);

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
-import type { Gate } from '../../src/connectors/connector.port.js';
+import type { Gate } from '../../src/platform/net/gate.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { SandboxSeed } from '../../src/connectors/sandbox-seed.js';
 import { Resolver } from '../../src/platform/net/targets.js';

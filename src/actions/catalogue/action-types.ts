@@ -1,32 +1,223 @@
-/** Every response action that there is, by name. The catalogue of the actions module describes each of them. */
-export const ACTION_TYPES = [
-  'quarantine_email',
-  'release_email',
-  'delete_email',
-  'block_sender',
-  'unblock_sender',
-  'isolate_host',
-  'unisolate_host',
-  'scan_host',
-  'disable_user',
-  'enable_user',
-  'revoke_sessions',
-  'reset_password',
-  'block_ip',
-  'unblock_ip',
-  'block_domain',
-  'unblock_domain',
-  'lookup_url',
-  'lookup_domain',
-  'lookup_ip',
-  'lookup_hash',
-  'create_ticket',
-  'notify_user',
-  'notify_channel',
-] as const;
+import type { ApprovalLevel } from '../../platform/access/roles.js';
+import type { ParameterFormat } from './parameter-formats.js';
+import type { TargetKind } from './protected-targets/protected-targets.js';
 
-export type ActionTypeName = (typeof ACTION_TYPES)[number];
+export interface ActionParameter {
+  readonly name: string;
+  readonly type: 'string' | 'integer';
+  readonly required: boolean;
+  readonly values?: readonly string[];
+  readonly format?: ParameterFormat;
+}
+
+interface Description {
+  readonly description: string;
+  readonly category:
+    'email' | 'endpoint' | 'identity' | 'network' | 'intelligence' | 'ticketing' | 'notification';
+  /** Requests are checked against them, and the templates of connectors. */
+  readonly parameters: readonly ActionParameter[];
+  /** The level that has to approve it unless the site says otherwise; without one it runs at once. */
+  readonly defaultLevel?: Exclude<ApprovalLevel, 'none'>;
+  /** The name of the type that undoes it. */
+  readonly inverse?: string;
+  /** The parameter that holds the target, and what it names. */
+  readonly target?: { readonly parameter: string; readonly kind: TargetKind };
+}
+
+const string = (name: string, required: boolean, format?: ParameterFormat): ActionParameter => ({
+  name,
+  type: 'string',
+  required,
+  format,
+});
+const required = (name: string, format?: ParameterFormat) => string(name, true, format);
+const optional = (name: string) => string(name, false);
+
+const REASON = optional('reason');
+const IP = required('ip', 'ip');
+const DOMAIN = required('domain', 'domain');
+
+const ON_EMAIL = {
+  category: 'email',
+  parameters: [required('message_id'), optional('recipient'), REASON],
+} as const;
+const ON_SENDER = {
+  category: 'email',
+  parameters: [required('sender', 'email'), REASON],
+  target: { parameter: 'sender', kind: 'sender' },
+} as const;
+const ON_HOST = {
+  category: 'endpoint',
+  parameters: [required('host_id'), REASON],
+  target: { parameter: 'host_id', kind: 'host' },
+} as const;
+const ON_USER = {
+  category: 'identity',
+  parameters: [required('user'), REASON],
+  target: { parameter: 'user', kind: 'user' },
+} as const;
+const ON_IP = {
+  category: 'network',
+  parameters: [IP, REASON],
+  target: { parameter: 'ip', kind: 'ip' },
+} as const;
+const ON_DOMAIN = {
+  category: 'network',
+  parameters: [DOMAIN, REASON],
+  target: { parameter: 'domain', kind: 'zone' },
+} as const;
+
+/**
+ * Every response action that there is: an entry here is all that a new one needs. The names of the types, what requests are
+ * checked against, the approval policy, the list in the API and its documentation are read from it.
+ */
+const CATALOGUE = {
+  quarantine_email: {
+    ...ON_EMAIL,
+    description: 'Moves an email out of its mailbox into quarantine.',
+    inverse: 'release_email',
+  },
+  release_email: {
+    ...ON_EMAIL,
+    description: 'Returns a quarantined email to its mailbox.',
+    defaultLevel: 'analyst',
+  },
+  delete_email: {
+    ...ON_EMAIL,
+    description: 'Deletes an email for good.',
+    defaultLevel: 'senior',
+  },
+  block_sender: {
+    ...ON_SENDER,
+    description: 'Blocks mail from a sender.',
+    inverse: 'unblock_sender',
+  },
+  unblock_sender: {
+    ...ON_SENDER,
+    description: 'Lets mail from a sender in again.',
+    defaultLevel: 'analyst',
+  },
+  isolate_host: {
+    ...ON_HOST,
+    description: 'Cuts a host off the network.',
+    defaultLevel: 'senior',
+    inverse: 'unisolate_host',
+  },
+  unisolate_host: {
+    ...ON_HOST,
+    description: 'Lets an isolated host onto the network again.',
+    defaultLevel: 'senior',
+  },
+  scan_host: {
+    ...ON_HOST,
+    description: 'Starts a malware scan on a host.',
+    parameters: [required('host_id'), { ...optional('scan_type'), values: ['quick', 'full'] }],
+  },
+  disable_user: {
+    ...ON_USER,
+    description: "Disables a user's account.",
+    defaultLevel: 'senior',
+    inverse: 'enable_user',
+  },
+  enable_user: {
+    ...ON_USER,
+    description: "Enables a user's account again.",
+    defaultLevel: 'senior',
+  },
+  revoke_sessions: {
+    ...ON_USER,
+    description: 'Ends all sessions of a user.',
+    defaultLevel: 'analyst',
+  },
+  reset_password: {
+    ...ON_USER,
+    description: 'Makes a user choose a new password.',
+    defaultLevel: 'senior',
+  },
+  block_ip: {
+    ...ON_IP,
+    description: 'Blocks an address.',
+    parameters: [IP, { name: 'duration_minutes', type: 'integer', required: false }, REASON],
+    defaultLevel: 'analyst',
+    inverse: 'unblock_ip',
+  },
+  unblock_ip: {
+    ...ON_IP,
+    description: 'Lifts the block of an address.',
+    defaultLevel: 'analyst',
+  },
+  block_domain: {
+    ...ON_DOMAIN,
+    description: 'Blocks a domain.',
+    defaultLevel: 'analyst',
+    inverse: 'unblock_domain',
+  },
+  unblock_domain: {
+    ...ON_DOMAIN,
+    description: 'Lifts the block of a domain.',
+    defaultLevel: 'analyst',
+  },
+  lookup_url: {
+    category: 'intelligence',
+    description: 'Asks what is known of a URL.',
+    parameters: [required('url', 'url')],
+    target: { parameter: 'url', kind: 'url' },
+  },
+  lookup_domain: {
+    category: 'intelligence',
+    description: 'Asks what is known of a domain.',
+    parameters: [DOMAIN],
+    target: { parameter: 'domain', kind: 'domain' },
+  },
+  lookup_ip: {
+    category: 'intelligence',
+    description: 'Asks what is known of an address.',
+    parameters: [IP],
+    target: { parameter: 'ip', kind: 'ip' },
+  },
+  lookup_hash: {
+    category: 'intelligence',
+    description: 'Asks what is known of a file, by its hash.',
+    parameters: [required('hash')],
+  },
+  create_ticket: {
+    category: 'ticketing',
+    description: 'Opens a ticket.',
+    parameters: [required('title'), optional('description'), optional('priority')],
+  },
+  notify_user: {
+    category: 'notification',
+    description: 'Sends a message to a person.',
+    parameters: [required('recipient'), required('subject'), required('message')],
+  },
+  notify_channel: {
+    category: 'notification',
+    description: 'Posts a message to a channel.',
+    parameters: [required('channel'), required('message')],
+  },
+} as const satisfies Record<string, Description>;
+
+export type ActionTypeName = keyof typeof CATALOGUE;
+
+export interface ActionType extends Description {
+  readonly name: ActionTypeName;
+  readonly inverse?: ActionTypeName;
+}
+
+export const ACTION_TYPES = Object.keys(CATALOGUE) as readonly ActionTypeName[];
+
+const TYPES: ReadonlyMap<string, ActionType> = new Map(
+  ACTION_TYPES.map((name) => [name, { name, ...CATALOGUE[name] }]),
+);
 
 export function isActionType(name: string): name is ActionTypeName {
-  return (ACTION_TYPES as readonly string[]).includes(name);
+  return TYPES.has(name);
+}
+
+export function actionType(name: ActionTypeName): ActionType {
+  return TYPES.get(name)!;
+}
+
+export function actionTypes(): readonly ActionType[] {
+  return [...TYPES.values()];
 }

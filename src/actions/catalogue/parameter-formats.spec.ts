@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { PARAMETER_FORMATS, type ParameterFormat } from './action-parameters.js';
-import { hasFormat } from './parameter-formats.js';
+import { hasFormat, PARAMETER_FORMATS, type ParameterFormat } from './parameter-formats.js';
 
 const AROUND = fc.constantFrom(' ', '\t', '\n', '\0', '\u200b', '\u00a0', ',', ';', '<', '>', '"');
 

@@ -1,5 +1,8 @@
 import { isIP } from 'node:net';
-import type { ParameterFormat } from './action-parameters.js';
+
+/** What a string parameter has to be, where protected targets must be seen in it: any other is for its vendor to judge. */
+export const PARAMETER_FORMATS = ['ip', 'domain', 'url', 'email'] as const;
+export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
 
 /** Said to people: in refusals, and in the contract. */
 export const FORMATS_IN_WORDS: Readonly<Record<ParameterFormat, string>> = {

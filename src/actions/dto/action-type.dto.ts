@@ -1,13 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
+  ACTION_TYPES,
   type ActionParameter,
+  type ActionTypeName,
+} from '../catalogue/action-types.js';
+import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
+import {
+  FORMATS_IN_WORDS,
   PARAMETER_FORMATS,
   type ParameterFormat,
-} from '../catalogue/action-parameters.js';
-import { ACTION_TYPES, type ActionTypeName } from '../catalogue/action-types.js';
-import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
-import { inverseOf } from '../catalogue/action-catalogue.js';
-import { FORMATS_IN_WORDS } from '../catalogue/parameter-formats.js';
+} from '../catalogue/parameter-formats.js';
 import type { OfferedType } from '../actions.service.js';
 
 export class ActionParameterDto {
@@ -91,7 +93,7 @@ export class ActionTypeDto {
   readonly available: boolean;
 
   static from(this: void, { type, level, available }: OfferedType): ActionTypeDto {
-    const inverse = inverseOf(type.name);
+    const inverse = type.inverse;
     return {
       name: type.name,
       description: type.description,

@@ -13,9 +13,8 @@ import { ConnectorRun, type RunOptions, type RunTools } from './connector-run.js
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, Failpoints } from './failpoints.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { NO_CONNECTOR, resultOfLoss } from './outcome-rules.js';
+import { NO_CONNECTOR, resultOfLoss } from './execution-rules.js';
 import { mayBegin, mayRepeat } from './recovery-rules.js';
-import { RunGate } from './run-gate.js';
 
 /**
  * The only door to a connector's effects, for a request, an approval, a playbook step, a rollback and recovery alike. The
@@ -113,10 +112,11 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   ): Promise<Action> {
     await this.failpoints.hit(FAILPOINT.claimed);
     return await this.withRun(action, connector, options, (run, { signal }) => {
-      const permits = new PermitGate(this.killSwitch, permit, signal, (tx) =>
-        this.claims.confirm(tx, action),
-      );
-      return run.call(action, new RunGate(permits, () => this.claims.noteSending(action)));
+      const gate = new PermitGate(this.killSwitch, permit, signal, {
+        noteSending: () => this.claims.noteSending(action),
+        reclaim: (tx) => this.claims.confirm(tx, action),
+      });
+      return run.call(action, gate);
     });
   }
 

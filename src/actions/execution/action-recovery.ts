@@ -11,7 +11,7 @@ import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
 import { LapsedClaims } from './lapsed-claims.js';
-import { WaitingActions } from './waiting-actions.js';
+import { UnclaimedActions } from './unclaimed-actions.js';
 
 const LONGEST_PAUSE_MS = 5_000;
 const PAUSES_PER_LEASE = 4;
@@ -31,7 +31,7 @@ export class ActionRecovery
 
   constructor(
     private readonly lapsedClaims: LapsedClaims,
-    private readonly waitingActions: WaitingActions,
+    private readonly waitingActions: UnclaimedActions,
     private readonly events: DomainEvents,
     settings: Settings,
   ) {

@@ -10,11 +10,11 @@ import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, type ActionResult, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionReadRepository } from '../records/action-read.repository.js';
-import { ActionWriteRepository } from '../records/action-write.repository.js';
+import { ActionsRepository } from '../records/actions.repository.js';
 import { ClaimRepository } from './claim.repository.js';
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, Failpoints } from './failpoints.js';
-import { resultOfLoss } from './outcome-rules.js';
+import { resultOfLoss } from './execution-rules.js';
 
 const DATABASE_PAUSE_MS = 500;
 const PERSON = /^(?!playbook:|webhook:|system$)/;
@@ -33,8 +33,8 @@ export class Claims {
     private readonly incidents: IncidentsService,
     private readonly claims: ClaimRepository,
     private readonly reads: ActionReadRepository,
-    private readonly writes: ActionWriteRepository,
-    private readonly news: ActionRecorder,
+    private readonly writes: ActionsRepository,
+    private readonly recorder: ActionRecorder,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly failpoints: Failpoints,
@@ -114,7 +114,7 @@ export class Claims {
       this.transactions.run<Action>(async (tx) => {
         const done = await this.claims.finish(tx, action, { result, at: this.clock.now(), by });
         if (!done) throw new ClaimLostError();
-        await this.news.record(tx, result.success ? 'completed' : 'failed', by, [done]);
+        await this.recorder.record(tx, result.success ? 'completed' : 'failed', by, [done]);
         await this.failpoints.hit(FAILPOINT.finishing);
         return done;
       }, idempotency),
@@ -135,12 +135,12 @@ export class Claims {
       const message = 'Its incident was deleted before it could be tried again.';
       const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: true });
       const done = await this.claims.finish(tx, action, { result, at, by: SYSTEM });
-      if (done) await this.news.record(tx, 'failed', SYSTEM, [done]);
+      if (done) await this.recorder.record(tx, 'failed', SYSTEM, [done]);
       return;
     }
     const reason = 'Its incident was deleted.';
     const rejected = await this.writes.rejectUnclaimed(tx, action.id, { by: SYSTEM, at, reason });
-    if (rejected) await this.news.record(tx, 'rejected', SYSTEM, [rejected]);
+    if (rejected) await this.recorder.record(tx, 'rejected', SYSTEM, [rejected]);
   }
 
   /** A lease that lapses meanwhile does no harm: whoever takes over has a higher fence, and this write then fails. */

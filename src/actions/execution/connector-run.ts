@@ -5,13 +5,13 @@ import type { Participant } from '../../platform/database/transactions.js';
 import type { ActionCall, Connector, Outcome } from '../../connectors/connector.port.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { PermitLapsed } from '../../kill-switch/permit.js';
+import type { PermitGate } from '../../kill-switch/permit-gate.js';
 import type { Action } from '../action.js';
 import type { Claims } from './claims.js';
 import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, type Failpoints } from './failpoints.js';
 import type { LeaseKeeper } from './lease-keeper.js';
-import { failed, type Loss, pollPauseMs, resultOf, resultOfLoss } from './outcome-rules.js';
-import type { RunGate } from './run-gate.js';
+import { failed, type Loss, pollPauseMs, resultOf, resultOfLoss } from './execution-rules.js';
 
 export interface RunOptions {
   /** Takes part in the transaction that finishes the action. */
@@ -43,7 +43,7 @@ export class ConnectorRun {
   }
 
   /** Makes the call that the action was claimed for. */
-  async call(action: Action, gate: RunGate): Promise<Action> {
+  async call(action: Action, gate: PermitGate): Promise<Action> {
     let outcome: Outcome;
     try {
       outcome = await this.lease.unlessOver(this.connector.execute(callOf(action), gate));
@@ -120,7 +120,7 @@ export class ConnectorRun {
     }
   }
 
-  private async afterError(action: Action, gate: RunGate, error: unknown): Promise<Action> {
+  private async afterError(action: Action, gate: PermitGate, error: unknown): Promise<Action> {
     if (error instanceof ClaimLostError) throw error;
     const sent = action.sent || gate.opened;
     const idempotent = this.connector.idempotent(action.type);
@@ -144,7 +144,7 @@ export class ConnectorRun {
 }
 
 /** The gate let nothing out, for a reason that passes. */
-function mayGoOnLater(error: unknown, gate: RunGate): boolean {
+function mayGoOnLater(error: unknown, gate: PermitGate): boolean {
   if (error instanceof PermitLapsed) return true;
   if (error instanceof AppError && error.code === 'kill_switch_active') return true;
   return !gate.opened && isDatabaseUnavailable(error);

@@ -11,7 +11,7 @@ import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { type Action, hasEnded } from '../action.js';
-import { actionType } from '../catalogue/action-catalogue.js';
+import { actionType } from '../catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
 import { ActionRecordsRepository } from './action-records.repository.js';
 
@@ -54,7 +54,7 @@ export class ActionRecorder {
     private readonly events: DomainEvents,
     private readonly metrics: Metrics,
     private readonly transactions: Transactions,
-    private readonly news: ActionRecordsRepository,
+    private readonly records: ActionRecordsRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -70,7 +70,7 @@ export class ActionRecorder {
     const audit = this.audit.valuesOfAll(
       actions.map((action) => auditEntryOf(what, actor, action)),
     );
-    await this.news.insert(tx, {
+    await this.records.insert(tx, {
       audit,
       timeline: this.timeline.valuesOf(
         actions.flatMap((action) => timelineOf(what, actor, action)),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import { actionType, type ActionTypeName } from '../catalogue/action-types.js';
 import { Clock } from '../../platform/clock.js';
 import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
@@ -14,13 +14,12 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, type Parameters, withExpiry } from '../action.js';
-import { actionType } from '../catalogue/action-catalogue.js';
-import { ActionLevels } from '../policy/action-levels.js';
+import { RequiredLevels } from '../policy/required-levels.js';
 import { ActionRecorder } from '../records/action-recorder.js';
-import { ActionWriteRepository, type NewAction } from '../records/action-write.repository.js';
-import { ActionRuns } from '../execution/action-runs.js';
-import { NO_CONNECTOR } from '../execution/outcome-rules.js';
-import { parameterErrors } from '../policy/parameter-rules.js';
+import { ActionsRepository, type NewAction } from '../records/actions.repository.js';
+import { AwaitedRuns } from '../execution/awaited-runs.js';
+import { NO_CONNECTOR } from '../execution/execution-rules.js';
+import { parameterErrors } from './parameter-rules.js';
 
 export interface WantedAction {
   readonly type: ActionTypeName;
@@ -63,10 +62,10 @@ export class ActionRequests {
     private readonly incidents: IncidentsService,
     private readonly killSwitch: KillSwitch,
     private readonly registry: ConnectorRegistry,
-    private readonly levels: ActionLevels,
-    private readonly writes: ActionWriteRepository,
-    private readonly news: ActionRecorder,
-    private readonly runs: ActionRuns,
+    private readonly levels: RequiredLevels,
+    private readonly writes: ActionsRepository,
+    private readonly recorder: ActionRecorder,
+    private readonly runs: AwaitedRuns,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
@@ -114,7 +113,7 @@ export class ActionRequests {
   /** For modules that accept actions in transactions of their own; whoever calls it then runs what is `pending`. */
   async createIn(tx: Tx, wanted: ActionToCreate): Promise<Action> {
     const { type, parameters, incident, requestedBy, available, claimFor } = wanted;
-    const level = this.levels.of({
+    const level = this.levels.forRequest({
       type,
       parameters,
       incidentSeverity: incident && incident.severity,
@@ -145,8 +144,8 @@ export class ActionRequests {
       graceMs: this.runs.graceMs,
       ...(!available && { result: NO_CONNECTOR }),
     });
-    await this.news.record(tx, 'requested', entered.requestedBy, [action]);
-    if (!available) await this.news.record(tx, 'failed', entered.requestedBy, [action]);
+    await this.recorder.record(tx, 'requested', entered.requestedBy, [action]);
+    if (!available) await this.recorder.record(tx, 'failed', entered.requestedBy, [action]);
     return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 

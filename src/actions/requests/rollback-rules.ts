@@ -1,6 +1,5 @@
 import type { Action, Parameters } from '../action.js';
-import { actionType } from '../catalogue/action-catalogue.js';
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import { actionType, type ActionTypeName } from '../catalogue/action-types.js';
 
 /** Why the action cannot be rolled back as it is; nothing when it can. */
 export function rollbackObstacle(action: Action): string | undefined {

@@ -3,7 +3,7 @@ import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { SamePerson } from '../../auth/principals/same-person.js';
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import { type ActionTypeName, actionType } from '../catalogue/action-types.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
@@ -12,12 +12,11 @@ import type { LockedIncident, Severity } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Action, RequiredLevel } from '../action.js';
-import { inverseOf } from '../catalogue/action-catalogue.js';
-import { ActionLevels } from '../policy/action-levels.js';
-import { higherLevel } from '../policy/action-policy.js';
+import { RequiredLevels } from '../policy/required-levels.js';
+import { higherLevel } from '../policy/approval-policy.js';
 import { ActionReadRepository } from '../records/action-read.repository.js';
 import { ActionRequests } from './action-requests.js';
-import { ActionRuns } from '../execution/action-runs.js';
+import { AwaitedRuns } from '../execution/awaited-runs.js';
 import { inverseParameters, rollbackObstacle } from './rollback-rules.js';
 
 /** Undoes an action with a new one of the inverse type, which runs at once unless four eyes have to see it. */
@@ -28,9 +27,9 @@ export class RollbackService {
     private readonly incidents: IncidentsService,
     private readonly killSwitch: KillSwitch,
     private readonly requests: ActionRequests,
-    private readonly levels: ActionLevels,
+    private readonly levels: RequiredLevels,
     private readonly reads: ActionReadRepository,
-    private readonly runs: ActionRuns,
+    private readonly runs: AwaitedRuns,
     private readonly persons: SamePerson,
     private readonly settings: Settings,
   ) {}
@@ -43,7 +42,7 @@ export class RollbackService {
   ): Promise<Action> {
     const original = await this.reads.findById(id);
     if (!original) throw new NotFoundError('Action');
-    const inverse = inverseOf(original.type);
+    const { inverse } = actionType(original.type);
     requireApprovalLevel(caller, this.levelFor(original, inverse, original.incident?.severity));
     if (!inverse) {
       throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
@@ -94,7 +93,7 @@ export class RollbackService {
     if (!inverse) return own;
     const { parameters } = original;
     const incident = incidentSeverity && { incidentSeverity };
-    return higherLevel(own, this.levels.of({ type: inverse, parameters, ...incident }));
+    return higherLevel(own, this.levels.forRequest({ type: inverse, parameters, ...incident }));
   }
 
   /** Undoing one's own is doing the inverse alone: under four eyes another person has to see it. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Gate } from '../../platform/net/gate.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
-import type { Gate } from '../connector.port.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { ATTEMPTS, backoff, isPassing, mayRepeat, retryAfter } from './retry-rules.js';
 

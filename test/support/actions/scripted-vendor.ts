@@ -2,11 +2,10 @@ import { ConnectorRegistry } from '../../../src/connectors/connector-registry.js
 import {
   type ActionCall,
   Connector,
-  type Departure,
-  type Gate,
   type Outcome,
   type TestResult,
 } from '../../../src/connectors/connector.port.js';
+import type { Departure, Gate } from '../../../src/platform/net/gate.js';
 import type { TestApp } from '../test-app.js';
 
 /** The name under which it stands in a row of an action. */

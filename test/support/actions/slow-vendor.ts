@@ -2,10 +2,10 @@ import { ConnectorRegistry } from '../../../src/connectors/connector-registry.js
 import {
   type ActionCall,
   Connector,
-  type Gate,
   type Outcome,
   type TestResult,
 } from '../../../src/connectors/connector.port.js';
+import type { Gate } from '../../../src/platform/net/gate.js';
 import type { TestApp } from '../test-app.js';
 
 /** A connector whose vendor accepts what it is asked for, and is done when the test says so. */

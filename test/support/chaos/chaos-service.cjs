@@ -53,8 +53,8 @@ const slowly = (claim) =>
   };
 
 /* What runs at once is claimed by being accepted, the rest by an executor. */
-const { ActionWriteRepository } = compiled('actions/action-write.repository.js');
-ActionWriteRepository.prototype.insert = slowly(ActionWriteRepository.prototype.insert);
+const { ActionsRepository } = compiled('actions/records/actions.repository.js');
+ActionsRepository.prototype.insert = slowly(ActionsRepository.prototype.insert);
 const { ClaimRepository } = compiled('actions/execution/claim.repository.js');
 ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim);
 

@@ -1,5 +1,8 @@
-import { parametersOf } from '../../../actions/catalogue/action-parameters.js';
-import { type ActionTypeName, isActionType } from '../../../actions/catalogue/action-types.js';
+import {
+  actionType,
+  type ActionTypeName,
+  isActionType,
+} from '../../../actions/catalogue/action-types.js';
 import { type FieldError, MOST_ERRORS } from '../../../platform/errors/app-error.js';
 import { FEW, MAX_DEPTH, nestsTooDeep, tokensOf } from '../../../platform/http/json-suspicion.js';
 import { shownName, shownStart } from '../../../platform/text.js';
@@ -147,7 +150,7 @@ class Templates {
     private readonly secrets: ReadonlySet<string>,
     private readonly types: readonly ActionTypeName[],
   ) {
-    this.declared = types.flatMap((type) => parametersOf(type).map(({ name }) => name));
+    this.declared = types.flatMap((type) => actionType(type).parameters.map(({ name }) => name));
   }
 
   problems(text: string, field: string): FieldError[] {

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { BEHAVIOURS, FakeVendor } from '../../../../test/support/fake-vendor.js';
+import type { Gate } from '../../../platform/net/gate.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../../platform/net/targets.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import type { Gate, Outcome } from '../../connector.port.js';
+import type { Outcome } from '../../connector.port.js';
 import type { HttpAction } from './http-config.js';
 import { HttpConnector } from './http.connector.js';
 

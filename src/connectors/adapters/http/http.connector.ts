@@ -1,4 +1,5 @@
 import type { ActionTypeName } from '../../../actions/catalogue/action-types.js';
+import type { Gate } from '../../../platform/net/gate.js';
 import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import type { VendorCalls, VendorRequest } from '../../calls/vendor-calls.js';
@@ -7,7 +8,6 @@ import {
   type ActionCall,
   Connector,
   type ConnectorIdentity,
-  type Gate,
   type Outcome,
   type TestResult,
 } from '../../connector.port.js';

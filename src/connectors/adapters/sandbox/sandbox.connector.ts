@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ActionTypeName } from '../../../actions/catalogue/action-types.js';
+import type { Departure, Gate } from '../../../platform/net/gate.js';
 import {
   type ActionCall,
   Connector,
   type ConnectorIdentity,
-  type Departure,
-  type Gate,
   type Outcome,
   type TestResult,
 } from '../../connector.port.js';

@@ -7,7 +7,7 @@ const PROGRESS = [
 ].join(', ');
 
 /** What became of actions since a backup was made. */
-export interface ActionsSince {
+export interface ActionsAcrossRestore {
   /** The backup has them open: they go on, or have ended, as in the database that it was restored over. */
   readonly continued: readonly string[];
   /** The backup does not have them: their vendors had been called and had not answered. */
@@ -19,7 +19,7 @@ interface Named {
 }
 
 /** To be called before the content goes, in the same transaction. */
-export async function rememberActions(tx: Tx): Promise<void> {
+export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
   const [table] = await tx.query<{ there: boolean }[]>(
     `select to_regclass('actions') is not null as there`,
   );
@@ -34,7 +34,7 @@ export async function rememberActions(tx: Tx): Promise<void> {
  * is where the present database had it, so that it does not run twice, and a run that is under way ends in its own row,
  * under its own fence.
  */
-export async function goOnWithActions(tx: Tx): Promise<ActionsSince> {
+export async function carryActionsOverRestore(tx: Tx): Promise<ActionsAcrossRestore> {
   const [table] = await tx.query<{ there: boolean }[]>(
     `select to_regclass('pg_temp.actions_of_before') is not null as there`,
   );

@@ -117,7 +117,7 @@ export interface Rejection {
 
 /** Every move of a status outside the execution (see execution/claim.repository.ts); each leaves the status it names. */
 @Injectable()
-export class ActionWriteRepository {
+export class ActionsRepository {
   constructor(private readonly statements: Statements) {}
 
   async insert(tx: Tx, action: NewAction): Promise<Action> {

@@ -1,4 +1,4 @@
-import { actionType, actionTypes } from '../catalogue/action-catalogue.js';
+import { actionType, actionTypes } from '../catalogue/action-types.js';
 import { parameterErrors } from './parameter-rules.js';
 
 describe('the rules of parameters', () => {

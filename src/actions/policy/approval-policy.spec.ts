@@ -1,11 +1,10 @@
-import { ACTION_TYPES } from '../catalogue/action-types.js';
 import {
   ProtectedTargets,
   type ProtectedTargetsSetting,
 } from '../catalogue/protected-targets/protected-targets.js';
-import { actionType, actionTypes } from '../catalogue/action-catalogue.js';
-import { requiredLevel, type SitePolicy } from './action-policy.js';
-import { parameterErrors } from './parameter-rules.js';
+import { ACTION_TYPES, actionType, actionTypes } from '../catalogue/action-types.js';
+import { requiredLevel, type SitePolicy } from './approval-policy.js';
+import { parameterErrors } from '../requests/parameter-rules.js';
 
 const protecting = (protectedTargets: ProtectedTargetsSetting): SitePolicy => ({
   levels: {},

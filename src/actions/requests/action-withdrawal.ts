@@ -7,18 +7,18 @@ import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionReadRepository } from '../records/action-read.repository.js';
-import { ActionWriteRepository } from '../records/action-write.repository.js';
-import { resultOfLoss } from './outcome-rules.js';
+import { ActionsRepository } from '../records/actions.repository.js';
+import { resultOfLoss } from '../execution/execution-rules.js';
 
 /** What becomes of waiting actions when the kill switch goes off or their incident goes away. */
 @Injectable()
-export class HeldActions implements OnModuleInit {
+export class ActionWithdrawal implements OnModuleInit {
   constructor(
     private readonly killSwitch: KillSwitch,
     private readonly deletion: IncidentDeletion,
     private readonly reads: ActionReadRepository,
-    private readonly writes: ActionWriteRepository,
-    private readonly news: ActionRecorder,
+    private readonly writes: ActionsRepository,
+    private readonly recorder: ActionRecorder,
     private readonly clock: Clock,
   ) {}
 
@@ -37,7 +37,7 @@ export class HeldActions implements OnModuleInit {
     const at = this.clock.now();
     const reason = `Discarded by ${caller.name}, who turned the kill switch off.`;
     const rejected = await this.writes.discardHeld(tx, { by: SYSTEM, at, reason });
-    await this.news.record(tx, 'rejected', SYSTEM, rejected);
+    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
     const unknown = resultOfLoss({
       kind: 'stopped',
       message: reason,
@@ -45,13 +45,13 @@ export class HeldActions implements OnModuleInit {
       idempotent: false,
     });
     const given = await this.writes.discardSent(tx, unknown, at);
-    await this.news.record(tx, 'failed', SYSTEM, given);
+    await this.recorder.record(tx, 'failed', SYSTEM, given);
     return rejected.length + given.length;
   }
 
   private async rejectOfIncident(tx: Tx, incidentId: string): Promise<void> {
     const rejection = { by: SYSTEM, at: this.clock.now(), reason: 'Its incident was deleted.' };
     const rejected = await this.writes.rejectOfIncident(tx, incidentId, rejection);
-    await this.news.record(tx, 'rejected', SYSTEM, rejected);
+    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
   }
 }

@@ -24,7 +24,7 @@ export interface Watcher {
  * by the kill switch. Whoever has waited longest goes first, among those whose connector has a place.
  */
 @Injectable()
-export class WaitingActions {
+export class UnclaimedActions {
   private readonly begun = new Set<string>();
 
   constructor(

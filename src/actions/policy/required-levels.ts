@@ -9,11 +9,11 @@ import {
   type PolicyQuestion,
   requiredLevel,
   type SitePolicy,
-} from './action-policy.js';
+} from './approval-policy.js';
 
 /** The levels that this site asks for. */
 @Injectable()
-export class ActionLevels {
+export class RequiredLevels {
   private readonly policy: SitePolicy;
 
   constructor(settings: Settings) {
@@ -25,7 +25,7 @@ export class ActionLevels {
   }
 
   /** What an action has to be approved at when it is requested; `none` when it runs at once. */
-  of(question: PolicyQuestion): ApprovalLevel {
+  forRequest(question: PolicyQuestion): ApprovalLevel {
     return requiredLevel(this.policy, question);
   }
 
@@ -33,8 +33,11 @@ export class ActionLevels {
    * What an action that waits has to be approved at now: its incident may have become critical since it was requested, or
    * the site may ask for more. The higher level counts, so that nobody waits for the lower one.
    */
-  now(action: Action, severity: Severity | undefined = action.incident?.severity): ApprovalLevel {
-    const judged = this.of({
+  forDecision(
+    action: Action,
+    severity: Severity | undefined = action.incident?.severity,
+  ): ApprovalLevel {
+    const judged = this.forRequest({
       type: action.type,
       parameters: action.parameters,
       incidentSeverity: severity,

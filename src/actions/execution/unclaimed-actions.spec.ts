@@ -6,7 +6,7 @@ import type { ActionExecutor } from './action-executor.js';
 import type { Claims } from './claims.js';
 import { ConnectorPlaces, MOST_PER_CONNECTOR } from './connector-places.js';
 import type { LapsedRepository, LeftOut } from './lapsed.repository.js';
-import { WaitingActions } from './waiting-actions.js';
+import { UnclaimedActions } from './unclaimed-actions.js';
 
 const waiting = (id: string, type: ActionTypeName): Action =>
   ({ id, type, status: 'pending', sent: false, fence: 0 }) as Action;
@@ -25,7 +25,7 @@ describe('the actions that wait', () => {
   let isActive: boolean;
   let again: jest.Mock;
   let report: jest.Mock;
-  let actions: WaitingActions;
+  let actions: UnclaimedActions;
 
   beforeEach(() => {
     run = jest.fn<Promise<Action>, Parameters<Run>>(() => new Promise(() => undefined));
@@ -41,7 +41,7 @@ describe('the actions that wait', () => {
       providerOf: async (type: ActionTypeName) => ({ identity: { id: `for ${type}` } }),
     };
     const claims = { defer: async ({ id }: Action) => void deferred.push(id) };
-    actions = new WaitingActions(
+    actions = new UnclaimedActions(
       { run } as unknown as ActionExecutor,
       claims as unknown as Claims,
       lapsed as LapsedRepository,

@@ -8,8 +8,8 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import { type Action, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionReadRepository } from '../records/action-read.repository.js';
-import { ActionWriteRepository } from '../records/action-write.repository.js';
-import { ActionRuns } from '../execution/action-runs.js';
+import { ActionsRepository } from '../records/actions.repository.js';
+import { AwaitedRuns } from '../execution/awaited-runs.js';
 
 export interface LockedAction {
   readonly action: Action;
@@ -19,13 +19,13 @@ export interface LockedAction {
 
 /** The moves out of `pending_approval`. Who may make them is for the caller to know. */
 @Injectable()
-export class Decisions {
+export class ActionDecisions {
   constructor(
     private readonly incidents: IncidentsService,
     private readonly reads: ActionReadRepository,
-    private readonly writes: ActionWriteRepository,
-    private readonly news: ActionRecorder,
-    private readonly runs: ActionRuns,
+    private readonly writes: ActionsRepository,
+    private readonly recorder: ActionRecorder,
+    private readonly runs: AwaitedRuns,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
@@ -54,29 +54,29 @@ export class Decisions {
       ttlMinutes: this.settings.approvalTtlMinutes,
       comment,
     });
-    if (approved) await this.news.record(tx, 'approved', by, [approved]);
+    if (approved) await this.recorder.record(tx, 'approved', by, [approved]);
     return approved;
   }
 
   /** Undefined when it did not wait for approval any more. */
   async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
     const rejected = await this.writes.reject(tx, id, { by, at: this.clock.now(), reason });
-    if (rejected) await this.news.record(tx, 'rejected', by, [rejected]);
+    if (rejected) await this.recorder.record(tx, 'rejected', by, [rejected]);
     return rejected;
   }
 
   /** What is said of an action that nobody decided on in time. */
-  get lateness(): string {
+  get expiredReason(): string {
     const { approvalTtlMinutes: minutes } = this.settings;
     return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
   }
 
   /** Ends at most `limit` of those that nobody decided on in time; answers how many. */
   async rejectExpired(tx: Tx, limit: number): Promise<number> {
-    const rejection = { by: SYSTEM, at: this.clock.now(), reason: this.lateness };
+    const rejection = { by: SYSTEM, at: this.clock.now(), reason: this.expiredReason };
     const ttl = this.settings.approvalTtlMinutes;
     const rejected = await this.writes.rejectExpired(tx, ttl, rejection, limit);
-    await this.news.record(tx, 'rejected', SYSTEM, rejected);
+    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
     return rejected.length;
   }
 }

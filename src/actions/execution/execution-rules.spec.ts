@@ -1,4 +1,4 @@
-import { failed, pollPauseMs, resultOf, resultOfLoss } from './outcome-rules.js';
+import { failed, pollPauseMs, resultOf, resultOfLoss } from './execution-rules.js';
 
 describe('the result of a call', () => {
   it('is what the vendor said', () => {

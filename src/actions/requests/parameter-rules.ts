@@ -1,9 +1,8 @@
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import type { ActionParameter } from '../catalogue/action-parameters.js';
 import { FORMATS_IN_WORDS, hasFormat } from '../catalogue/parameter-formats.js';
 import { hasFormatCharacter } from '../catalogue/protected-targets/normal-form.js';
-import type { ActionType } from '../catalogue/action-catalogue.js';
+import type { ActionParameter, ActionType } from '../catalogue/action-types.js';
 
 const LONGEST = 4_096;
 const LARGEST = 2_147_483_647;

@@ -13,8 +13,8 @@ const GRACE_MS = 5_000;
 
 /** What a request does with an action that may run: it waits for the end, but not for ever. */
 @Injectable()
-export class ActionRuns {
-  private readonly log = new Logger(ActionRuns.name);
+export class AwaitedRuns {
+  private readonly log = new Logger(AwaitedRuns.name);
 
   constructor(
     private readonly executor: ActionExecutor,

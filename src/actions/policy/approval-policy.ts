@@ -1,7 +1,6 @@
 import type { ApprovalLevel } from '../../platform/access/roles.js';
-import type { ActionTypeName } from '../catalogue/action-types.js';
 import type { ProtectedTargets, Target } from '../catalogue/protected-targets/protected-targets.js';
-import { type ActionType, actionType } from '../catalogue/action-catalogue.js';
+import { type ActionType, actionType, type ActionTypeName } from '../catalogue/action-types.js';
 
 /** What a site decided beside the catalogue. */
 export interface SitePolicy {

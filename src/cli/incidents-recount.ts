@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Statements } from '../platform/database/statements.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { CountFold } from '../incidents/counting/count-fold.js';
-import { CountsRepository } from '../incidents/counting/counts.repository.js';
+import { IncidentCounts } from '../incidents/counting/incident-counts.js';
+import { IncidentCountsRepository } from '../incidents/counting/incident-counts.repository.js';
 import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: node dist/cli/incidents-recount.js [--check]
@@ -17,8 +17,8 @@ async function main(): Promise<void> {
   const args = process.argv.slice(2);
   if (args.some((arg) => arg !== '--check')) throw new Error(USAGE);
   await withDatabase(loadSettings(), async ({ database: { dataSource } }) => {
-    const counts = new CountFold(
-      new CountsRepository(new Statements(dataSource)),
+    const counts = new IncidentCounts(
+      new IncidentCountsRepository(new Statements(dataSource)),
       new Transactions(dataSource),
     );
     const differences = await counts.differences();

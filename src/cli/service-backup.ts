@@ -21,7 +21,7 @@ import { logOfCommand } from '../audit/writing/log-of-command.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { CountsRepository } from '../incidents/counting/counts.repository.js';
+import { IncidentCountsRepository } from '../incidents/counting/incident-counts.repository.js';
 import { type ActiveSwitch, activeSwitch, keepSwitchOn } from '../kill-switch/kept-switch.js';
 import { rememberKeysInUse, type KeyInUse, keysInUse } from '../platform/secrets/key-retirement.js';
 
@@ -100,7 +100,7 @@ export class ServiceRestorePlan implements RestorePlan {
     if (this.stopped) await keepSwitchOn(tx, this.stopped);
     this.active = await activeSwitch(tx);
     this.actions = await carryActionsOverRestore(tx);
-    await new CountsRepository(new Statements(tx.connection)).recount(tx);
+    await new IncidentCountsRepository(new Statements(tx.connection)).recount(tx);
     if (this.withoutKey) return;
     await rememberKeysInUse(tx, this.keys);
     await this.record(tx);

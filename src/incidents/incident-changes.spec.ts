@@ -1,5 +1,5 @@
 import { changed } from './incident-changes.js';
-import { eventsOfChange, timelineOfChange } from './records/change-records.js';
+import { eventsOfChange, timelineOfChange } from './change-records.js';
 import type { Incident } from './incident.js';
 
 const before: Incident = {

@@ -10,14 +10,14 @@ import { WriteBatcher } from '../platform/concurrency/batcher.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import { Metrics } from '../platform/metrics/metrics.js';
-import { INCIDENT_EVENTS, incidentEvent } from './records/change-records.js';
+import { INCIDENT_EVENTS, incidentEvent } from './change-records.js';
 import { incidentNumber } from './incident-number.js';
 import {
-  IncidentWriteRepository,
+  IncidentInsertRepository,
   type InsertedIncident,
   type Insertion,
   type Numbers,
-} from './records/incident-write.repository.js';
+} from './records/incident-insert.repository.js';
 import { type CreatedIncident, KNOWN_INCIDENT_TYPES, type NewIncident } from './incident.js';
 
 /** From this role upward, as the controller requires. */
@@ -37,7 +37,7 @@ export class IncidentCreation {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly writes: IncidentWriteRepository,
+    private readonly writes: IncidentInsertRepository,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
     private readonly metrics: Metrics,

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { CountFold } from './counting/count-fold.js';
-import { CountsRepository } from './counting/counts.repository.js';
+import { IncidentCounts } from './counting/incident-counts.js';
+import { IncidentCountsRepository } from './counting/incident-counts.repository.js';
 import { IncidentCreation } from './incident-creation.js';
 import { IncidentDeletion } from './incident-deletion.js';
-import { IncidentReadRepository } from './records/incident-read.repository.js';
-import { IncidentWriteRepository } from './records/incident-write.repository.js';
+import { IncidentRepository } from './records/incident.repository.js';
+import { IncidentInsertRepository } from './records/incident-insert.repository.js';
 import { IncidentsController } from './incidents.controller.js';
 import { IncidentsService } from './incidents.service.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
@@ -15,13 +15,13 @@ import { TimelineRepository } from './timeline/timeline.repository.js';
   imports: [AuthModule],
   controllers: [IncidentsController],
   providers: [
-    CountFold,
-    CountsRepository,
+    IncidentCounts,
+    IncidentCountsRepository,
     IncidentCreation,
     IncidentDeletion,
-    IncidentReadRepository,
+    IncidentRepository,
     IncidentTimeline,
-    IncidentWriteRepository,
+    IncidentInsertRepository,
     IncidentsService,
     TimelineRepository,
   ],

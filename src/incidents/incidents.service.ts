@@ -24,9 +24,9 @@ import {
   incidentEvent,
   eventsOfChange,
   timelineOfChange,
-} from './records/change-records.js';
-import { IncidentReadRepository } from './records/incident-read.repository.js';
-import { IncidentWriteRepository } from './records/incident-write.repository.js';
+} from './change-records.js';
+import { IncidentRepository } from './records/incident.repository.js';
+import { IncidentInsertRepository } from './records/incident-insert.repository.js';
 import type {
   CreatedIncident,
   Incident,
@@ -49,8 +49,8 @@ export class IncidentsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly creation: IncidentCreation,
-    private readonly reads: IncidentReadRepository,
-    private readonly writes: IncidentWriteRepository,
+    private readonly reads: IncidentRepository,
+    private readonly writes: IncidentInsertRepository,
     private readonly timeline: IncidentTimeline,
     private readonly deletion: IncidentDeletion,
     private readonly audit: AuditLog,

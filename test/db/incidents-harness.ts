@@ -3,8 +3,8 @@ import type { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { CountFold } from '../../src/incidents/counting/count-fold.js';
-import { CountsRepository } from '../../src/incidents/counting/counts.repository.js';
+import { IncidentCounts } from '../../src/incidents/counting/incident-counts.js';
+import { IncidentCountsRepository } from '../../src/incidents/counting/incident-counts.repository.js';
 import type { IncidentStatus, Severity } from '../../src/incidents/incident.js';
 
 export const TYPES = ['phishing', 'malware', 'bec', 'other'];
@@ -14,9 +14,9 @@ export const RANKS: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
 export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
 
-export function foldOf(dataSource: DataSource): CountFold {
-  const repository = new CountsRepository(new Statements(dataSource));
-  return new CountFold(repository, new Transactions(dataSource));
+export function foldOf(dataSource: DataSource): IncidentCounts {
+  const repository = new IncidentCountsRepository(new Statements(dataSource));
+  return new IncidentCounts(repository, new Transactions(dataSource));
 }
 
 export interface Made {

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { poolOf } from '../../src/platform/database/data-source.js';
 import type { IncidentFilter } from '../../src/incidents/listing/incident-list.js';
-import { listQuery } from '../../src/incidents/listing/list-query.js';
+import { listQuery } from '../../src/incidents/listing/incident-list.sql.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 import { foldOf, insertIncidents } from './incidents-harness.js';
 

@@ -7,7 +7,7 @@ import {
   type IncidentListRequest,
   SORT_FIELDS,
 } from '../../src/incidents/listing/incident-list.js';
-import { listQuery } from '../../src/incidents/listing/list-query.js';
+import { listQuery } from '../../src/incidents/listing/incident-list.sql.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 import {
   changeAtRandom,

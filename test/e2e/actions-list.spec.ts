@@ -49,7 +49,7 @@ describe('lists of actions', () => {
     ['status=pending_approval,pending&action_type=isolate_host', () => true, 3],
   ] as const)('should filter by %s, with an exact total', async (query, fits, total) => {
     for (const folded of [false, true]) {
-      if (folded) await world.app.nest.get(ActionCounts).fold();
+      if (folded) await world.app.nest.get(ActionCounts).foldPending();
       const { data, meta } = await list(`${query}&per_page=100`);
       expect([data.length, meta.total]).toEqual([total, total]);
       expect(data.every(fits)).toBe(true);
@@ -190,8 +190,8 @@ describe('lists of actions', () => {
     const counts = world.app.nest.get(ActionCounts);
     await Promise.all([
       ...Array.from({ length: 20 }, () => world.execute('quarantine_email')),
-      counts.fold(),
-      counts.fold(),
+      counts.foldPending(),
+      counts.foldPending(),
     ]);
     const [row] = await world.database.query<{ n: string }[]>(`select count(*) as n from actions`);
     expect((await list('')).meta.total).toBe(Number(row!.n));

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { CountFold } from '../../src/incidents/counting/count-fold.js';
+import { IncidentCounts } from '../../src/incidents/counting/incident-counts.js';
 import type { ApiClient } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -38,7 +38,7 @@ describe('incidents on several replicas', () => {
       );
     return n;
   };
-  const differences = () => app.nest.get(CountFold).differences();
+  const differences = () => app.nest.get(IncidentCounts).differences();
 
   it('should give 200 simultaneous creations 200 numbers, and count each of them once', async () => {
     const before = await total();

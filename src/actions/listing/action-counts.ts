@@ -22,7 +22,7 @@ export class ActionCounts
   private readonly log = new Logger(ActionCounts.name);
   private readonly loop = new BackgroundLoop(
     PAUSE_MS,
-    () => this.fold(),
+    () => this.foldPending(),
     (error) => this.log.warn(`Actions are not counted for now: ${(error as Error).message}`),
   );
 
@@ -47,7 +47,7 @@ export class ActionCounts
     return this.loop.stop();
   }
 
-  async fold(): Promise<void> {
+  async foldPending(): Promise<void> {
     while ((await this.transactions.run((tx) => this.repository.foldCounts(tx, BATCH))) === BATCH);
   }
 }

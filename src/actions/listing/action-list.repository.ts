@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
 import { actionOf, type ActionRow } from '../records/action-rows.js';
 import type { ActionListRequest } from './action-list.js';
-import { listQuery } from './list-query.js';
+import { listQuery } from './action-list.sql.js';
 
 /** The sums and what has been appended since, in one snapshot. */
 const COUNT_WAITING = {

@@ -1,6 +1,6 @@
 import type { SortField } from './incident-list.js';
-import type { FilterSql } from './list-parameters.js';
-import { type Direction, orderedIds } from './ordered-ids.sql.js';
+import type { FilterSql } from './list-filter.sql.js';
+import { type Direction, orderedIds } from './page-ids.sql.js';
 
 export type GroupField = 'severity' | 'status' | 'incident_type' | 'source';
 

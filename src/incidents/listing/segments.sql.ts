@@ -1,4 +1,4 @@
-import type { Direction } from './ordered-ids.sql.js';
+import type { Direction } from './page-ids.sql.js';
 
 /**
  * Where a deep page of the unfiltered list begins, without reading what comes before it: whole segments are skipped by

@@ -12,7 +12,7 @@ import {
   type SummaryRow,
 } from './incident-rows.js';
 import type { IncidentListRequest } from '../listing/incident-list.js';
-import { listQuery } from '../listing/list-query.js';
+import { listQuery } from '../listing/incident-list.sql.js';
 
 const BY_ID = `from incidents where id = $1 and deleted_at is null`;
 
@@ -40,7 +40,7 @@ interface ListRow extends SummaryRow {
 
 /** What deletion hid is not there, whoever asks. */
 @Injectable()
-export class IncidentReadRepository {
+export class IncidentRepository {
   /** Reads that arrive together go out as one statement, which begins after all of them: see WriteBatcher. */
   private readonly finds = new WriteBatcher<string, Incident | undefined>(
     (ids) => this.findAll(ids),

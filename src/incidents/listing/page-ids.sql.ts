@@ -1,5 +1,5 @@
 import { INCIDENT_STATUSES, SEVERITIES } from '../incident.js';
-import type { FilterSql } from './list-parameters.js';
+import type { FilterSql } from './list-filter.sql.js';
 
 export type Direction = 'asc' | 'desc';
 

@@ -7,7 +7,7 @@ import {
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
-import { type CountDifference, CountsRepository } from './counts.repository.js';
+import { type CountDifference, IncidentCountsRepository } from './incident-counts.repository.js';
 
 /** What has gathered by then costs a list a fraction of a millisecond at 10 000 changes a second. */
 const PAUSE_MS = 250;
@@ -19,8 +19,8 @@ const FOLDS_PER_PURGE = 40;
  * however many there are. Totals are exact without it; it keeps them cheap. Every replica tries, one does it.
  */
 @Injectable()
-export class CountFold implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly log = new Logger(CountFold.name);
+export class IncidentCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly log = new Logger(IncidentCounts.name);
   private readonly loop = new BackgroundLoop(
     PAUSE_MS,
     () => this.foldPending(),
@@ -29,7 +29,7 @@ export class CountFold implements OnApplicationBootstrap, BeforeApplicationShutd
   private foldsSincePurge = 0;
 
   constructor(
-    private readonly repository: CountsRepository,
+    private readonly repository: IncidentCountsRepository,
     private readonly transactions: Transactions,
   ) {}
 

@@ -1,5 +1,5 @@
 import type { IncidentListRequest } from './incident-list.js';
-import { listQuery } from './list-query.js';
+import { listQuery } from './incident-list.sql.js';
 
 const request = (changes: Partial<IncidentListRequest> = {}): IncidentListRequest => ({
   page: 1,

@@ -91,7 +91,7 @@ const PURGE: Statement = {
 };
 
 @Injectable()
-export class CountsRepository {
+export class IncidentCountsRepository {
   constructor(private readonly statements: Statements) {}
 
   async pending(): Promise<{ readonly pending: boolean; readonly restored: boolean }> {

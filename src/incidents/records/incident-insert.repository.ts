@@ -64,7 +64,7 @@ const HIDE: Statement = {
 };
 
 @Injectable()
-export class IncidentWriteRepository {
+export class IncidentInsertRepository {
   constructor(private readonly statements: Statements) {}
 
   async insertAll(tx: Tx, insertion: Insertion): Promise<Numbers> {

@@ -1,8 +1,8 @@
-import type { NewEvent } from '../../platform/jobs/events/domain-event.js';
-import type { AuditEntry } from '../../audit/audit-entry.js';
-import { type IncidentChange, isNoLongerCritical } from '../incident-changes.js';
-import type { Incident, NewIncident } from '../incident.js';
-import type { NewTimelineEntry, TimelineSubject } from '../timeline/timeline-entry.js';
+import type { NewEvent } from '../platform/jobs/events/domain-event.js';
+import type { AuditEntry } from '../audit/audit-entry.js';
+import { type IncidentChange, isNoLongerCritical } from './incident-changes.js';
+import type { Incident, NewIncident } from './incident.js';
+import type { NewTimelineEntry, TimelineSubject } from './timeline/timeline-entry.js';
 
 /** The events of this module, by their names. */
 export const INCIDENT_EVENTS = {

@@ -2,8 +2,8 @@ import type { Statement } from '../../platform/database/statements.js';
 import { foldedCount, FRESH_DELTAS, freshCount } from '../counting/counts.sql.js';
 import { groupedPage, isGrouped } from './grouped-page.sql.js';
 import type { IncidentListRequest, Sort } from './incident-list.js';
-import { conditionsOf, type FilterSql, filterSql, Parameters } from './list-parameters.js';
-import { boundFor, type Direction, orderedIds } from './ordered-ids.sql.js';
+import { conditionsOf, type FilterSql, filterSql, Parameters } from './list-filter.sql.js';
+import { boundFor, type Direction, orderedIds } from './page-ids.sql.js';
 import { triagedPage } from './triaged-page.sql.js';
 import { fromSegmentEdge, REST_OF_OFFSET, segmentEdge } from './segments.sql.js';
 

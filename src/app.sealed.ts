@@ -1,4 +1,4 @@
-import { CONNECTOR_SECRETS } from './connectors/connector-secrets.js';
+import { CONNECTOR_SECRETS } from './connectors/config/sealed-config.js';
 import { KEPT_SECRETS } from './platform/idempotency/kept-secrets.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';
 

@@ -7,7 +7,7 @@ import { Logger } from 'nestjs-pino';
 import { AppModule, type Ground } from './app.module.js';
 import { AnsweringAdapter } from './platform/http/answering-adapter.js';
 import { installBodyReader } from './platform/http/body-reader.js';
-import { BodyRoom } from './platform/http/body-room.js';
+import { BodyMemory } from './platform/http/body-memory.js';
 import { Draining, installDraining } from './platform/http/draining.js';
 import { installForwardedAddresses } from './platform/http/forwarded-addresses.js';
 import { OpenConnections } from './platform/http/open-connections.js';
@@ -69,7 +69,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   routes.refuseOtherMethods(instance);
   installDraining(instance, app.get(Draining));
   app.get(OpenConnections).watch(instance.server);
-  installBodyReader(instance, app.get(BodyRoom));
+  installBodyReader(instance, app.get(BodyMemory));
   await app.register(fastifyCookie);
   await app.init();
   return app;

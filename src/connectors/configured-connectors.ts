@@ -3,12 +3,12 @@ import type { ActionTypeName } from '../actions/catalogue/action-types.js';
 import { isUuid } from '../platform/ids.js';
 import { SealedConfig } from './config/sealed-config.js';
 import type { SealedConnector } from './connector.js';
-import type { Connector } from './connector.port.js';
+import { Connector, type ConnectorIdentity, type TestResult } from './connector.port.js';
 import { ConnectorRegistry } from './connector-registry.js';
 import type { ConnectorType } from './connector-type.port.js';
 import { ConnectorTypes } from './connector-types.js';
 import { ConnectorsRepository } from './connectors.repository.js';
-import { UnusableConnector } from './unusable-connector.js';
+import { UnreachableError } from '../platform/net/net.errors.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be read; see the log.';
 
@@ -102,5 +102,32 @@ export class ConfiguredConnectors extends ConnectorRegistry {
   private forgetAllBut(rows: readonly SealedConnector[]): void {
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.made.keys()) if (!ids.has(id)) this.made.delete(id);
+  }
+}
+
+/** Stands for a connector that cannot be made of what is stored, and says why. */
+export class UnusableConnector extends Connector {
+  constructor(
+    identity: ConnectorIdentity,
+    private readonly actions: readonly ActionTypeName[],
+    private readonly reason: string,
+  ) {
+    super(identity);
+  }
+
+  provides(type: ActionTypeName): boolean {
+    return this.actions.includes(type);
+  }
+
+  idempotent(): boolean {
+    return true;
+  }
+
+  async execute(): Promise<never> {
+    throw new UnreachableError(this.reason, { temporary: false });
+  }
+
+  async test(): Promise<TestResult> {
+    return { success: false, message: this.reason, latencyMs: 0 };
   }
 }

@@ -1,14 +1,14 @@
 import type { ActionTypeName } from '../actions/catalogue/action-types.js';
 import type { FieldError } from '../platform/errors/app-error.js';
 import type { Config, ConfigSchema } from './config/config-schema.js';
-import type { ConfigKind, Destination } from './config/destinations.js';
+import type { ConfigDefinition, Destination } from './config/destinations.js';
 import type { Connector, ConnectorIdentity } from './connector.port.js';
 
 /**
  * A kind of connector. A new one is a class in adapters/ and a line in ConnectorTypes: its schema is validation,
  * documentation and what is kept secret, all at once.
  */
-export abstract class ConnectorType implements ConfigKind {
+export abstract class ConnectorType implements ConfigDefinition {
   abstract readonly name: string;
   abstract readonly description: string;
   abstract readonly schema: ConfigSchema;

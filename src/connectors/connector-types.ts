@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { HttpType } from './adapters/http/http.type.js';
-import { SandboxType } from './adapters/sandbox/sandbox.type.js';
+import { HttpType } from './adapters/http/http.connector.js';
+import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
 import type { ConnectorType } from './connector-type.port.js';
 
 /** The kinds of connectors that there are. */

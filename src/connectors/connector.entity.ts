@@ -1,4 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { Config } from './config/config-schema.js';
+import type { CheckedStatus } from './connector.js';
 
 @Entity('connectors')
 @Check('ck_connectors_health', `health in ('healthy', 'degraded', 'unhealthy')`)
@@ -20,20 +22,24 @@ export class ConnectorEntity {
   @Column({ type: 'integer' })
   readonly priority: number;
 
+  /** Without its secrets. */
   @Column({ type: 'jsonb' })
-  readonly config: object;
+  readonly config: Config;
 
+  /** Sealed with the service's key; null when there are none. */
   @Column({ type: 'text', nullable: true })
   readonly secrets: string | null;
 
+  /** Which secrets are set, such as `secrets.token`. */
   @Column({ type: 'text', array: true, default: [] })
   readonly secret_names: string[];
 
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
+  /** What the last check found, like the three columns after it; null before the first check. */
   @Column({ type: 'text', nullable: true })
-  readonly health: string | null;
+  readonly health: CheckedStatus | null;
 
   @Column({ type: 'text', nullable: true })
   readonly health_message: string | null;

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { HttpType } from './adapters/http/http.type.js';
-import { SandboxType } from './adapters/sandbox/sandbox.type.js';
+import { HttpType } from './adapters/http/http.connector.js';
+import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
 import { SealedConfig } from './config/sealed-config.js';
 import { ConfiguredConnectors } from './configured-connectors.js';
 import { ConnectorRegistry } from './connector-registry.js';
@@ -11,7 +11,7 @@ import { ConnectorsService } from './connectors.service.js';
 import { ConnectorChecks } from './health/connector-checks.js';
 import { ConnectorHealthController } from './health/connector-health.controller.js';
 import { ConnectorSignals } from './health/connector-signals.js';
-import { SandboxSeed } from './sandbox-seed.js';
+import { DefaultSandbox } from './default-sandbox.js';
 
 @Module({
   controllers: [ConnectorHealthController, ConnectorsController],
@@ -26,7 +26,7 @@ import { SandboxSeed } from './sandbox-seed.js';
     { provide: ConnectorRegistry, useExisting: ConfiguredConnectors },
     ConnectorChecks,
     ConnectorSignals,
-    SandboxSeed,
+    DefaultSandbox,
   ],
   exports: [ConnectorRegistry],
 })

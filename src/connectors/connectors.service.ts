@@ -84,7 +84,7 @@ export class ConnectorsService {
         const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
         const changed = change.config && this.changed(before, change.config);
         const stored = changed ?? before;
-        const after = await this.connectors.update(tx, id, {
+        const after = await this.connectors.update(tx, before, {
           name,
           enabled,
           priority,
@@ -95,9 +95,10 @@ export class ConnectorsService {
         await this.record(tx, caller, 'connector.updated', after, {
           enabled,
           priority,
-          ...(before.name !== name && { name_before: before.name }),
+          name_before: before.name === name ? undefined : before.name,
           config_fields: change.config && Object.keys(change.config),
-          ...(changed?.moved && { origins_before: changed.moved.from, origins: changed.moved.to }),
+          origins_before: changed?.moved?.from,
+          origins: changed?.moved?.to,
         });
         return after;
       }, caller),

@@ -2,17 +2,17 @@ import { Global, Module } from '@nestjs/common';
 import { Settings } from './config/settings.js';
 import { Clock } from './clock.js';
 import { HealthComponents } from './health-components.js';
-import { BodyRoom } from './http/body-room.js';
+import { BodyMemory } from './http/body-memory.js';
 import { Draining } from './http/draining.js';
 import { OpenConnections } from './http/open-connections.js';
 import { ContractController } from './openapi/contract.controller.js';
 
 /** Never so little that a body of the size that is allowed would not fit. */
 const bodyRoom = {
-  provide: BodyRoom,
+  provide: BodyMemory,
   inject: [Settings],
   useFactory: ({ bodiesLimitBytes, bodyLimitBytes }: Settings) =>
-    new BodyRoom(Math.max(bodiesLimitBytes, bodyLimitBytes), bodyLimitBytes),
+    new BodyMemory(Math.max(bodiesLimitBytes, bodyLimitBytes), bodyLimitBytes),
 };
 
 @Global()

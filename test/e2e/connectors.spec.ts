@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import type { Gate } from '../../src/platform/net/gate.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
-import { SandboxSeed } from '../../src/connectors/sandbox-seed.js';
+import { DefaultSandbox } from '../../src/connectors/default-sandbox.js';
 import { Resolver } from '../../src/platform/net/targets.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -337,11 +337,11 @@ describe('/api/connectors', () => {
   it('gets a sandbox on the very first start, and never again', async () => {
     const dataSource = app.nest.get(DataSource);
     await dataSource.query('delete from connectors');
-    const seed = app.nest.get(SandboxSeed);
-    await seed.seed();
+    const seed = app.nest.get(DefaultSandbox);
+    await seed.createOnFirstStart();
     const [{ id }] = (await viewer.request('GET', '/api/connectors')).body.data;
     await admin.request('DELETE', `/api/connectors/${id}`);
-    await seed.seed();
+    await seed.createOnFirstStart();
     expect((await viewer.request('GET', '/api/connectors')).body.meta.total).toBe(0);
   });
 });

@@ -14,7 +14,7 @@ import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { CommonModule } from '../../src/platform/platform.module.js';
 import { installBodyReader } from '../../src/platform/http/body-reader.js';
-import { BodyRoom } from '../../src/platform/http/body-room.js';
+import { BodyMemory } from '../../src/platform/http/body-memory.js';
 import { BodyGuard } from '../../src/platform/http/body.guard.js';
 import { AnsweringAdapter } from '../../src/platform/http/answering-adapter.js';
 import { ErrorFilter } from '../../src/platform/http/error.filter.js';
@@ -92,7 +92,7 @@ export async function startBareApp(options: BareAppOptions): Promise<BareApp> {
   const instance = adapter.getInstance();
   installSecurityHeaders(instance);
   installHttpMetrics(instance, nest.get(Metrics));
-  installBodyReader(instance, new BodyRoom(16_777_216));
+  installBodyReader(instance, new BodyMemory(16_777_216));
   await nest.listen(0, '127.0.0.1');
   const url = await nest.getUrl();
   const client = ApiClient.for(url, /./);

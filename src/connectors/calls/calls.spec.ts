@@ -20,7 +20,7 @@ describe('CircuitBreaker', () => {
     expect(() => breaker.enter()).toThrow(UnreachableError);
     now = 60_000;
     breaker.enter();
-    breaker.leftUntried();
+    breaker.notTried();
     breaker.enter();
     breaker.succeeded();
     breaker.enter();
@@ -32,7 +32,7 @@ describe('mayRepeat', () => {
   it('allows what sent nothing, and what cannot happen twice', () => {
     const unknown = new OutcomeUnknownError('?', 'broken');
     expect(mayRepeat(new UnreachableError('x'), false)).toBe(true);
-    expect(mayRepeat(new UnreachableError('x', { passing: false }), true)).toBe(false);
+    expect(mayRepeat(new UnreachableError('x', { temporary: false }), true)).toBe(false);
     expect(mayRepeat(unknown, true)).toBe(true);
     expect(mayRepeat(unknown, false)).toBe(false);
     expect(mayRepeat(new Error('from the gate'), true)).toBe(false);

@@ -30,7 +30,7 @@ export class CircuitBreaker {
   }
 
   /** It ended before the vendor came into it. */
-  leftUntried(): void {
+  notTried(): void {
     this.trying = false;
   }
 }
@@ -38,7 +38,7 @@ export class CircuitBreaker {
 export class BreakerOpenError extends UnreachableError {
   constructor() {
     super('The last calls all failed; no further one is made for some seconds.', {
-      passing: false,
+      temporary: false,
     });
   }
 }

@@ -8,13 +8,13 @@ const LONGEST_WAIT_MS = 5_000;
 /** The vendor is there and wants to be asked later, or something between fails. */
 const PASSING_STATUSES = new Set([429, 502, 503, 504]);
 
-export function isPassing(status: number): boolean {
+export function isTemporary(status: number): boolean {
   return PASSING_STATUSES.has(status);
 }
 
 /** Nothing was sent, or it cannot happen twice. */
 export function mayRepeat(error: unknown, idempotent: boolean): boolean {
-  if (error instanceof UnreachableError) return error.passing;
+  if (error instanceof UnreachableError) return error.temporary;
   return error instanceof OutcomeUnknownError && idempotent;
 }
 

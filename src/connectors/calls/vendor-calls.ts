@@ -3,8 +3,9 @@ import type { Gate } from '../../platform/net/gate.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
+import type { TestResult } from '../connector.port.js';
 import { CircuitBreaker } from './circuit-breaker.js';
-import { ATTEMPTS, backoff, isPassing, mayRepeat, retryAfter } from './retry-rules.js';
+import { ATTEMPTS, backoff, isTemporary, mayRepeat, retryAfter } from './retry-rules.js';
 
 export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
 
@@ -36,7 +37,7 @@ export class VendorCalls {
       let pauseMs = backoff(attempt, Math.random());
       try {
         const answer = await this.attempt(gate, request);
-        if (last || !options.idempotent || !isPassing(answer.status)) return answer;
+        if (last || !options.idempotent || !isTemporary(answer.status)) return answer;
         const asked = retryAfter(answer.header('retry-after'), new Date());
         if (asked === 'too long') return answer;
         pauseMs = Math.max(pauseMs, asked ?? 0);
@@ -73,7 +74,7 @@ export class VendorCalls {
       if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
         this.breaker.failed();
       } else {
-        this.breaker.leftUntried();
+        this.breaker.notTried();
       }
       throw error;
     }
@@ -82,4 +83,18 @@ export class VendorCalls {
 
 async function pause(ms: number): Promise<void> {
   await sleep(ms);
+}
+
+/** Runs a test and says how long it took. What fails outside is a result, not an error. */
+export async function measureTest(
+  test: () => Promise<Omit<TestResult, 'latencyMs'>>,
+): Promise<TestResult> {
+  const start = performance.now();
+  const result = await test().catch((error: unknown) => {
+    if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
+      return { success: false, message: error.message };
+    }
+    throw error;
+  });
+  return { ...result, latencyMs: Math.round(performance.now() - start) };
 }

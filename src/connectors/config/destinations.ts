@@ -1,7 +1,12 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
 import type { Targets } from '../../platform/net/targets.js';
-import { secretNames, splitConfig } from './config-parts.js';
-import { type Config, type ConfigSchema, isObject } from './config-schema.js';
+import {
+  type Config,
+  type ConfigSchema,
+  isObject,
+  secretNames,
+  splitConfig,
+} from './config-schema.js';
 
 /** Fields that say where secrets are sent: an address, or a host with its port and whether TLS is there from the start. */
 export type Destination =
@@ -9,7 +14,7 @@ export type Destination =
   | { readonly host: string; readonly port: string; readonly secure: string };
 
 /** A kind of configuration whose secrets leave the service. */
-export interface ConfigKind {
+export interface ConfigDefinition {
   readonly schema: ConfigSchema;
   /** Every place that secrets are sent to. Where one of them moves, the secrets have to be given again. */
   readonly destinations: readonly Destination[];
@@ -18,7 +23,7 @@ export interface ConfigKind {
 }
 
 /** Scheme, host and port of each destination, as people are told. */
-export function originsOf({ schema, destinations }: ConfigKind, config: Config): string[] {
+export function originsOf({ schema, destinations }: ConfigDefinition, config: Config): string[] {
   return destinations.map((destination) => {
     const value = (name: string): unknown => valueOf(schema, config, name);
     if ('address' in destination) return new URL(String(value(destination.address))).origin;
@@ -53,7 +58,7 @@ export function secretRequired(path: string, name: string): FieldError {
 
 /** The addresses to which secrets would go readable for everybody on the way through the internet. */
 export function plainTextProblems(
-  { schema, destinations }: ConfigKind,
+  { schema, destinations }: ConfigDefinition,
   config: Config,
   path: string,
   targets: Targets,
@@ -73,4 +78,25 @@ function valueOf({ properties }: ConfigSchema, config: Config, name: string): un
   if (config[name] !== undefined) return config[name];
   const property = properties[name];
   return property && 'default' in property ? property.default : undefined;
+}
+
+/**
+ * The addresses of a configuration that no call would ever reach. A name may lead elsewhere tomorrow, so it is judged at
+ * each call; what is an address already can be refused when it is saved.
+ */
+export function targetProblems(
+  schema: ConfigSchema,
+  config: Config,
+  path: string,
+  targets: Targets,
+): FieldError[] {
+  return Object.entries(schema.properties).flatMap(([name, property]) => {
+    const value = config[name];
+    if (property.type !== 'string' || property.format !== 'uri' || typeof value !== 'string') {
+      return [];
+    }
+    const refusal = targets.refusalOfAddress(new URL(value).hostname);
+    const field = `${path}.${name}`;
+    return refusal ? [{ field, code: 'target_refused', message: `${field}: ${refusal}` }] : [];
+  });
 }

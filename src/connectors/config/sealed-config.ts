@@ -2,18 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { type FieldError, ValidationError } from '../../platform/errors/app-error.js';
 import { Targets } from '../../platform/net/targets.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
-import { contextOf } from '../connector-secrets.js';
 import { configProblems } from './config-check.js';
-import { changeConfig, secretNames, splitConfig } from './config-parts.js';
-import type { Config } from './config-schema.js';
+import { changeConfig, type Config, secretNames, splitConfig } from './config-schema.js';
 import {
-  type ConfigKind,
+  type ConfigDefinition,
   keptSecrets,
   originsOf,
   plainTextProblems,
   secretRequired,
+  targetProblems,
 } from './destinations.js';
-import { targetProblems } from './target-check.js';
+import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
 
 export interface StoredConfig {
   readonly config: Config;
@@ -37,7 +36,7 @@ export class SealedConfig {
   ) {}
 
   /** Throws a ValidationError that names each wrong field. */
-  seal(kind: ConfigKind, id: string, config: Config): StoredConfig {
+  seal(kind: ConfigDefinition, id: string, config: Config): StoredConfig {
     const schemaProblems = configProblems(kind.schema, config, 'config');
     const problems =
       schemaProblems.length > 0
@@ -58,7 +57,7 @@ export class SealedConfig {
   }
 
   /** After a partial change. Stored secrets do not follow to another place: they have to be given again. */
-  change(kind: ConfigKind, id: string, stored: Sealed, change: Config): ChangedConfig {
+  change(kind: ConfigDefinition, id: string, stored: Sealed, change: Config): ChangedConfig {
     const before = this.open(id, stored);
     const after = changeConfig(kind.schema, before, change);
     const content = this.seal(kind, id, after);
@@ -72,7 +71,7 @@ export class SealedConfig {
   }
 
   /** See plainTextProblems. */
-  plainText(kind: ConfigKind, config: Config): FieldError[] {
+  plainText(kind: ConfigDefinition, config: Config): FieldError[] {
     return plainTextProblems(kind, config, 'config', this.targets);
   }
 
@@ -82,3 +81,18 @@ export class SealedConfig {
     return { ...config, ...secrets };
   }
 }
+
+export function contextOf(id: string): string {
+  return `connector:${id}`;
+}
+
+/** Without its secrets a connector would call its vendor as nobody: it is disabled until they are set anew. */
+export const CONNECTOR_SECRETS: SealedColumn = {
+  table: 'connectors',
+  column: 'secrets',
+  id: ['id'],
+  where: 'secrets is not null',
+  context: ({ id }) => contextOf(id!),
+  discard: `update connectors set secrets = null, secret_names = '{}', enabled = false,
+    version = version + 1, updated_at = now()`,
+};

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { ArrivingBody } from './arriving-body.js';
-import { BodyRoom } from './body-room.js';
+import { BodyMemory } from './body-memory.js';
 
 class Connection extends Socket {
   isHeldBack = false;
@@ -15,7 +15,7 @@ class Connection extends Socket {
   }
 }
 
-function arriving(room = new BodyRoom(1_000_000)) {
+function arriving(room = new BodyMemory(1_000_000)) {
   const connection = new Connection();
   const raw = new IncomingMessage(connection);
   const body = new ArrivingBody(raw, room, undefined);
@@ -114,7 +114,7 @@ describe('ArrivingBody', () => {
   });
 
   it('takes room as it arrives, and gives it back', async () => {
-    const room = new BodyRoom(40_000);
+    const room = new BodyMemory(40_000);
     const first = arriving(room);
     const bytes = first.body.read(30_000, 'ada');
     await first.send('x'.repeat(25_000));
@@ -133,6 +133,6 @@ describe('ArrivingBody', () => {
     third.end();
     expect((await taken).length).toBe(25_000);
     third.body.release();
-    expect(room.take(40_000, 'ada', true)).toBe(true);
+    expect(room.reserve(40_000, 'ada', true)).toBe(true);
   });
 });

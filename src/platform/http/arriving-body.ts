@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, UnavailableError } from '../errors/app-error.js';
-import { type BodyRoom, type Holder, NOT_ASKED, STRANGERS } from './body-room.js';
+import { type BodyMemory, type BodySender, NOT_AUTHENTICATED, STRANGERS } from './body-memory.js';
 
 /** So much of a body is taken before it is known whether anybody wants it; then the sender has to wait. */
 const UNDECIDED_BYTES = 16 * 1024;
@@ -49,7 +49,7 @@ export class ArrivingBody {
 
   /** What it has of the room. */
   private share = 0;
-  private holder: Holder = NOT_ASKED;
+  private holder: BodySender = NOT_AUTHENTICATED;
 
   private readonly discarded = { bytes: 0, chunks: 0 };
   private whenTooMuch: Then | undefined;
@@ -62,7 +62,7 @@ export class ArrivingBody {
   /** `invite` tells a client that waits for it (Expect: 100-continue) to send the body. */
   constructor(
     private readonly raw: IncomingMessage,
-    private readonly room: BodyRoom,
+    private readonly room: BodyMemory,
     private invite: Then | undefined,
   ) {
     this.announced = Number(raw.headers['content-length']);
@@ -195,13 +195,13 @@ export class ArrivingBody {
   private drop(): void {
     this.state = 'unwanted';
     this.bytes = NOTHING;
-    this.room.giveBack(this.share, this.holder);
+    this.room.release(this.share, this.holder);
     this.share = 0;
   }
 
-  private claimAs(holder: Holder): boolean {
+  private claimAs(holder: BodySender): boolean {
     const { share } = this;
-    this.room.giveBack(share, this.holder);
+    this.room.release(share, this.holder);
     this.share = 0;
     this.holder = holder;
     return this.claim(share);
@@ -209,7 +209,7 @@ export class ArrivingBody {
 
   private claim(share: number): boolean {
     const isSmall = share <= UNDECIDED_BYTES;
-    if (!this.room.take(share - this.share, this.holder, isSmall)) return false;
+    if (!this.room.reserve(share - this.share, this.holder, isSmall)) return false;
     this.share = share;
     return true;
   }

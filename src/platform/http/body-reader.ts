@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ArrivingBody } from './arriving-body.js';
-import type { BodyRoom } from './body-room.js';
+import type { BodyMemory } from './body-memory.js';
 import './request.js';
 
 /** Enough for Fastify to hand the body over; the guard refuses what it is not for. */
@@ -12,7 +12,7 @@ const INVITATION = /^100-continue$/i;
  * Leaves every body on its way in: whether the caller may come in at all is decided first, and only then is the body read
  * (see BodyGuard). What has not been read when the answer goes out is thrown away.
  */
-export function installBodyReader(instance: FastifyInstance, room: BodyRoom): void {
+export function installBodyReader(instance: FastifyInstance, room: BodyMemory): void {
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
   instance.addHook('onRequest', (request, reply, done) => {

@@ -4,7 +4,7 @@ export class UnreachableError extends Error {
     message: string,
     readonly extras: {
       /** Trying again soon may help; it does not where the target itself is refused. */
-      readonly passing?: boolean;
+      readonly temporary?: boolean;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -12,15 +12,15 @@ export class UnreachableError extends Error {
     this.name = new.target.name;
   }
 
-  get passing(): boolean {
-    return this.extras.passing ?? true;
+  get temporary(): boolean {
+    return this.extras.temporary ?? true;
   }
 }
 
 /** The address is one that the service must not talk to. */
 export class TargetRefusedError extends UnreachableError {
   constructor(message: string) {
-    super(message, { passing: false });
+    super(message, { temporary: false });
   }
 }
 

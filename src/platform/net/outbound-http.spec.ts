@@ -2,8 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { BYTES_ONE_BY_ONE, FakeVendor } from '../../../test/support/fake-vendor.js';
 import type { Settings } from '../config/settings.js';
-import { AnswerRoom } from './answer-room.js';
-import { exchange } from './exchange.js';
+import { AnswerMemory } from './answer-memory.js';
+import { sendRequest } from './send-request.js';
 import { OutcomeUnknownError, TargetRefusedError, UnreachableError } from './net.errors.js';
 import { OutboundHttp } from './outbound-http.js';
 import type { OutboundRequest } from './outbound-request.js';
@@ -190,7 +190,7 @@ describe('OutboundHttp', () => {
   ])('knows that nothing was sent of what HTTP cannot carry: %j', async (headers) => {
     const error: unknown = await http.request(post(vendor.url, { headers })).catch((one) => one);
     expect(error).toBeInstanceOf(UnreachableError);
-    expect(error).toMatchObject({ passing: false });
+    expect(error).toMatchObject({ temporary: false });
     expect(String(error)).not.toContain('two');
     expect(vendor.requests).toEqual([]);
   });
@@ -208,10 +208,10 @@ describe('OutboundHttp', () => {
   });
 
   it('lets the larger of two answers give way when there is no room for both', async () => {
-    const room = new AnswerRoom(600_000);
+    const room = new AnswerMemory(600_000);
     const now = performance.now();
     const ask = (maxAnswerBytes: number) =>
-      exchange({
+      sendRequest({
         ...post(vendor.url),
         addresses: [{ address: '127.0.0.1', family: 4 }],
         connectBy: now + 5_000,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AnswerRoom } from './answer-room.js';
-import { type Exchange, exchange } from './exchange.js';
+import { AnswerMemory } from './answer-memory.js';
+import { type PreparedRequest, sendRequest } from './send-request.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 import type { OutboundAnswer, OutboundRequest } from './outbound-request.js';
 import { Targets } from './targets.js';
@@ -17,7 +17,7 @@ const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
  */
 @Injectable()
 export class OutboundHttp {
-  private readonly room = new AnswerRoom(ALL_ANSWERS_BYTES);
+  private readonly room = new AnswerMemory(ALL_ANSWERS_BYTES);
 
   constructor(private readonly targets: Targets) {}
 
@@ -27,7 +27,7 @@ export class OutboundHttp {
     const deadline = performance.now() + timeoutMs;
     const connectBy = performance.now() + Math.min(connectTimeoutMs, timeoutMs);
     const addresses = await before(connectBy, this.targets.pin(request.url.hostname), request);
-    const whole: Exchange = {
+    const whole: PreparedRequest = {
       ...request,
       addresses,
       connectBy,
@@ -35,7 +35,7 @@ export class OutboundHttp {
       maxAnswerBytes: request.maxAnswerBytes ?? MAX_ANSWER_BYTES,
       room: this.room,
     };
-    return await exchange(whole);
+    return await sendRequest(whole);
   }
 }
 

@@ -51,7 +51,7 @@ export class Targets {
   /** Whether a host is in a private network: by its address, or by a name that means nothing outside of one. See `pin`. */
   isPrivate(host: string): boolean {
     const literal = addressIn(host);
-    return literal ? anywhere(literal.address) !== undefined : isPrivateName(host);
+    return literal ? rulesWithoutExceptions(literal.address) !== undefined : isPrivateName(host);
   }
 
   private async resolve(host: string): Promise<readonly PinnedAddress[]> {
@@ -69,7 +69,7 @@ export class Targets {
 }
 
 /** With no exception for this site. */
-const anywhere = targetRules([]);
+const rulesWithoutExceptions = targetRules([]);
 
 function addressIn(host: string): PinnedAddress | undefined {
   const bare = host.replace(/^\[(.*)\]$/, '$1');

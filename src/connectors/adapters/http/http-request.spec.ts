@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { HttpAction, HttpConfig } from './http-config.js';
 import { requestFor } from './http-request.js';
-import { CannotRender, MOST_RENDERED_BYTES } from './rendering.js';
+import { RenderError, MOST_RENDERED_BYTES } from './template-renderer.js';
 
 const BASE = 'https://vendor.example/api';
 
@@ -63,7 +63,7 @@ describe('the request of an http action', () => {
     'refuses %j as a path segment',
     (host) => {
       expect(() => request({ path: '/hosts/{{ parameters.host }}' }, { host })).toThrow(
-        CannotRender,
+        RenderError,
       );
     },
   );
@@ -79,12 +79,12 @@ describe('the request of an http action', () => {
     ['/a/.{{ parameters.x }}/b', { x: '.' }],
     ['/a/.{{ parameters.x }}/b', { x: './admin' }],
   ])('refuses dots that are put together: %s', (path, parameters) => {
-    expect(() => request({ path }, parameters)).toThrow(CannotRender);
+    expect(() => request({ path }, parameters)).toThrow(RenderError);
   });
 
   it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('refuses %j in a header', (value) => {
     const headers = { 'x-user': '{{ parameters.user }}' };
-    expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(CannotRender);
+    expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(RenderError);
   });
 
   it('does not read what it put in as a template again', () => {
@@ -134,22 +134,22 @@ describe('the request of an http action', () => {
       ],
     ])('refuses %s that would be too large', (_, of) => {
       expect(() => of(100)).not.toThrow();
-      expect(() => of(110)).toThrow(CannotRender);
+      expect(() => of(110)).toThrow(RenderError);
       expect(() => of(110)).toThrow(`more than ${MOST_RENDERED_BYTES} bytes`);
     });
 
     it('counts all parts of a request together, as long as they are when they are written', () => {
       const half = { path: `/?q=${times(53, text)}`, body: { a: times(53, text) } };
-      expect(() => request(half, parameters)).toThrow(CannotRender);
+      expect(() => request(half, parameters)).toThrow(RenderError);
       const escaped = { path: '/', body: { a: times(20, text) } };
-      expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(CannotRender);
+      expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(RenderError);
     });
 
     it('stops at once, whatever it would come to', () => {
       const secrets = { s: 'x'.repeat(8_000) };
       const body = lists(45, times(1_250, '{{secrets.s}}'));
       const before = process.memoryUsage().heapUsed;
-      expect(() => request({ path: '/', body }, {}, { secrets })).toThrow(CannotRender);
+      expect(() => request({ path: '/', body }, {}, { secrets })).toThrow(RenderError);
       expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
     });
   });
@@ -173,7 +173,7 @@ describe('the request of an http action', () => {
             { v: value },
           );
         } catch (error) {
-          return error instanceof CannotRender;
+          return error instanceof RenderError;
         }
         const segments = made.url.pathname.split('/');
         return (

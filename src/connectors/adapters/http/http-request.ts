@@ -7,7 +7,7 @@ import {
   type HttpConfig,
   takesForm,
 } from './http-config.js';
-import { Rendering } from './rendering.js';
+import { TemplateRenderer } from './template-renderer.js';
 import { parseTemplate, referencesIn, type Scope } from './template.js';
 
 /** The request of an action. Throws CannotRender when the parameters do not fit. */
@@ -17,7 +17,7 @@ export function requestFor(
   { actionId, parameters }: Pick<ActionCall, 'actionId' | 'parameters'>,
 ): VendorRequest {
   const scope: Scope = { parameters, secrets: config.secrets ?? {}, action: { id: actionId } };
-  const rendering = new Rendering(scope);
+  const rendering = new TemplateRenderer(scope);
   const body = bodyOf(config, action, rendering);
   return {
     method: action.method ?? DEFAULT_METHOD,
@@ -49,7 +49,7 @@ export function testRequest(config: HttpConfig): VendorRequest {
     url: new URL(config.base_url),
     headers: renderedHeaders(
       { ...config, headers: Object.fromEntries(constant) },
-      new Rendering(scope),
+      new TemplateRenderer(scope),
     ),
   };
 }
@@ -65,7 +65,7 @@ function addressOf({ base_url }: HttpConfig, path: string): URL {
 function bodyOf(
   config: HttpConfig,
   { body }: HttpAction,
-  rendering: Rendering,
+  rendering: TemplateRenderer,
 ): string | undefined {
   if (body === undefined) return undefined;
   if (typeof body !== 'string') return rendering.json(body);
@@ -74,7 +74,7 @@ function bodyOf(
 
 function renderedHeaders(
   { headers = {} }: HttpConfig,
-  rendering: Rendering,
+  rendering: TemplateRenderer,
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, rendering.header(value)]),

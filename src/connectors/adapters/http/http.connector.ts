@@ -1,21 +1,19 @@
-import type { ActionTypeName } from '../../../actions/catalogue/action-types.js';
+import { type ActionTypeName, ACTION_TYPES, isActionType } from '../../../actions/catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/gate.js';
 import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
-import type { VendorCalls, VendorRequest } from '../../calls/vendor-calls.js';
-import { secretTexts } from '../../config/config-parts.js';
-import {
-  type ActionCall,
-  Connector,
-  type ConnectorIdentity,
-  type Outcome,
-  type TestResult,
-} from '../../connector.port.js';
-import { timedTest } from '../../health/timed-test.js';
-import { type HttpAction, type HttpConfig, isIdempotent } from './http-config.js';
+import { measureTest, VendorCalls, type VendorRequest } from '../../calls/vendor-calls.js';
+import { type Config, secretTexts } from '../../config/config-schema.js';
+import { type ActionCall, Connector, type ConnectorIdentity, type Outcome, type TestResult } from '../../connector.port.js';
+import { HTTP_SCHEMA, type HttpAction, type HttpConfig, isIdempotent } from './http-config.js';
 import { requestFor, testRequest } from './http-request.js';
-import { CannotRender } from './rendering.js';
-import { VendorText } from './vendor-text.js';
+import { RenderError } from './template-renderer.js';
+import { AnswerRedactor } from '../../calls/answer-redactor.js';
+import type { FieldError } from '../../../platform/errors/app-error.js';
+import { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { ConnectorType } from '../../connector-type.port.js';
+import { httpConfigProblems } from './http-config-rules.js';
+import { Injectable } from '@nestjs/common';
 
 const TEST_TIMEOUT_MS = 5_000;
 
@@ -23,7 +21,7 @@ const TEST_TIMEOUT_MS = 5_000;
 const UNCLEAR = (status: number): boolean => status === 408 || status >= 500;
 
 export class HttpConnector extends Connector {
-  private readonly text: VendorText;
+  private readonly text: AnswerRedactor;
 
   constructor(
     identity: ConnectorIdentity,
@@ -31,7 +29,10 @@ export class HttpConnector extends Connector {
     private readonly calls: VendorCalls,
   ) {
     super(identity);
-    this.text = new VendorText([...secretTexts(config.secrets ?? {}), ...credentialsIn(config)]);
+    this.text = new AnswerRedactor([
+      ...secretTexts(config.secrets ?? {}),
+      ...credentialsIn(config),
+    ]);
   }
 
   provides(type: ActionTypeName): boolean {
@@ -50,7 +51,7 @@ export class HttpConnector extends Connector {
     try {
       request = requestFor(this.config, action, call);
     } catch (error) {
-      if (error instanceof CannotRender) return { kind: 'refused', message: error.message };
+      if (error instanceof RenderError) return { kind: 'refused', message: error.message };
       throw error;
     }
     const idempotent = isIdempotent(action);
@@ -58,7 +59,7 @@ export class HttpConnector extends Connector {
   }
 
   test(): Promise<TestResult> {
-    return timedTest(async () => {
+    return measureTest(async () => {
       const request = { ...testRequest(this.config), timeoutMs: TEST_TIMEOUT_MS };
       const { status } = await this.calls.ungated(request);
       const success = status < 500 && status !== 401 && status !== 403;
@@ -108,4 +109,30 @@ function credentialsIn({ headers = {} }: HttpConfig): string[] {
       return [plain, ...words, ...assigned].filter((text) => text.length >= shortest);
     })
     .filter((text) => /[\p{L}\p{N}]/u.test(text) && !NO_CREDENTIAL.test(text));
+}
+
+@Injectable()
+export class HttpType extends ConnectorType {
+  readonly name = 'http';
+  readonly description =
+    'Any service with an HTTP interface: each action type is a request, made from templates over parameters, secrets and action.id.';
+  readonly actions = ACTION_TYPES;
+  readonly schema = HTTP_SCHEMA;
+  readonly destinations = [{ address: 'base_url' }];
+
+  constructor(private readonly http: OutboundHttp) {
+    super();
+  }
+
+  override problems(config: Config, path: string): FieldError[] {
+    return httpConfigProblems(config as unknown as HttpConfig, path);
+  }
+
+  override provides(config: Config): readonly ActionTypeName[] {
+    return Object.keys((config as unknown as HttpConfig).actions).filter(isActionType);
+  }
+
+  create(identity: ConnectorIdentity, config: Config): Connector {
+    return new HttpConnector(identity, config as unknown as HttpConfig, new VendorCalls(this.http));
+  }
 }

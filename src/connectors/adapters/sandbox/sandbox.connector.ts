@@ -1,13 +1,10 @@
+import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ActionTypeName } from '../../../actions/catalogue/action-types.js';
+import { type ActionTypeName, ACTION_TYPES } from '../../../actions/catalogue/action-types.js';
 import type { Departure, Gate } from '../../../platform/net/gate.js';
-import {
-  type ActionCall,
-  Connector,
-  type ConnectorIdentity,
-  type Outcome,
-  type TestResult,
-} from '../../connector.port.js';
+import { type ActionCall, Connector, type ConnectorIdentity, type Outcome, type TestResult } from '../../connector.port.js';
+import type { Config, ConfigSchema } from '../../config/config-schema.js';
+import { ConnectorType } from '../../connector-type.port.js';
 
 /** Behaves as a vendor would, the gate included, so that what is tried with it is what happens with a real one. */
 export class SandboxConnector extends Connector {
@@ -43,5 +40,45 @@ export class SandboxConnector extends Connector {
     return this.failing.has(type)
       ? { kind: 'refused', message: `[sandbox] ${type} fails as configured.`, simulated: true }
       : { kind: 'done', message: `[sandbox] ${type} was not really done.`, simulated: true };
+  }
+}
+
+@Injectable()
+export class SandboxType extends ConnectorType {
+  readonly name = 'sandbox';
+  readonly description =
+    'Does nothing outside and says so. Serves every action, but only while no enabled connector of another type exists.';
+  readonly actions = ACTION_TYPES;
+  readonly destinations = [];
+  override readonly standIn = true;
+
+  readonly schema: ConfigSchema = {
+    type: 'object',
+    properties: {
+      latency_ms: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 60_000,
+        default: 0,
+        description: 'How long each action takes.',
+      },
+      fail: {
+        type: 'array',
+        items: { type: 'string', enum: ACTION_TYPES, maxLength: 64 },
+        maxItems: ACTION_TYPES.length,
+        uniqueItems: true,
+        description: 'The action types that fail.',
+      },
+    },
+    required: [],
+    additionalProperties: false,
+  };
+
+  create(identity: ConnectorIdentity, config: Config): Connector {
+    const { latency_ms = 0, fail = [] } = config as {
+      latency_ms?: number;
+      fail?: ActionTypeName[];
+    };
+    return new SandboxConnector(identity, latency_ms, new Set(fail));
   }
 }

@@ -4,20 +4,20 @@ const FIRST_BYTES = 4_096;
  * The memory that all answers under way share. Beyond the bound the largest of them gives way, so that one vendor's
  * endless answers do not cost another vendor its short one.
  */
-export class AnswerRoom {
+export class AnswerMemory {
   private readonly bodies = new Set<AnswerBody>();
   private held = 0;
 
   constructor(private readonly mostBytes: number) {}
 
   /** @param giveWay ends the exchange that the answer belongs to */
-  enter(giveWay: () => void): AnswerBody {
+  open(giveWay: () => void): AnswerBody {
     const body: AnswerBody = new AnswerBody(giveWay, (bytes) => this.take(bytes));
     this.bodies.add(body);
     return body;
   }
 
-  leave(body: AnswerBody): void {
+  close(body: AnswerBody): void {
     if (this.bodies.delete(body)) this.held -= body.capacity;
   }
 
@@ -26,7 +26,7 @@ export class AnswerRoom {
     while (this.held > this.mostBytes) {
       const [largest] = [...this.bodies].sort((one, other) => other.capacity - one.capacity);
       if (!largest) return;
-      this.leave(largest);
+      this.close(largest);
       largest.giveWay();
     }
   }

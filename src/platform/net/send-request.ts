@@ -1,19 +1,19 @@
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { Agent as HttpsAgent, request as requestTls } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
-import type { AnswerRoom } from './answer-room.js';
+import type { AnswerMemory } from './answer-memory.js';
 import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
 import { OutboundAnswer, type OutboundRequest } from './outbound-request.js';
 import type { PinnedAddress } from './targets.js';
 
-export interface Exchange extends OutboundRequest {
+export interface PreparedRequest extends OutboundRequest {
   readonly addresses: readonly PinnedAddress[];
   /** Monotonic. */
   readonly connectBy: number;
   readonly deadline: number;
   readonly maxAnswerBytes: number;
   /** Shared with all other exchanges. */
-  readonly room: AnswerRoom;
+  readonly room: AnswerMemory;
 }
 
 /** Interim answers (1xx) before the real one: honest vendors send one or two. */
@@ -24,23 +24,23 @@ const PLAIN = new HttpAgent({ keepAlive: false });
 const TLS = new HttpsAgent({ keepAlive: false });
 
 /** One request and its answer over a new connection to one of the pinned addresses. */
-export async function exchange(given: Exchange): Promise<OutboundAnswer> {
-  return await new OneExchange(given).run();
+export async function sendRequest(given: PreparedRequest): Promise<OutboundAnswer> {
+  return await new RequestUnderWay(given).run();
 }
 
-class OneExchange {
+class RequestUnderWay {
   private readonly outgoing: ClientRequest;
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly ended = Promise.withResolvers<OutboundAnswer>();
   private sent = false;
   private interim = 0;
 
-  constructor(private readonly given: Exchange) {
+  constructor(private readonly given: PreparedRequest) {
     try {
       this.outgoing = open(given);
     } catch (cause) {
       const message = 'The request has characters that HTTP cannot carry.';
-      throw new UnreachableError(message, { passing: false, cause });
+      throw new UnreachableError(message, { temporary: false, cause });
     }
   }
 
@@ -96,7 +96,7 @@ class OneExchange {
     const { statusCode = 0, headers } = incoming;
     const { room, maxAnswerBytes } = this.given;
     const tooLong = (): void => this.fail('broken', 'The answer is too long.');
-    const body = room.enter(() => this.fail('broken', 'The answer is too long for now.'));
+    const body = room.open(() => this.fail('broken', 'The answer is too long for now.'));
     // Nobody asked for compression, so what is compressed is not unpacked: a few bytes could stand for gigabytes.
     const readable = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
     let size = 0;
@@ -110,7 +110,7 @@ class OneExchange {
     incoming.on('end', () =>
       this.ended.resolve(new OutboundAnswer(statusCode, headers, body.content)),
     );
-    incoming.on('close', () => room.leave(body));
+    incoming.on('close', () => room.close(body));
   }
 
   /** The first outcome counts, so that an answer that came whole stays one. */
@@ -128,7 +128,7 @@ class OneExchange {
   }
 }
 
-function open({ url, method, headers, body, addresses }: Exchange): ClientRequest {
+function open({ url, method, headers, body, addresses }: PreparedRequest): ClientRequest {
   const secure = url.protocol === 'https:';
   return (secure ? requestTls : request)({
     method,

@@ -8,7 +8,7 @@ import { DEFAULT_PRIORITY } from './connectors.service.js';
 
 /** With the embedded database everything can be tried at once. Where a database was set up, connectors are, too. */
 @Injectable()
-export class SandboxSeed implements OnApplicationBootstrap {
+export class DefaultSandbox implements OnApplicationBootstrap {
   constructor(
     private readonly settings: Settings,
     private readonly transactions: Transactions,
@@ -17,10 +17,10 @@ export class SandboxSeed implements OnApplicationBootstrap {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    if (this.settings.databaseUrl === undefined) await this.seed();
+    if (this.settings.databaseUrl === undefined) await this.createOnFirstStart();
   }
 
-  async seed(): Promise<void> {
+  async createOnFirstStart(): Promise<void> {
     const id = newId();
     const content = {
       name: 'sandbox',
@@ -31,7 +31,8 @@ export class SandboxSeed implements OnApplicationBootstrap {
       secretNames: [],
     };
     await this.transactions.run(async (tx) => {
-      if (!(await this.connectors.insertFirst(tx, id, 'sandbox', content))) return;
+      if (await this.connectors.hasEverBeenOne(tx)) return;
+      await this.connectors.insert(tx, id, 'sandbox', content);
       const details = { name: 'sandbox', type: 'sandbox' };
       const subject = { type: 'connector', id };
       await this.audit.record(tx, {

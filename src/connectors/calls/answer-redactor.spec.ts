@@ -1,14 +1,14 @@
-import { OutboundAnswer } from '../../../platform/net/outbound-request.js';
-import { VendorText } from './vendor-text.js';
+import { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { AnswerRedactor } from './answer-redactor.js';
 
 const SECRET = 'hidden-token-1';
-const text = new VendorText([SECRET, '4711']);
+const text = new AnswerRedactor([SECRET, '4711']);
 
 function answer(body: string, type = 'application/json'): OutboundAnswer {
   return new OutboundAnswer(200, { 'content-type': type }, Buffer.from(body));
 }
 
-describe('VendorText', () => {
+describe('AnswerRedactor', () => {
   it('masks texts, keys and numbers at any depth, and leaves everything else as it is', () => {
     const said = {
       ok: true,
@@ -47,7 +47,7 @@ describe('VendorText', () => {
   });
 
   it('finds a secret whose spaces were moved together', () => {
-    const spaced = new VendorText(['a  secret   with spaces']);
+    const spaced = new AnswerRedactor(['a  secret   with spaces']);
     const shown = spaced.excerpt(answer('no: a secret with\n\nspaces!', 'text/plain'));
     expect(shown).toBe('no: [secret]!');
   });

@@ -3,9 +3,9 @@ import { isHeaderText } from './http-config.js';
 import { fill, parseTemplate, type Reference, type Scope, valueOf } from './template.js';
 
 /** What was asked for cannot be put where the template has it. Nothing is sent. */
-export class CannotRender extends UnreachableError {
+export class RenderError extends UnreachableError {
   constructor(problem: string) {
-    super(problem, { passing: false });
+    super(problem, { temporary: false });
   }
 }
 
@@ -19,7 +19,7 @@ const CLIMBING = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
  * The parts of one request. A short template may name a long value many times, so that what comes of it is counted piece
  * by piece, before the pieces are put together.
  */
-export class Rendering {
+export class TemplateRenderer {
   private bytes = 0;
 
   constructor(private readonly scope: Scope) {}
@@ -96,14 +96,14 @@ export class Rendering {
   private count(bytes: number): void {
     this.bytes += bytes;
     if (this.bytes <= MOST_RENDERED_BYTES) return;
-    throw new CannotRender(
+    throw new RenderError(
       `With the values in its templates the request has more than ${MOST_RENDERED_BYTES} bytes.`,
     );
   }
 }
 
-function unfit({ root, name }: Reference, problem: string): CannotRender {
-  return new CannotRender(`${root}.${name} ${problem}`);
+function unfit({ root, name }: Reference, problem: string): RenderError {
+  return new RenderError(`${root}.${name} ${problem}`);
 }
 
 /** For a path segment, a query and a form alike. */

@@ -1,13 +1,13 @@
-import { SecretMask } from '../../../platform/masking/secret-mask.js';
-import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
-import { shownStart } from '../../../platform/text.js';
+import { SecretMask } from '../../platform/masking/secret-mask.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { shownStart } from '../../platform/text.js';
 
 const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;
 const DEEPEST_DATA = 20;
 
 /** Shows of a vendor's answer what may be shown: no secret that it echoes, nothing that PostgreSQL cannot store. */
-export class VendorText {
+export class AnswerRedactor {
   private readonly mask: SecretMask;
 
   constructor(secrets: readonly string[]) {

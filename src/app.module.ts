@@ -10,7 +10,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/guards/authentication.guard.js';
 import { RoleGuard } from './auth/guards/role.guard.js';
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
-import { CommonModule } from './platform/platform.module.js';
+import { PlatformModule } from './platform/platform.module.js';
 import { BodyGuard } from './platform/http/body.guard.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { HeaderGuard } from './platform/http/header.guard.js';
@@ -52,7 +52,7 @@ export class AppModule {
         ConfigModule.with(settings),
         DatabaseModule.with(dataSource),
         LoggerModule.forRoot(loggerParams(logger)),
-        CommonModule,
+        PlatformModule,
         NetModule,
         MetricsModule,
         JobsModule,

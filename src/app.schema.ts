@@ -19,7 +19,7 @@ import { SessionEntity } from './auth/sessions/session.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
 import { WriteProbeEntity } from './health/write-probe.entity.js';
 import { BOSS_SCHEMA } from './platform/jobs/pg-boss/boss-options.js';
-import { installBoss } from './platform/jobs/pg-boss/install-boss.js';
+import { installBoss } from './platform/jobs/pg-boss/boss-instance.js';
 import type { Schema } from './platform/database/data-source.js';
 import { DomainEvents1795000100000 } from './platform/database/migrations/1795000100000-domain-events.js';
 import { Audit1795000200000 } from './platform/database/migrations/1795000200000-audit.js';
@@ -37,6 +37,9 @@ import { AuditWriters1795001400000 } from './platform/database/migrations/179500
 import { SecretKeys1795001500000 } from './platform/database/migrations/1795001500000-secret-keys.js';
 import { AuditAttestations1795001510000 } from './platform/database/migrations/1795001510000-audit-attestations.js';
 import { WriteProbe1795001600000 } from './platform/database/migrations/1795001600000-write-probe.js';
+import { CONNECTOR_SECRETS } from './connectors/config/sealed-config.js';
+import { REMEMBERED_SECRETS } from './platform/idempotency/request-identity.js';
+import type { SealedColumn } from './platform/secrets/sealed-values.js';
 
 /**
  * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
@@ -86,3 +89,6 @@ export const schema: Schema = {
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,
 };
+
+/** Every column that holds what SecretBox sealed. What is missing here would be lost with the key that sealed it. */
+export const sealedColumns: readonly SealedColumn[] = [CONNECTOR_SECRETS, REMEMBERED_SECRETS];

@@ -8,17 +8,18 @@ import { AppModule, type Ground } from './app.module.js';
 import { AnsweringAdapter } from './platform/http/answering-adapter.js';
 import { installBodyReader } from './platform/http/body-reader.js';
 import { BodyMemory } from './platform/http/body-memory.js';
-import { Draining, installDraining } from './platform/http/draining.js';
-import { installForwardedAddresses } from './platform/http/forwarded-addresses.js';
-import { OpenConnections } from './platform/http/open-connections.js';
+import { Draining, installDraining, OpenConnections } from './platform/http/draining.js';
+import {
+  installForwardedAddresses,
+  requestIdOf,
+  withReadablePath,
+} from './platform/http/incoming-request.js';
 import {
   answerClientError,
   answerFrameworkError,
   answerWhatNodeWould,
 } from './platform/http/framework-answers.js';
 import { KnownRoutes } from './platform/http/method-not-allowed.js';
-import { withReadablePath } from './platform/http/readable-path.js';
-import { requestIdOf } from './platform/http/request-id.js';
 import { installSecurityHeaders } from './platform/http/security-headers.js';
 import { installRequestLog } from './platform/logging/request-log.js';
 import type { Settings } from './platform/config/settings.js';

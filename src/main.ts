@@ -3,8 +3,7 @@ import { stopAsked } from './stop-signal.js';
 import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
 import { createRootLogger } from './platform/logging/logger-options.js';
-import { exposureWarning } from './platform/config/exposure.js';
-import { loadSettings } from './platform/config/load-settings.js';
+import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { runUntilStopped } from './shutdown.js';
 
 async function main(): Promise<void> {

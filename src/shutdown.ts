@@ -2,8 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Draining } from './platform/http/draining.js';
-import { OpenConnections } from './platform/http/open-connections.js';
+import { Draining, OpenConnections } from './platform/http/draining.js';
 import type { Settings } from './platform/config/settings.js';
 import type { OpenDatabase } from './platform/database/open-database.js';
 

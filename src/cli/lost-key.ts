@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { schema } from '../app.schema.js';
-import { sealedColumns } from '../app.sealed.js';
+import { schema, sealedColumns } from '../app.schema.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { AuditResealing } from '../audit/verification/audit-resealing.js';
 import { logOfCommand } from '../audit/writing/log-of-command.js';

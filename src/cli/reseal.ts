@@ -1,4 +1,4 @@
-import { sealedColumns } from '../app.sealed.js';
+import { sealedColumns } from '../app.schema.js';
 import { anchorFileOf, signAnchorAnew } from '../audit/anchor/anchor-file.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { AuditResealing } from '../audit/verification/audit-resealing.js';

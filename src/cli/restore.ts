@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import type { Settings } from '../platform/config/settings.js';
-import { readSecretKey } from '../platform/config/secret-key.js';
+import { readSecretKey } from '../platform/config/setting.js';
 import { BackupError } from '../platform/database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../platform/database/backup/read-backup.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
-import { ApiHealthController } from './api-health.controller.js';
+import { ApiHealthController, HealthController } from './health.controller.js';
 import { DatabaseHealth } from './database-health.js';
-import { HealthController } from './health.controller.js';
 import { HealthService } from './health.service.js';
 
 @Module({

@@ -6,7 +6,7 @@ import type { Role } from '../platform/access/roles.js';
 import { Clock } from '../platform/clock.js';
 import { newId } from '../platform/ids.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { WriteBatcher } from '../platform/concurrency/batcher.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import { Metrics } from '../platform/metrics/metrics.js';
@@ -31,7 +31,7 @@ interface Wanted {
 /** The hot path: creations that arrive together share one statement, which is a transaction of its own. */
 @Injectable()
 export class IncidentCreation {
-  private readonly batches = new WriteBatcher<Wanted, CreatedIncident>((rows) =>
+  private readonly batches = new Batcher<Wanted, CreatedIncident>((rows) =>
     this.createTogether(rows),
   );
 
@@ -51,7 +51,7 @@ export class IncidentCreation {
     idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
     if (!idempotency.begin && !idempotency.finish)
-      return await this.batches.write({ caller, incident });
+      return await this.batches.submit({ caller, incident });
     return await this.createAlone(caller, incident, idempotency);
   }
 

@@ -20,7 +20,7 @@ import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../platform/access/access.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import { AnyKeysIn } from '../platform/http/handler-options.js';
-import { JSON_UTF8 } from '../platform/http/media-types.js';
+import { JSON_UTF8 } from '../platform/http/answer.js';
 import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ApiIfMatch, ETAG_HEADER } from '../platform/openapi/etag.js';
 import { ListAnswer } from '../platform/paging/page.js';

@@ -2,7 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type Tx, Transactions } from '../platform/database/transactions.js';
 import { RegisteredWork } from './registered-work.js';
 import { type HeldName, type HeldWork, KillSwitch, type UnderWay } from './kill-switch.js';
-import { KillSwitchActiveError, type KillSwitchState, KillSwitchUnreadableError } from './kill-switch.errors.js';
+import {
+  KillSwitchActiveError,
+  type KillSwitchState,
+  KillSwitchUnreadableError,
+} from './kill-switch.errors.js';
 import { KillSwitchRepository } from './kill-switch.repository.js';
 import { Permit, presentTimes } from './permit.js';
 import { SwitchLock } from './switch-lock.js';

@@ -3,8 +3,7 @@ import { Settings } from './config/settings.js';
 import { Clock } from './clock.js';
 import { HealthComponents } from './health-components.js';
 import { BodyMemory } from './http/body-memory.js';
-import { Draining } from './http/draining.js';
-import { OpenConnections } from './http/open-connections.js';
+import { Draining, OpenConnections } from './http/draining.js';
 import { ContractController } from './openapi/contract.controller.js';
 
 /** Never so little that a body of the size that is allowed would not fit. */
@@ -21,4 +20,4 @@ const bodyRoom = {
   providers: [Clock, bodyRoom, Draining, HealthComponents, OpenConnections],
   exports: [Clock, Draining, HealthComponents, OpenConnections],
 })
-export class CommonModule {}
+export class PlatformModule {}

@@ -21,11 +21,11 @@ import { AuditSealer } from '../../src/audit/chain/audit-sealer.js';
 import { Clock } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { readSecretKey } from '../../src/platform/config/secret-key.js';
+import { readSecretKey } from '../../src/platform/config/setting.js';
 import { openDatabase } from '../../src/platform/database/open-database.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { WriteBatcher } from '../../src/platform/concurrency/batcher.js';
+import { Batcher } from '../../src/platform/concurrency/batcher.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-keys.js';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
@@ -85,11 +85,11 @@ async function main(): Promise<void> {
     subject: { type: 'incident', id: newId() },
     details: { incident_type: 'phishing', severity: 'high', source: 'mail-gateway' },
   });
-  const plainBatch = new WriteBatcher<unknown[], void>(async (rows) => {
+  const plainBatch = new Batcher<unknown[], void>(async (rows) => {
     await statements.rows(many, columns(rows));
     return rows.map(() => undefined);
   });
-  const recordedBatch = new WriteBatcher<unknown[], void>(async (rows) => {
+  const recordedBatch = new Batcher<unknown[], void>(async (rows) => {
     await statements.rows(manyTogether, [...columns(rows), ...audit.valuesOfAll(rows.map(entry))]);
     return rows.map(() => undefined);
   });
@@ -121,8 +121,8 @@ async function main(): Promise<void> {
     },
     {
       name: 'batched statements',
-      without: () => plainBatch.write(values()),
-      with: () => recordedBatch.write(values()),
+      without: () => plainBatch.submit(values()),
+      with: () => recordedBatch.submit(values()),
     },
   ];
 

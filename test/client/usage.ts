@@ -1,4 +1,13 @@
-import { createIncident, type ErrorEnvelope, getDetailedHealth, getHealth, getIncident, getReadiness, listIncidents, updateIncident } from './generated/index.js';
+import {
+  createIncident,
+  type ErrorEnvelope,
+  getDetailedHealth,
+  getHealth,
+  getIncident,
+  getReadiness,
+  listIncidents,
+  updateIncident,
+} from './generated/index.js';
 import type { GivenVerdict } from '../../src/incidents/incident-changes.js';
 import type { IncidentSummary } from '../../src/incidents/incident.js';
 import { createClient } from './generated/client/index.js';

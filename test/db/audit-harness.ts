@@ -15,7 +15,7 @@ import { AuditWriter } from '../../src/audit/writing/audit-writer.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/platform/clock.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { readSecretKey } from '../../src/platform/config/secret-key.js';
+import { readSecretKey } from '../../src/platform/config/setting.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-keys.js';

@@ -14,13 +14,13 @@ import { join } from 'node:path';
 import {
   linkLibraries,
   locateNative,
+  privateCopy,
 } from '../../src/platform/database/embedded/native-package.js';
 import {
   commandLine,
   isAlive,
   servesCluster,
 } from '../../src/platform/database/embedded/postmaster-file.js';
-import { privateCopy } from '../../src/platform/database/embedded/private-copy.js';
 import { eventually } from '../support/embedded/app-process.js';
 import { openTempDir } from '../support/embedded/launcher-build.js';
 

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
-import { lockOf } from '../../src/platform/idempotency/identity.js';
+import { lockOf } from '../../src/platform/idempotency/request-identity.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import type { BareApp } from '../support/bare-app.js';
 import { CREATE_NOTES, startNotesApp } from '../support/notes-app.js';

@@ -12,14 +12,14 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
-import { CommonModule } from '../../src/platform/platform.module.js';
+import { PlatformModule } from '../../src/platform/platform.module.js';
 import { installBodyReader } from '../../src/platform/http/body-reader.js';
 import { BodyMemory } from '../../src/platform/http/body-memory.js';
 import { BodyGuard } from '../../src/platform/http/body.guard.js';
 import { AnsweringAdapter } from '../../src/platform/http/answering-adapter.js';
 import { ErrorFilter } from '../../src/platform/http/error.filter.js';
 import { HeaderGuard } from '../../src/platform/http/header.guard.js';
-import { requestIdOf } from '../../src/platform/http/request-id.js';
+import { requestIdOf } from '../../src/platform/http/incoming-request.js';
 import { installSecurityHeaders } from '../../src/platform/http/security-headers.js';
 import { createValidationPipe } from '../../src/platform/validation/validation.pipe.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
@@ -123,7 +123,7 @@ function moduleOf(options: BareAppOptions, settings: Settings, dataSource: DataS
     imports: [
       ConfigModule.with(settings),
       DatabaseModule.with(dataSource),
-      CommonModule,
+      PlatformModule,
       MetricsModule,
       LimitsModule,
       ...(options.imports ?? []),

@@ -2,7 +2,13 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { ACTION_TYPES, type ActionTypeName, actionTypes } from '../catalogue/action-types.js';
 import { IsJsonObject, Optional } from '../../platform/validation/decorators.js';
-import { type Action, type ActionStatus, type RequiredLevel, ACTION_STATUSES, REQUIRED_LEVELS } from '../action.js';
+import {
+  type Action,
+  type ActionStatus,
+  type RequiredLevel,
+  ACTION_STATUSES,
+  REQUIRED_LEVELS,
+} from '../action.js';
 import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../action-id.js';
 import type { WantedAction } from '../requests/action-requests.js';
 import { ActionResultDto } from './action-result.js';

@@ -1,6 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import type { KeyRing } from '../../platform/secrets/secret-keys.js';
-import { hex, HASH_BYTES, macOf, rowMac, sameBytes, type SealedPoint } from '../chain/audit-chain.js';
+import {
+  hex,
+  HASH_BYTES,
+  macOf,
+  rowMac,
+  sameBytes,
+  type SealedPoint,
+} from '../chain/audit-chain.js';
 import type { AuditRow } from '../audit-entry.js';
 
 /** What a later key says about a range of seals: one MAC for each, in their order. */

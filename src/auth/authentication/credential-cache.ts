@@ -1,5 +1,5 @@
 import { UnavailableError } from '../../platform/errors/app-error.js';
-import { WriteBatcher } from '../../platform/concurrency/batcher.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
 
 /**
  * How old the read may be on which an answer rests, counted from its start to the request. Revocation is promised
@@ -32,10 +32,10 @@ export class CredentialCache<V> {
   private readonly found = new Map<string, CachedRead<V>>();
   private readonly missing = new Map<string, CachedRead<V>>();
   private readonly underWay = new Map<string, Promise<CachedRead<V>>>();
-  private readonly reads: WriteBatcher<string, Outcome<V>>;
+  private readonly reads: Batcher<string, Outcome<V>>;
 
   constructor(readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) {
-    this.reads = new WriteBatcher<string, Outcome<V>>(async (keys) => {
+    this.reads = new Batcher<string, Outcome<V>>(async (keys) => {
       const readAt = performance.now();
       try {
         const values = await within(READ_TIMEOUT_MS, readAll(keys));
@@ -84,7 +84,7 @@ export class CredentialCache<V> {
     if (joined) return joined;
     const isForgotten = (): boolean => this.underWay.get(key) !== reading;
     const reading = this.reads
-      .write(key)
+      .submit(key)
       .then((outcome) => {
         if ('failure' in outcome) throw outcome.failure;
         if (!isForgotten()) this.keep(key, outcome);

@@ -5,7 +5,13 @@ import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { SESSION_IS_VALID } from '../principals/credentials-still-valid.js';
-import { type SessionSort, ABSOLUTE_HOURS, IDLE_HOURS, type NewSession, type Session } from './session.js';
+import {
+  type SessionSort,
+  ABSOLUTE_HOURS,
+  IDLE_HOURS,
+  type NewSession,
+  type Session,
+} from './session.js';
 
 /** Browsers say less, and what a stranger says is not kept at any length. */
 const LONGEST_AGENT = 256;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page } from '../../platform/paging/page.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { WriteBatcher } from '../../platform/concurrency/batcher.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
 import type { Incident, IncidentSummary, LockedIncident } from '../incident.js';
 import {
   INCIDENT_COLUMNS,
@@ -42,7 +42,7 @@ interface ListRow extends SummaryRow {
 @Injectable()
 export class IncidentRepository {
   /** Reads that arrive together go out as one statement, which begins after all of them: see WriteBatcher. */
-  private readonly finds = new WriteBatcher<string, Incident | undefined>(
+  private readonly finds = new Batcher<string, Incident | undefined>(
     (ids) => this.findAll(ids),
     MOST_AT_ONCE,
   );
@@ -50,7 +50,7 @@ export class IncidentRepository {
   constructor(private readonly statements: Statements) {}
 
   async findById(id: string): Promise<Incident | undefined> {
-    return await this.finds.write(id.toLowerCase());
+    return await this.finds.submit(id.toLowerCase());
   }
 
   async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {

@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable, isLostRace } from '../database/sqlstate.js';
 
 /** Writes all rows in one statement and answers one result per row, in the order of the rows. */
-export type WriteRows<Row, Result> = (rows: readonly Row[]) => Promise<readonly Result[]>;
+export type RunBatch<Row, Result> = (rows: readonly Row[]) => Promise<readonly Result[]>;
 
 interface Waiting<Row, Result> {
   readonly row: Row;
@@ -18,19 +18,19 @@ interface Waiting<Row, Result> {
  * One row that the database refuses fails alone: its batch is tried again row by row. A batch whose outcome is unknown
  * (the connection broke) fails whole and is never sent twice.
  */
-export class WriteBatcher<Row, Result> {
+export class Batcher<Row, Result> {
   private waiting: Waiting<Row, Result>[] = [];
   private underWay = 0;
   private rowsUnderWay = 0;
   private scheduled = false;
 
   constructor(
-    private readonly writeRows: WriteRows<Row, Result>,
+    private readonly writeRows: RunBatch<Row, Result>,
     private readonly maxRows = 100,
     private readonly maxUnderWay = 2,
   ) {}
 
-  write(row: Row): Promise<Result> {
+  submit(row: Row): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       this.waiting.push({ row, resolve, reject });
       this.schedule();

@@ -1,5 +1,6 @@
 import { declaredSettings } from './setting.js';
 import { Settings } from './settings.js';
+import { isLoopback } from '../addresses/network.js';
 
 /** A setting that cannot be used: the message is the one line that the operator sees. */
 export class SettingError extends Error {}
@@ -42,4 +43,13 @@ function read(variable: string, given: string, parse: (text: string) => unknown)
     // The value itself is left out: it may be a secret.
     throw new SettingError(`${variable} ${error instanceof Error ? error.message : 'is invalid'}.`);
   }
+}
+
+/** What an operator should be told who lets others reach the service and names no proxy. */
+export function exposureWarning({
+  host,
+  trustProxy,
+}: Pick<Settings, 'host' | 'trustProxy'>): string | undefined {
+  if (trustProxy.length > 0 || host === 'localhost' || isLoopback(host)) return undefined;
+  return `HOST is ${host} and TRUST_PROXY is not set: X-Forwarded-* headers do not count. Behind a proxy all callers share one address and its limits, and session cookies are not marked Secure; set TRUST_PROXY to the addresses of the proxy.`;
 }

@@ -1,3 +1,5 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+
 /** How one environment variable becomes a typed value. `read` throws an Error whose message says what is expected. */
 export interface Parser<T> {
   readonly read: (text: string) => T;
@@ -98,4 +100,18 @@ export function list<T>(readPart: (part: string) => T, example = ''): Parser<rea
         .filter((part) => part !== '')
         .map(readPart),
   };
+}
+
+const KEY_BYTES = 32;
+
+/**
+ * A key as the operator writes it. It becomes a KeyObject at once, which neither util.inspect nor JSON.stringify shows,
+ * and the error never repeats what was given.
+ */
+export function readSecretKey(text: string): KeyObject {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== text) {
+    throw new Error(`must be keys of ${KEY_BYTES} bytes in base64, comma separated`);
+  }
+  return createSecretKey(bytes);
 }

@@ -2,8 +2,16 @@ import type { KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { type ApprovalLevelsSetting, approvalLevels, protectedTargets } from './policy-settings.js';
 import type { ProtectedTargetsSetting } from '../../actions/catalogue/protected-targets/protected-targets.js';
-import { readSecretKey } from './secret-key.js';
-import { flag, integer, list, oneOf, optionalText, Setting, text } from './setting.js';
+import {
+  flag,
+  integer,
+  list,
+  oneOf,
+  optionalText,
+  readSecretKey,
+  Setting,
+  text,
+} from './setting.js';
 
 const SERVICE = 'Service';
 const DATABASE = 'Database';

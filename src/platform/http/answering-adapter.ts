@@ -1,7 +1,7 @@
 import { FastifyAdapter, RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 import { ListAnswer } from '../paging/page.js';
-import { JSON_UTF8 } from './media-types.js';
+import { JSON_UTF8 } from './answer.js';
 import './request.js';
 
 declare module 'fastify' {
@@ -23,7 +23,7 @@ export class AnsweringAdapter extends FastifyAdapter {
   override reply(...[response, returned, status]: Parameters<Send>): ReturnType<Send> {
     const reply = response as FastifyReply;
     const answer = answerOf(reply, returned);
-    const settle = reply.request?.settleAnswer;
+    const settle = reply.request?.completeAnswer;
     if (!settle) return super.reply(response, answer, status);
     const settled = settle({ status: status ?? reply.statusCode, body: JSON.stringify(answer) });
     // Nest waits for what it is given here, and treats a failure like one of the handler.

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** Set when the service was told to stop: readiness fails from then on, while running requests finish. */
 @Injectable()
@@ -21,4 +23,33 @@ export function installDraining(instance: FastifyInstance, draining: Draining): 
     if (draining.begun) reply.header('connection', 'close');
     done(null, payload);
   });
+}
+
+/**
+ * Knows which connections serve a request. Node closes those that wait between two requests, and would let one that
+ * never sent any hold the exit.
+ */
+@Injectable()
+export class OpenConnections {
+  private readonly running = new Map<Socket, number>();
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      this.running.set(socket, 0);
+      socket.once('close', () => this.running.delete(socket));
+    });
+    server.on('request', ({ socket }, response) => {
+      this.count(socket, 1);
+      response.once('close', () => this.count(socket, -1));
+    });
+  }
+
+  closeUnused(): void {
+    for (const [socket, requests] of this.running) if (requests === 0) socket.destroy();
+  }
+
+  private count(socket: Socket, change: 1 | -1): void {
+    const requests = this.running.get(socket);
+    if (requests !== undefined) this.running.set(socket, requests + change);
+  }
 }

@@ -2,9 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError } from '../errors/app-error.js';
 import { toAppError } from '../errors/to-app-error.js';
-import { AnswerInstead } from './answer-instead.js';
-import { errorBody } from './error-body.js';
-import { JSON_UTF8 } from './media-types.js';
+import { AnswerInstead, errorBody, JSON_UTF8 } from './answer.js';
 
 /** The only place where what was thrown becomes an answer. */
 @Catch()

@@ -1,7 +1,6 @@
 import { AppError, type FieldError, ValidationError } from '../errors/app-error.js';
 import { shownName } from '../text.js';
-import { textOf } from './json-text.js';
-import type { ReadBody } from './strict-json.js';
+import { type ReadBody, textOf } from './strict-json.js';
 
 export const MOST_FIELDS = 100;
 

@@ -4,8 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import { AppError } from '../errors/app-error.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { newId } from '../ids.js';
-import { errorBody } from './error-body.js';
-import { JSON_UTF8 } from './media-types.js';
+import { errorBody, JSON_UTF8 } from './answer.js';
 import { API_HEADERS } from './security-headers.js';
 
 /** What Fastify refuses before any route is known. */

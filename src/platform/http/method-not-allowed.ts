@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/app-error.js';
-import { errorBody } from './error-body.js';
+import { errorBody } from './answer.js';
 
 interface KnownAddress {
   readonly pattern: RegExp;

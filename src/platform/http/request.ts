@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AppError } from '../errors/app-error.js';
 import type { ArrivingBody } from './arriving-body.js';
 import type { Caller } from './caller.js';
-import type { Answer } from './answer-instead.js';
+import type { Answer } from './answer.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,7 +14,7 @@ declare module 'fastify' {
     contentProblem?: AppError;
     caller?: Caller;
     /** Has the last word on what a handler answers. */
-    settleAnswer?: (answer: Answer) => Promise<Answer>;
+    completeAnswer?: (answer: Answer) => Promise<Answer>;
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { AppError } from '../errors/app-error.js';
-import { isKept } from './json-number.js';
+import { isKept } from './json-defects.js';
 import { readStrictJson } from './strict-json.js';
 
 const read = (text: string) => readStrictJson(Buffer.from(text));

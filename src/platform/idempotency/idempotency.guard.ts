@@ -5,9 +5,8 @@ import { Transactions } from '../database/transactions.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import './idempotent.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
-import { identityOf } from './identity.js';
-import { AnsweredBefore } from './kept-answer.js';
-import { type IdempotencyTools, IdempotentRequest } from './idempotent-request.js';
+import { identityOf } from './request-identity.js';
+import { AnsweredBefore, type IdempotencyTools, IdempotentRequest } from './idempotent-request.js';
 
 /** Lets a request with an Idempotency-Key through once; what is kept, and answered again, is the text that the client saw. */
 @Injectable()
@@ -33,7 +32,7 @@ export class IdempotencyGuard implements CanActivate {
     const earlier = await idempotency.earlierAnswer();
     if (earlier) throw new AnsweredBefore(earlier);
     request.idempotency = idempotency;
-    request.settleAnswer = (answer) => idempotency.answer(answer);
+    request.completeAnswer = (answer) => idempotency.answer(answer);
     return true;
   }
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import { type Identity, lockOf } from './identity.js';
+import { type RequestIdentity, lockOf } from './request-identity.js';
 
-export interface KeptRow {
+export interface RememberedAnswer {
   readonly fingerprint: Buffer;
   readonly status: number;
   readonly body: string;
@@ -11,7 +11,7 @@ export interface KeptRow {
   readonly under_way: boolean;
 }
 
-export interface NewRow {
+export interface NewAnswer {
   readonly owner: string;
   readonly status: number;
   readonly body: string;
@@ -72,36 +72,43 @@ export class IdempotencyRepository {
   constructor(private readonly statements: Statements) {}
 
   /** Whether nobody else works under this key until the transaction ends. */
-  async lock(tx: Tx, identity: Identity): Promise<boolean> {
+  async lock(tx: Tx, identity: RequestIdentity): Promise<boolean> {
     const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, LOCK, [lockOf(identity)]);
     return row?.locked === true;
   }
 
-  async find({ principal, key }: Identity): Promise<KeptRow | undefined> {
-    const [row] = await this.statements.rows<KeptRow>(FIND, [principal, key]);
+  async find({ principal, key }: RequestIdentity): Promise<RememberedAnswer | undefined> {
+    const [row] = await this.statements.rows<RememberedAnswer>(FIND, [principal, key]);
     return row;
   }
 
   /** After `lock`, and in a statement of its own, so that it sees what the last holder of the lock committed. */
-  async findIn(tx: Tx, { principal, key }: Identity): Promise<KeptRow | undefined> {
-    const [row] = await this.statements.rowsIn<KeptRow>(tx, FIND, [principal, key]);
+  async findIn(tx: Tx, { principal, key }: RequestIdentity): Promise<RememberedAnswer | undefined> {
+    const [row] = await this.statements.rowsIn<RememberedAnswer>(tx, FIND, [principal, key]);
     return row;
   }
 
   /** Keeps an answer, or replaces one of the same owner; false when the row is another's. */
-  async keep(tx: Tx, { principal, key, fingerprint }: Identity, row: NewRow): Promise<boolean> {
+  async remember(
+    tx: Tx,
+    { principal, key, fingerprint }: RequestIdentity,
+    row: NewAnswer,
+  ): Promise<boolean> {
     const { owner, status, body, sealed, provisionalForMs } = row;
     const values = [principal, key, fingerprint, owner, status, body, sealed, provisionalForMs];
     return (await this.statements.rowsIn(tx, KEEP, values)).length > 0;
   }
 
   /** A write of its own: makes the owner's provisional answer final, when the request is answered with it. */
-  async settle({ principal, key }: Identity, row: Omit<NewRow, 'provisionalForMs'>): Promise<void> {
+  async complete(
+    { principal, key }: RequestIdentity,
+    row: Omit<NewAnswer, 'provisionalForMs'>,
+  ): Promise<void> {
     const { owner, status, body, sealed } = row;
     await this.statements.rows(SETTLE, [principal, key, owner, status, body, sealed]);
   }
 
-  async free(tx: Tx, { principal, key }: Identity, owner: string): Promise<void> {
+  async release(tx: Tx, { principal, key }: RequestIdentity, owner: string): Promise<void> {
     await this.statements.rowsIn(tx, FREE, [principal, key, owner]);
   }
 

@@ -1,11 +1,33 @@
+import { AppError } from '../errors/app-error.js';
+import { type Answer, AnswerInstead } from '../http/answer.js';
 import type { Participant, Transactions, Tx } from '../database/transactions.js';
 import { newId } from '../ids.js';
 import type { SecretBox } from '../secrets/secret-box.js';
-import type { IdempotencyRepository, KeptRow } from './idempotency.repository.js';
-import { type Identity, secretContextOf } from './identity.js';
-import type { Answer } from '../http/answer-instead.js';
-import { AnsweredBefore, reused, underWay } from './kept-answer.js';
-import type { RememberOptions, Idempotency } from './idempotency.js';
+import type { IdempotencyRepository, RememberedAnswer } from './idempotency.repository.js';
+import { type RequestIdentity, secretContextOf } from './request-identity.js';
+import type { Idempotency, RememberOptions } from './idempotency.js';
+
+/** Leaves a transaction whose effect has been there before. */
+export class AnsweredBefore extends AnswerInstead {
+  constructor(answer: Answer) {
+    super('The request with this Idempotency-Key has been answered before.', answer, {
+      'idempotency-replayed': 'true',
+    });
+  }
+}
+
+export function underWay(): AppError {
+  return new AppError('conflict', 'A request with this Idempotency-Key is still under way.', {
+    headers: { 'retry-after': '1' },
+  });
+}
+
+export function reused(): AppError {
+  return new AppError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used for another request within the last 24 hours.',
+  );
+}
 
 export interface IdempotencyTools {
   readonly keys: IdempotencyRepository;
@@ -24,12 +46,12 @@ export class IdempotentRequest implements Idempotency {
   /** Tells this request from its twins. */
   private readonly owner = newId();
   /** What a committed transaction of this request has kept. */
-  private kept?: Kept;
+  private stored?: Kept;
   private answered = false;
 
   constructor(
     private readonly tools: IdempotencyTools,
-    private readonly identity: Identity,
+    private readonly identity: RequestIdentity,
     private readonly handlerStatus: () => number,
   ) {}
 
@@ -41,12 +63,12 @@ export class IdempotentRequest implements Idempotency {
   remember<T>(render: (result: T) => unknown, options: RememberOptions<T> = {}): Participant<T> {
     return {
       begin: async (tx) => {
-        if (!this.kept) await this.claim(tx);
+        if (!this.stored) await this.claim(tx);
       },
       finish: async (tx, result) => {
         if (this.answered) return;
         const { status = this.handlerStatus() } = options;
-        await this.keep(
+        await this.store(
           tx,
           {
             status: typeof status === 'number' ? status : status(result),
@@ -61,9 +83,9 @@ export class IdempotentRequest implements Idempotency {
   release(): Participant {
     return {
       finish: async (tx) => {
-        if (!this.kept || this.answered) return;
-        await this.tools.keys.free(tx, this.identity, this.owner);
-        this.tools.transactions.onCommit(tx, () => (this.kept = undefined));
+        if (!this.stored || this.answered) return;
+        await this.tools.keys.release(tx, this.identity, this.owner);
+        this.tools.transactions.onCommit(tx, () => (this.stored = undefined));
       },
     };
   }
@@ -71,13 +93,13 @@ export class IdempotentRequest implements Idempotency {
   /** Called with what the handler answers; returns what the client gets: the same, to the letter, as is kept. */
   async answer(given: Answer): Promise<Answer> {
     this.answered = true;
-    if (!this.kept) return given;
-    if (!this.kept.provisional) return this.kept.answer;
-    const { secret } = this.kept;
+    if (!this.stored) return given;
+    if (!this.stored.provisional) return this.stored.answer;
+    const { secret } = this.stored;
     const row = { owner: this.owner, status: given.status, sealed: secret };
-    const body = this.stored(given.body, secret);
+    const body = this.sealIfSecret(given.body, secret);
     // What was done is done: should this fail, twins are told that it is under way until the time given is over.
-    await this.tools.keys.settle(this.identity, { ...row, body }).catch(() => undefined);
+    await this.tools.keys.complete(this.identity, { ...row, body }).catch(() => undefined);
     return given;
   }
 
@@ -87,23 +109,23 @@ export class IdempotentRequest implements Idempotency {
     if (earlier) throw new AnsweredBefore(earlier);
   }
 
-  private async keep<T>(tx: Tx, answer: Answer, options: RememberOptions<T>): Promise<void> {
+  private async store<T>(tx: Tx, answer: Answer, options: RememberOptions<T>): Promise<void> {
     const { secret = false, provisionalForMs = null } = options;
-    const ours = await this.tools.keys.keep(tx, this.identity, {
+    const ours = await this.tools.keys.remember(tx, this.identity, {
       owner: this.owner,
       status: answer.status,
-      body: this.stored(answer.body, secret),
+      body: this.sealIfSecret(answer.body, secret),
       sealed: secret,
       provisionalForMs,
     });
     // The effect of an earlier transaction of this request stands, so a later one goes on without keeping.
-    if (!ours && !this.kept) throw underWay();
+    if (!ours && !this.stored) throw underWay();
     this.tools.transactions.onCommit(tx, () => {
-      this.kept = { answer, secret, provisional: provisionalForMs !== null };
+      this.stored = { answer, secret, provisional: provisionalForMs !== null };
     });
   }
 
-  private judge(row: KeptRow | undefined): Answer | undefined {
+  private judge(row: RememberedAnswer | undefined): Answer | undefined {
     if (!row) return undefined;
     if (!this.identity.fingerprint.equals(row.fingerprint)) throw reused();
     if (row.under_way) throw underWay();
@@ -112,7 +134,7 @@ export class IdempotentRequest implements Idempotency {
     return { status, body: sealed ? secrets.open(body, secretContextOf(this.identity)) : body };
   }
 
-  private stored(body: string, secret: boolean): string {
+  private sealIfSecret(body: string, secret: boolean): string {
     return secret ? this.tools.secrets.seal(body, secretContextOf(this.identity)) : body;
   }
 }

@@ -1,13 +1,21 @@
 import { Global, Module } from '@nestjs/common';
-import { HealthComponents } from '../health-components.js';
+import { type ComponentHealth, HealthComponents } from '../health-components.js';
+import { Jobs } from './jobs.js';
 import { DeadJobs } from './dead-jobs.js';
 import { DomainEvents } from './events/domain-events.js';
 import { EventOutbox } from './events/event-outbox.js';
 import { ProcessedEvents } from './events/processed-events.js';
-import { Jobs } from './jobs.js';
-import { jobsHealth } from './jobs-health.js';
 import { PgBossDeadJobs } from './pg-boss/pg-boss-dead-jobs.js';
 import { PgBossJobs } from './pg-boss/pg-boss-jobs.js';
+
+/** Dead jobs are for an operator to look at; they hinder nothing. */
+export async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
+  if (!jobs.started) return { status: 'degraded', message: 'The job queue has not started yet.' };
+  const states = await jobs.waiting();
+  const sum = (of: 'waiting' | 'active' | 'dead'): number =>
+    states.reduce((total, state) => total + state[of], 0);
+  return { status: 'healthy', waiting: sum('waiting'), active: sum('active'), dead: sum('dead') };
+}
 
 @Global()
 @Module({

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Public } from '../access/access.js';
 import { AnyQuery } from '../http/handler-options.js';
-import { JSON_UTF8 } from '../http/media-types.js';
+import { JSON_UTF8 } from '../http/answer.js';
 import { ApiAnswer, Operation } from './answers.js';
 
 const FOLDER = join(__dirname, '../../../openapi');

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SettingError } from '../config/load-settings.js';
-import { readSecretKey } from '../config/secret-key.js';
+import { readSecretKey } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
 import { SecretKeys } from './secret-keys.js';
 

@@ -3,7 +3,7 @@ import type { Tx } from '../database/transactions.js';
 import type { SecretBox } from './secret-box.js';
 import { UnreadableSecretError } from './secrets.errors.js';
 
-/** A column that holds what SecretBox sealed. Every such column is in the list of src/app.sealed.ts. */
+/** A column that holds what SecretBox sealed. Every such column is in the list of src/app.schema.ts. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;

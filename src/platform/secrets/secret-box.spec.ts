@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { loadSettings, SettingError } from '../config/load-settings.js';
-import { readSecretKey } from '../config/secret-key.js';
+import { readSecretKey } from '../config/setting.js';
 import { SecretBox } from './secret-box.js';
 import { SecretKeys } from './secret-keys.js';
 import { UnknownSecretKeyError, UnreadableSecretError } from './secrets.errors.js';

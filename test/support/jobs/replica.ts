@@ -2,7 +2,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import type { LoggerService } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { schema } from '../../../src/app.schema.js';
-import { CommonModule } from '../../../src/platform/platform.module.js';
+import { PlatformModule } from '../../../src/platform/platform.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
 import { loadSettings } from '../../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../../src/platform/database/connection.js';
@@ -32,7 +32,7 @@ export class Replica {
       imports: [
         ConfigModule.with(settings),
         DatabaseModule.with(dataSource),
-        CommonModule,
+        PlatformModule,
         JobsModule,
       ],
     })

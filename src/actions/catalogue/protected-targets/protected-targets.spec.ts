@@ -1,5 +1,9 @@
 import fc from 'fast-check';
-import { ProtectedTargets, type ProtectedTargetsSetting, type TargetKind } from './protected-targets.js';
+import {
+  ProtectedTargets,
+  type ProtectedTargetsSetting,
+  type TargetKind,
+} from './protected-targets.js';
 import { matches } from './wildcards.js';
 
 const protects = (setting: ProtectedTargetsSetting, kind: TargetKind, value: string): boolean =>

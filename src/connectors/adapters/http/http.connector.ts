@@ -1,10 +1,20 @@
-import { type ActionTypeName, ACTION_TYPES, isActionType } from '../../../actions/catalogue/action-types.js';
+import {
+  type ActionTypeName,
+  ACTION_TYPES,
+  isActionType,
+} from '../../../actions/catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/gate.js';
 import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import { measureTest, VendorCalls, type VendorRequest } from '../../calls/vendor-calls.js';
 import { type Config, secretTexts } from '../../config/config-schema.js';
-import { type ActionCall, Connector, type ConnectorIdentity, type Outcome, type TestResult } from '../../connector.port.js';
+import {
+  type ActionCall,
+  Connector,
+  type ConnectorIdentity,
+  type Outcome,
+  type TestResult,
+} from '../../connector.port.js';
 import { HTTP_SCHEMA, type HttpAction, type HttpConfig, isIdempotent } from './http-config.js';
 import { requestFor, testRequest } from './http-request.js';
 import { RenderError } from './template-renderer.js';

@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActionTypeName, ACTION_TYPES } from '../../../actions/catalogue/action-types.js';
 import type { Departure, Gate } from '../../../platform/net/gate.js';
-import { type ActionCall, Connector, type ConnectorIdentity, type Outcome, type TestResult } from '../../connector.port.js';
+import {
+  type ActionCall,
+  Connector,
+  type ConnectorIdentity,
+  type Outcome,
+  type TestResult,
+} from '../../connector.port.js';
 import type { Config, ConfigSchema } from '../../config/config-schema.js';
 import { ConnectorType } from '../../connector-type.port.js';
 

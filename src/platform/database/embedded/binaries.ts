@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { linkLibraries, locateNative } from './native-package.js';
-import { privateCopy } from './private-copy.js';
+import { linkLibraries, locateNative, privateCopy } from './native-package.js';
 import { runAs, type ServerUser } from './server-user.js';
 
 export interface Binaries {

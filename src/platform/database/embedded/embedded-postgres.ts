@@ -2,21 +2,23 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBinaries } from './binaries.js';
-import { DATABASE, prepareCluster, SERVICE_ROLE } from './cluster.js';
+import {
+  DATABASE,
+  HOST_BASED_ACCESS,
+  prepareCluster,
+  SERVICE_ROLE,
+  SMALL_SERVER,
+} from './cluster.js';
 import { DataDirInUseError, lockDataDir } from './data-dir-lock.js';
 import { recordedHome, settleHome } from './data-home.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { exists, readIfPresent, writeWhole } from './file-system.js';
-import { startOnFreePort } from './free-port.js';
-import { readPostmasterFile } from './postmaster-file.js';
-import { stopPredecessor } from './predecessor.js';
+import { ServerProcess, startOnFreePort } from './server-process.js';
+import { readPostmasterFile, stopPredecessor } from './postmaster-file.js';
 import { ServerLog } from './server-log.js';
-import { ServerProcess } from './server-process.js';
-import { HOST_BASED_ACCESS, SMALL_SERVER } from './server-settings.js';
 import { chooseServerUser, type ServerUser } from './server-user.js';
 import { Supervisor } from './supervisor.js';
 import { makeSocketDir, removeSocketDir, temporaryRoot } from './temporary-root.js';
-import { UndoList } from './undo-list.js';
 
 export { EmbeddedPostgresError } from './embedded-postgres-error.js';
 
@@ -181,4 +183,31 @@ async function freshSocketDir(
     await rm(record, { force: true });
   });
   return socketDir;
+}
+
+/** What was set up, taken back in reverse order, once. */
+export class UndoList {
+  private readonly steps: (() => unknown)[] = [];
+  private done?: Promise<void>;
+
+  add(step: () => unknown): void {
+    this.steps.push(step);
+  }
+
+  run(): Promise<void> {
+    return (this.done ??= this.takeBack());
+  }
+
+  /** A step that fails does not keep the others, the lock above all, from being taken back. */
+  private async takeBack(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const step of this.steps.reverse()) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
 }

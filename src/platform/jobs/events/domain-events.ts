@@ -8,12 +8,16 @@ import { Clock } from '../../clock.js';
 import { Transactions, type Tx } from '../../database/transactions.js';
 import { defineQueue } from '../job-queue.js';
 import { Jobs, type WorkOptions } from '../jobs.js';
-import { type DomainEvent, eventOf, type NewEvent } from './domain-event.js';
-import type { EventBatch } from './event-batches.js';
-import { EventDelivery } from './event-delivery.js';
-import type { EventHandler, Listener } from './event-handlers.js';
+import {
+  type DomainEvent,
+  type EventBatch,
+  type EventHandler,
+  type EventListener,
+  eventOf,
+  type NewEvent,
+} from './domain-event.js';
+import { EventDelivery, EventRelay } from './event-delivery.js';
 import { EventOutbox } from './event-outbox.js';
-import { EventRelay } from './event-relay.js';
 import { ProcessedEvents } from './processed-events.js';
 
 const PRUNE_SECONDS = 3_600;
@@ -27,7 +31,7 @@ const PRUNE_SECONDS = 3_600;
 export class DomainEvents
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  private readonly listeners: Listener[] = [];
+  private readonly listeners: EventListener[] = [];
   private readonly delivery: EventDelivery;
   private readonly relay: EventRelay;
 
@@ -69,7 +73,7 @@ export class DomainEvents
     options: WorkOptions = { concurrency: 2 },
   ): void {
     const queue = defineQueue<EventBatch>(`event.${name}`);
-    const listener: Listener = { name, types: new Set(types), queue, handler };
+    const listener: EventListener = { name, types: new Set(types), queue, handler };
     this.jobs.work(queue, (batch, job) => this.delivery.deliver(listener, batch, job), options);
     this.listeners.push(listener);
   }

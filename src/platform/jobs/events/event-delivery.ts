@@ -1,9 +1,82 @@
 import { Logger } from '@nestjs/common';
+import { isDatabaseUnavailable } from '../../database/sqlstate.js';
 import type { Transactions } from '../../database/transactions.js';
-import type { JobContext } from '../job-queue.js';
+import { BackgroundLoop } from '../../concurrency/background-loop.js';
 import type { Jobs } from '../jobs.js';
-import { type EventBatch, eventFrom, type EventMessage } from './event-batches.js';
-import type { Listener } from './event-handlers.js';
+import {
+  batchesFor,
+  type EventBatch,
+  eventFrom,
+  type EventListener,
+  type EventMessage,
+} from './domain-event.js';
+import type { EventOutbox } from './event-outbox.js';
+import type { JobContext } from '../job-queue.js';
+
+/** For the events of replicas that were killed between their commit and their relay's next look. */
+const POLL_MS = 500;
+const MOST_EVENTS = 500;
+
+/** Under load a round costs as much as a batch of changes, so that not each batch has a round of its own. */
+const REST_MS = 25;
+
+/**
+ * Moves events from the outbox to the queues of their handlers, in one transaction: each event reaches each of its
+ * handlers' queues exactly once, whoever is killed when. Every replica relays; one skips what another is taking.
+ */
+export class EventRelay {
+  private readonly log = new Logger('DomainEvents');
+  private readonly loop: BackgroundLoop;
+
+  constructor(
+    private readonly outbox: EventOutbox,
+    private readonly transactions: Transactions,
+    private readonly jobs: Jobs,
+    private readonly listeners: readonly EventListener[],
+  ) {
+    this.loop = new BackgroundLoop(
+      POLL_MS,
+      () => this.relayAll(),
+      (error) => this.report(error),
+      REST_MS,
+    );
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  wake(): void {
+    this.loop.wake();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  private async relayAll(): Promise<void> {
+    if (!this.jobs.started || (await this.outbox.isEmpty())) return;
+    while ((await this.relaySome()) === MOST_EVENTS);
+  }
+
+  private relaySome(): Promise<number> {
+    return this.transactions.run(async (tx) => {
+      const events = await this.outbox.take(tx, MOST_EVENTS);
+      for (const { types, queue } of this.listeners) {
+        await this.jobs.enqueueMany(tx, queue, batchesFor(types, events));
+      }
+      return events.length;
+    });
+  }
+
+  private report(error: unknown): void {
+    if (isDatabaseUnavailable(error)) {
+      this.log.warn(`Events wait for the database: ${(error as Error).message}`);
+    } else {
+      this.log.error({ err: error }, 'Events cannot be passed on.');
+    }
+  }
+}
 
 /** The work of a handler's queue: gives it the events of a batch, one after the other. */
 export class EventDelivery {
@@ -14,7 +87,7 @@ export class EventDelivery {
     private readonly transactions: Transactions,
   ) {}
 
-  async deliver(listener: Listener, { events }: EventBatch, job: JobContext): Promise<void> {
+  async deliver(listener: EventListener, { events }: EventBatch, job: JobContext): Promise<void> {
     const [only, ...others] = events;
     if (only && others.length === 0) return listener.handler(eventFrom(only));
     // The first attempt died in the middle, and one of these may be why: from now on each is for itself.
@@ -36,7 +109,7 @@ export class EventDelivery {
   }
 
   private async deliverAlone(
-    { queue }: Listener,
+    { queue }: EventListener,
     events: readonly EventMessage[],
     delaySeconds = 0,
   ): Promise<void> {

@@ -1,12 +1,50 @@
+import type { Db, PgBoss } from 'pg-boss';
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db, PgBoss } from 'pg-boss';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { BEAT_MS, periodicQueueName } from './boss-options.js';
 import { BackgroundLoop } from '../../concurrency/background-loop.js';
-import { BEAT_MS } from './boss-options.js';
-import { dueQueues } from './due-queues.js';
-import { type Period, PeriodicJobs } from './periodic-jobs.js';
+import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { dueQueues } from './queue-queries.js';
 import { QueueWorker, type Work } from './queue-worker.js';
+
+const LONGEST_PAUSE_MS = 60_000;
+
+export interface Period {
+  readonly name: string;
+  readonly seconds: number;
+}
+
+/**
+ * Enqueues what recurs. Every replica tries twice in each period, and the database takes one job per period: so it
+ * does not matter which replicas there are, nor whether their clocks agree.
+ */
+export class PeriodicJobs {
+  private readonly loops: BackgroundLoop[];
+
+  constructor(
+    boss: PgBoss,
+    periods: readonly Period[],
+    onEnqueued: (queue: string) => void,
+    onError: (error: unknown) => void,
+  ) {
+    this.loops = periods.map(({ name, seconds }) => {
+      const queue = periodicQueueName(name);
+      const enqueue = async (): Promise<void> => {
+        const id = await boss.send(queue, {}, { singletonSeconds: seconds });
+        if (id !== null) onEnqueued(queue);
+      };
+      return new BackgroundLoop(Math.min(seconds * 500, LONGEST_PAUSE_MS), enqueue, onError);
+    });
+  }
+
+  start(): void {
+    for (const loop of this.loops) loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.loops.map((loop) => loop.stop()));
+  }
+}
 
 /** For what other replicas enqueued, what comes due, and retries; a job of this replica starts with its commit. */
 const POLL_MS = 1_000;

@@ -10,8 +10,7 @@ import { newId } from '../../ids.js';
 import { Settings } from '../../config/settings.js';
 import { connectionOf } from '../../database/data-source.js';
 import { Transactions, type Tx } from '../../database/transactions.js';
-import { requireBounded } from '../bounded-json.js';
-import type { JobHandler, JobQueue } from '../job-queue.js';
+import { type JobHandler, type JobQueue, requireBounded } from '../job-queue.js';
 import {
   type EnqueueOneOptions,
   type EnqueueOptions,
@@ -20,16 +19,15 @@ import {
   type WorkOptions,
 } from '../jobs.js';
 import { BossDatabase, databaseIn } from './boss-database.js';
-import { BossHost } from './boss-host.js';
+import { BossInstance } from './boss-instance.js';
 import {
   DEAD_QUEUE_DEFINITION,
   periodicQueueDefinition,
   periodicQueueName,
   queueDefinition,
 } from './boss-options.js';
-import { JobWorkers } from './job-workers.js';
-import type { Period } from './periodic-jobs.js';
-import { queueStates } from './queue-states.js';
+import { JobWorkers, type Period } from './job-workers.js';
+import { queueStates } from './queue-queries.js';
 import type { Work } from './queue-worker.js';
 
 const DEFAULT_CONCURRENCY = 5;
@@ -44,7 +42,7 @@ export class PgBossJobs
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
   private readonly db: BossDatabase;
-  private readonly host: BossHost;
+  private readonly host: BossInstance;
   private readonly queues = new Map<string, Queue>([
     [DEAD_QUEUE_DEFINITION.name, DEAD_QUEUE_DEFINITION],
   ]);
@@ -60,7 +58,7 @@ export class PgBossJobs
   ) {
     super();
     this.db = new BossDatabase(connectionOf(dataSource));
-    this.host = new BossHost(this.db);
+    this.host = new BossInstance(this.db);
   }
 
   get started(): boolean {

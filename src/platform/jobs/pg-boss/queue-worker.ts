@@ -1,11 +1,42 @@
+import type { Job, PgBoss } from 'pg-boss';
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PgBoss } from 'pg-boss';
+import type { JobContext, JobHandler } from '../job-queue.js';
 import { shownStart } from '../../text.js';
 import { isDatabaseUnavailable } from '../../database/sqlstate.js';
-import { WriteBatcher } from '../../concurrency/batcher.js';
-import type { JobHandler } from '../job-queue.js';
-import { RunningJob } from './running-job.js';
+import { Batcher } from '../../concurrency/batcher.js';
+
+/** A job that this process has claimed and not yet settled. */
+export class ClaimedJob implements JobContext {
+  readonly id: string;
+  readonly attempt: number;
+  /** The handler has ended; only the row is left to be written. */
+  settling = false;
+  private readonly controller = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(readonly claim: Job<object>) {
+    this.id = claim.id;
+    this.attempt = claim.retryCount + 1;
+    this.timer = setTimeout(
+      () => this.abort(`The job ran longer than ${claim.expireInSeconds} s.`),
+      claim.expireInSeconds * 1_000,
+    );
+    this.timer.unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  abort(reason: string): void {
+    this.controller.abort(new Error(reason));
+  }
+
+  release(): void {
+    clearTimeout(this.timer);
+  }
+}
 
 const SETTLE_RETRY_MS = 500;
 const LONGEST_ERROR = 2_000;
@@ -25,8 +56,8 @@ export interface Work {
  */
 export class QueueWorker {
   private readonly log = new Logger('Jobs');
-  private readonly running = new Map<string, RunningJob>();
-  private readonly done: WriteBatcher<RunningJob, undefined>;
+  private readonly running = new Map<string, ClaimedJob>();
+  private readonly done: Batcher<ClaimedJob, undefined>;
   private fetching: Promise<void> | undefined;
   private wanted = false;
   private stopping = false;
@@ -36,7 +67,7 @@ export class QueueWorker {
     private readonly boss: PgBoss,
     private readonly work: Work,
   ) {
-    this.done = new WriteBatcher(async (jobs) => {
+    this.done = new Batcher(async (jobs) => {
       await this.markDone(jobs);
       return jobs.map(() => undefined);
     });
@@ -98,7 +129,7 @@ export class QueueWorker {
         this.wanted = false;
         const jobs = await this.boss.fetch<object>(this.work.queue, { batchSize: free });
         this.wanted ||= jobs.length === free;
-        for (const job of jobs) void this.run(new RunningJob(job));
+        for (const job of jobs) void this.run(new ClaimedJob(job));
       }
     } catch (error) {
       // The poll looks again.
@@ -107,17 +138,17 @@ export class QueueWorker {
     }
   }
 
-  private async run(job: RunningJob): Promise<void> {
+  private async run(job: ClaimedJob): Promise<void> {
     this.running.set(job.id, job);
     const failure = await this.failureOf(job);
     job.settling = true;
-    await this.settle(failure ? () => this.markFailed(job, failure) : () => this.done.write(job));
+    await this.settle(failure ? () => this.markFailed(job, failure) : () => this.done.submit(job));
     job.release();
     this.running.delete(job.id);
     if (this.wanted) this.wake();
   }
 
-  private async failureOf(job: RunningJob): Promise<Error | undefined> {
+  private async failureOf(job: ClaimedJob): Promise<Error | undefined> {
     try {
       await this.work.handler(job.claim.data, job);
       return undefined;
@@ -148,13 +179,13 @@ export class QueueWorker {
   }
 
   /** Only as the attempt that was claimed: what another worker has taken over meanwhile stays as it is. */
-  private async markDone(jobs: readonly RunningJob[]): Promise<void> {
+  private async markDone(jobs: readonly ClaimedJob[]): Promise<void> {
     const claims = jobs.map(({ claim }) => claim);
     if (this.work.keepWhenDone) await this.boss.complete(this.work.queue, claims);
     else await this.boss.deleteJob(this.work.queue, claims);
   }
 
-  private async markFailed(job: RunningJob, { name, message }: Error): Promise<void> {
+  private async markFailed(job: ClaimedJob, { name, message }: Error): Promise<void> {
     // Not the error itself: its other properties may hold anything.
     const output = { name, message: shownStart(message, LONGEST_ERROR) };
     await this.boss.fail(this.work.queue, [job.claim], output);

@@ -2,19 +2,19 @@ import { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { poolOf } from '../../src/platform/database/data-source.js';
 import { ConnectionLostError } from '../../src/platform/database/sqlstate.js';
-import { WriteBatcher } from '../../src/platform/concurrency/batcher.js';
+import { Batcher } from '../../src/platform/concurrency/batcher.js';
 import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
 
 describe('the write batcher', () => {
   it('gives each write its own result, in order', async () => {
     const batches: number[][] = [];
-    const batcher = new WriteBatcher(async (rows: readonly number[]) => {
+    const batcher = new Batcher(async (rows: readonly number[]) => {
       batches.push([...rows]);
       await sleep(5);
       return rows.map((row) => row * 10);
     });
     const numbers = Array.from({ length: 1_000 }, (_, i) => i);
-    expect(await Promise.all(numbers.map((n) => batcher.write(n)))).toEqual(
+    expect(await Promise.all(numbers.map((n) => batcher.submit(n)))).toEqual(
       numbers.map((n) => n * 10),
     );
     expect(batches.flat()).toEqual(numbers);
@@ -25,7 +25,7 @@ describe('the write batcher', () => {
   it('sends a lone write at once, and no more batches at a time than allowed', async () => {
     let underWay = 0;
     let most = 0;
-    const batcher = new WriteBatcher(
+    const batcher = new Batcher(
       async (rows: readonly number[]) => {
         underWay += 1;
         most = Math.max(most, underWay);
@@ -37,27 +37,27 @@ describe('the write batcher', () => {
       2,
     );
     let isSent = false;
-    const lone = new WriteBatcher((rows: readonly number[]) => {
+    const lone = new Batcher((rows: readonly number[]) => {
       isSent = true;
       return Promise.resolve(rows);
-    }).write(1);
+    }).submit(1);
     await new Promise((resolve) => setImmediate(resolve));
     expect(isSent).toBe(true);
     await lone;
-    await Promise.all(Array.from({ length: 200 }, (_, i) => batcher.write(i)));
+    await Promise.all(Array.from({ length: 200 }, (_, i) => batcher.submit(i)));
     expect(most).toBe(2);
   });
 
   it('begins a second batch once as many rows wait as are under way, and none is left behind', async () => {
     const sizes: number[] = [];
     const answers: (() => void)[] = [];
-    const batcher = new WriteBatcher((rows: readonly number[]) => {
+    const batcher = new Batcher((rows: readonly number[]) => {
       sizes.push(rows.length);
       return new Promise<readonly number[]>((resolve) => answers.push(() => resolve(rows)));
     });
     const written: Promise<number>[] = [];
     const write = async (count: number) => {
-      for (let n = 0; n < count; n += 1) written.push(batcher.write(written.length));
+      for (let n = 0; n < count; n += 1) written.push(batcher.submit(written.length));
       await sleep(2);
     };
     await write(10);
@@ -77,11 +77,11 @@ describe('the write batcher', () => {
   });
 
   it('fails one bad row alone', async () => {
-    const batcher = new WriteBatcher((rows: readonly number[]) =>
+    const batcher = new Batcher((rows: readonly number[]) =>
       rows.includes(13) ? Promise.reject(new Error('unlucky')) : Promise.resolve(rows),
     );
     const outcome = await Promise.allSettled(
-      Array.from({ length: 30 }, (_, i) => batcher.write(i)),
+      Array.from({ length: 30 }, (_, i) => batcher.submit(i)),
     );
     outcome.forEach(({ status }, i) =>
       expect([i, status]).toEqual([i, i === 13 ? 'rejected' : 'fulfilled']),
@@ -95,12 +95,12 @@ describe('the write batcher', () => {
     Object.assign(new Error('full'), { code: '53100' }),
   ])('never sends a batch again whose outcome is unknown: %s', async (error) => {
     let sent = 0;
-    const batcher = new WriteBatcher((rows: readonly number[]) => {
+    const batcher = new Batcher((rows: readonly number[]) => {
       sent += rows.length;
       return Promise.reject(error);
     });
     const outcome = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, i) => batcher.write(i)),
+      Array.from({ length: 20 }, (_, i) => batcher.submit(i)),
     );
     expect(outcome.every(({ status }) => status === 'rejected')).toBe(true);
     expect(sent).toBe(20);
@@ -108,32 +108,32 @@ describe('the write batcher', () => {
 
   it('sends a batch again, row by row, that lost a race', async () => {
     let calls = 0;
-    const batcher = new WriteBatcher((rows: readonly number[]) => {
+    const batcher = new Batcher((rows: readonly number[]) => {
       calls += 1;
       return calls === 1
         ? Promise.reject(Object.assign(new Error('deadlock'), { code: '40P01' }))
         : Promise.resolve(rows);
     });
-    expect(await Promise.all([1, 2, 3].map((n) => batcher.write(n)))).toEqual([1, 2, 3]);
+    expect(await Promise.all([1, 2, 3].map((n) => batcher.submit(n)))).toEqual([1, 2, 3]);
     expect(calls).toBe(4);
   });
 
   it('fails a batch that answers another number of results, and goes on', async () => {
-    const batcher = new WriteBatcher((rows: readonly number[]) =>
+    const batcher = new Batcher((rows: readonly number[]) =>
       Promise.resolve(rows.length > 1 ? [] : rows),
     );
-    expect(await Promise.all([1, 2].map((n) => batcher.write(n)))).toEqual([1, 2]);
-    const none = new WriteBatcher(() => Promise.resolve([]));
-    await expect(none.write(1)).rejects.toThrow('answered 0 results');
-    await expect(none.write(2)).rejects.toThrow('answered 0 results');
+    expect(await Promise.all([1, 2].map((n) => batcher.submit(n)))).toEqual([1, 2]);
+    const none = new Batcher(() => Promise.resolve([]));
+    await expect(none.submit(1)).rejects.toThrow('answered 0 results');
+    await expect(none.submit(2)).rejects.toThrow('answered 0 results');
   });
 
   it('survives a writer that throws before it promises anything', async () => {
-    const batcher = new WriteBatcher<number, number>(() => {
+    const batcher = new Batcher<number, number>(() => {
       throw new Error('at once');
     });
-    await expect(Promise.all([1, 2, 3].map((n) => batcher.write(n)))).rejects.toThrow('at once');
-    await expect(batcher.write(4)).rejects.toThrow('at once');
+    await expect(Promise.all([1, 2, 3].map((n) => batcher.submit(n)))).rejects.toThrow('at once');
+    await expect(batcher.submit(4)).rejects.toThrow('at once');
   });
 
   describe('on PostgreSQL', () => {
@@ -157,9 +157,9 @@ describe('the write batcher', () => {
     };
 
     it('refuses a duplicate alone', async () => {
-      const batcher = new WriteBatcher(insert(database.dataSource));
+      const batcher = new Batcher(insert(database.dataSource));
       const outcome = await Promise.allSettled(
-        ['a', 'b', 'a', 'c'].map((text) => batcher.write(text)),
+        ['a', 'b', 'a', 'c'].map((text) => batcher.submit(text)),
       );
       expect(outcome.map(({ status }) => status)).toEqual([
         'fulfilled',
@@ -171,7 +171,7 @@ describe('the write batcher', () => {
 
     it('is worth having', async () => {
       const writeOne = insert(database.dataSource);
-      const batcher = new WriteBatcher(writeOne);
+      const batcher = new Batcher(writeOne);
       const rate = async (
         name: string,
         write: (text: string) => Promise<unknown>,
@@ -184,9 +184,9 @@ describe('the write batcher', () => {
         await Promise.all(Array.from({ length: 64 }, worker));
         return 2_000 / ((performance.now() - begin) / 1000);
       };
-      await rate('warm', (text) => batcher.write(text));
+      await rate('warm', (text) => batcher.submit(text));
       const single = await rate('single', (text) => writeOne([text]));
-      const batched = await rate('batched', (text) => batcher.write(text));
+      const batched = await rate('batched', (text) => batcher.submit(text));
       process.stdout.write(
         `write batcher: ${Math.round(single)} single, ${Math.round(batched)} batched writes/s, ratio ${(batched / single).toFixed(1)}\n`,
       );

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { withReadablePath } from './readable-path.js';
+import { withReadablePath } from './incoming-request.js';
 
 const NONE = '%EF%BF%BD';
 

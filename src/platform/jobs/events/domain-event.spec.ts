@@ -1,5 +1,4 @@
-import { type DomainEvent, eventOf } from './domain-event.js';
-import { batchesFor, eventFrom, messageOf } from './event-batches.js';
+import { batchesFor, type DomainEvent, eventFrom, eventOf, messageOf } from './domain-event.js';
 
 const event = (type: string, n: number, text = ''): DomainEvent =>
   eventOf({ type, subject: { type: 'thing', id: String(n) }, payload: { text } }, new Date(n));

@@ -1,18 +1,18 @@
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PgBoss, type Queue } from 'pg-boss';
+import { PgBoss, type Queue, type QueueResult, type UpdateQueueOptions } from 'pg-boss';
+import type { PoolConfig } from 'pg';
 import { UnavailableError } from '../../errors/app-error.js';
 import { isDatabaseUnavailable } from '../../database/sqlstate.js';
-import type { BossDatabase } from './boss-database.js';
+import { BossDatabase } from './boss-database.js';
 import { BOSS_OPTIONS } from './boss-options.js';
-import { ensureQueues } from './boss-queues.js';
 
 const START_RETRY_MS = 1_000;
 /** A request that enqueues may come before the start is through: it waits no longer than this. */
 const PATIENCE_MS = 5_000;
 
 /** The library's one instance in this process: started in the background, tried again while the database is away. */
-export class BossHost {
+export class BossInstance {
   private readonly log = new Logger('Jobs');
   private readonly known = new Set<string>();
   private readonly giveUp = new AbortController();
@@ -93,5 +93,42 @@ export class BossHost {
     });
     boss.on('warning', ({ message, data }) => this.log.warn({ data }, message));
     return boss;
+  }
+}
+
+/** Creates the queues that are missing and corrects what changed: nothing but one query on a warm start. */
+export async function ensureQueues(boss: PgBoss, wanted: readonly Queue[]): Promise<void> {
+  const present = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]));
+  for (const queue of wanted) {
+    const existing = present.get(queue.name);
+    if (!existing) await boss.createQueue(queue.name, queue);
+    else if (differs(existing, queue)) await boss.updateQueue(queue.name, changeable(queue));
+  }
+}
+
+function differs(existing: QueueResult, wanted: Queue): boolean {
+  return Object.entries(wanted).some(
+    ([option, value]) => existing[option as keyof QueueResult] !== value,
+  );
+}
+
+/** A queue keeps its policy for life. */
+function changeable(queue: Queue): UpdateQueueOptions {
+  return Object.fromEntries(
+    Object.entries(queue).filter(([option]) => option !== 'name' && option !== 'policy'),
+  );
+}
+
+/** Makes the schema of the job queue or brings it up to date, for a service that may not do so itself. */
+export async function installBoss(connection: PoolConfig): Promise<void> {
+  const db = new BossDatabase(connection);
+  const boss = new PgBoss({ ...BOSS_OPTIONS, db, supervise: false });
+  const failure = new Promise<never>((_, reject) => boss.once('error', reject));
+  try {
+    await Promise.race([boss.start(), failure]);
+  } finally {
+    failure.catch(() => undefined);
+    await boss.stop({ graceful: false });
+    await db.close();
   }
 }

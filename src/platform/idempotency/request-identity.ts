@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import '../http/request.js';
+import type { SealedColumn } from '../secrets/sealed-values.js';
 
 /** What makes two requests twins: the same key of the same principal, and the same method, address and body. */
-export interface Identity {
+export interface RequestIdentity {
   readonly principal: string;
   readonly key: string;
   readonly fingerprint: Buffer;
 }
 
-export function identityOf(request: FastifyRequest, principal: string, key: string): Identity {
+export function identityOf(
+  request: FastifyRequest,
+  principal: string,
+  key: string,
+): RequestIdentity {
   const fingerprint = createHash('sha256')
     .update(`${request.method} ${request.url}\n`)
     .update(request.received ?? '')
@@ -18,7 +23,7 @@ export function identityOf(request: FastifyRequest, principal: string, key: stri
 }
 
 /** The advisory lock of a key: 64 bits that nobody else takes by accident. */
-export function lockOf({ principal, key }: Identity): string {
+export function lockOf({ principal, key }: RequestIdentity): string {
   return createHash('sha256')
     .update(`idempotency\n${principal}\n${key}`)
     .digest()
@@ -27,6 +32,19 @@ export function lockOf({ principal, key }: Identity): string {
 }
 
 /** Binds an encrypted answer to its key: copied to another row it does not open. */
-export function secretContextOf({ principal, key }: Pick<Identity, 'principal' | 'key'>): string {
+export function secretContextOf({
+  principal,
+  key,
+}: Pick<RequestIdentity, 'principal' | 'key'>): string {
   return `idempotency:${principal}\n${key}`;
 }
+
+/** Answers that hold a secret, such as a new API key. They are kept for a day only. */
+export const REMEMBERED_SECRETS: SealedColumn = {
+  table: 'idempotency_keys',
+  column: 'body',
+  id: ['principal', 'key'],
+  where: 'sealed',
+  context: ({ principal, key }) => secretContextOf({ principal: principal!, key: key! }),
+  discard: 'delete from idempotency_keys',
+};

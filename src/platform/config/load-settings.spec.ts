@@ -1,4 +1,4 @@
-import { exposureWarning } from './exposure.js';
+import { exposureWarning } from './load-settings.js';
 
 describe('exposureWarning', () => {
   it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1', 'localhost'])(

@@ -23,8 +23,7 @@ import { KnownRoutes } from './platform/http/method-not-allowed.js';
 import { installSecurityHeaders } from './platform/http/security-headers.js';
 import { installRequestLog } from './platform/logging/request-log.js';
 import type { Settings } from './platform/config/settings.js';
-import { installHttpMetrics } from './platform/metrics/http-metrics.js';
-import { Metrics } from './platform/metrics/metrics.js';
+import { HttpMetrics } from './platform/metrics/http-metrics.js';
 
 /** As long as Node lets a request line be: what is too long for an id is no id, which its handler says. */
 const LONGEST_PARAMETER = 16_384;
@@ -65,7 +64,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   if (ground.settings.trustProxy.length > 0) installForwardedAddresses(instance);
   installSecurityHeaders(instance);
   installRequestLog(instance, ground.logger);
-  installHttpMetrics(instance, app.get(Metrics));
+  app.get(HttpMetrics).watch(instance);
   answerWhatNodeWould(instance);
   routes.refuseOtherMethods(instance);
   installDraining(instance, app.get(Draining));

@@ -2,6 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { within } from './platform/concurrency/within.js';
 import { Draining, OpenConnections } from './platform/http/draining.js';
 import type { Settings } from './platform/config/settings.js';
 import type { OpenDatabase } from './platform/database/open-database.js';
@@ -26,10 +27,8 @@ export async function runUntilStopped(
   const signal = await Promise.race([stopAsked, starting.then(() => stopAsked)]);
   logger.info(`${signal}: stopping.`);
   giveUp.abort();
-  const service = await within(
-    settings.shutdownGraceMs,
-    starting.catch(() => undefined),
-  );
+  const started = starting.catch(() => undefined);
+  const service = await within(settings.shutdownGraceMs, started, () => undefined);
   if (service) await stop(service, settings, logger);
   logger.info('Stopped.');
   process.exit(0);
@@ -52,7 +51,7 @@ async function stop({ app, database }: Service, settings: Settings, logger: Logg
       return false;
     },
   );
-  if ((await within(settings.shutdownGraceMs, finished)) === undefined) {
+  if ((await within(settings.shutdownGraceMs, finished, () => 'late')) === 'late') {
     logger.warn('Some requests or jobs did not finish within the grace and are cut off.');
     server.closeAllConnections();
   }
@@ -64,8 +63,4 @@ async function stop({ app, database }: Service, settings: Settings, logger: Logg
 /** Takes no more connections; done when the last answer is out. Connections that are waiting are closed at once. */
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
-}
-
-function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  return Promise.race([work, sleep(ms, undefined, { ref: false })]);
 }

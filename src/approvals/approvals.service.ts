@@ -12,10 +12,11 @@ import { NotFoundError } from '../platform/errors/app-error.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
-import { Metrics } from '../platform/metrics/metrics.js';
 import type { IncidentStatus } from '../incidents/incident.js';
 import { decisionObstacle } from './approval-rules.js';
 import { IncidentResolvedError, NotWaitingError } from './approvals.errors.js';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Histogram } from 'prom-client';
 
 export interface WantedApproval {
   readonly comment?: string;
@@ -34,7 +35,7 @@ export class ApprovalsService {
     private readonly runs: AwaitedRuns,
     private readonly killSwitch: KillSwitch,
     private readonly persons: SamePerson,
-    private readonly metrics: Metrics,
+    @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
     private readonly settings: Settings,
   ) {}
 
@@ -107,7 +108,7 @@ export class ApprovalsService {
     const at = after.approvedAt ?? after.rejectedAt;
     this.transactions.onCommit(tx, () => {
       const waitedMs = (at ?? after.requestedAt).getTime() - after.requestedAt.getTime();
-      this.metrics.approvalWait.observe(Math.max(0, waitedMs) / 1_000);
+      this.waitSeconds.observe(Math.max(0, waitedMs) / 1_000);
     });
     return after;
   }

@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
-import { Metrics } from '../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { AuditAnchor } from './anchor/audit-anchor.js';
 import { AuditBacklog } from './chain/audit-backlog.js';
@@ -22,19 +23,20 @@ export class AuditSignals implements OnModuleInit {
     private readonly verifier: AuditVerifier,
     private readonly anchor: AuditAnchor,
     private readonly components: HealthComponents,
-    private readonly metrics: Metrics,
+    @InjectMetric('audit_unsealed') private readonly unsealed: Gauge,
+    @InjectMetric('audit_oldest_unsealed_seconds') private readonly oldestUnsealed: Gauge,
+    @InjectMetric('audit_chain_ok') private readonly chainOk: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {}
 
   onModuleInit(): void {
     this.components.register('audit', () => this.health());
-    const { auditUnsealed, auditOldestUnsealed, auditChainOk } = this.metrics;
-    this.gauges.register(auditUnsealed, async () => (await this.backlog.waiting()).unsealed);
+    this.gauges.register(this.unsealed, async () => (await this.backlog.waiting()).unsealed);
     this.gauges.register(
-      auditOldestUnsealed,
+      this.oldestUnsealed,
       async () => (await this.backlog.waiting()).oldestSeconds,
     );
-    this.gauges.register(auditChainOk, async () => {
+    this.gauges.register(this.chainOk, async () => {
       // Absent while the database cannot be asked: what was true then need not be true now.
       await this.chain.readEnd(this.dataSource.manager);
       return this.damage() === undefined ? 1 : 0;

@@ -17,7 +17,7 @@ import {
 } from './health-operations.js';
 
 /** What the addresses of health answer, wherever they are. */
-export abstract class HealthAnswers {
+abstract class HealthAnswers {
   constructor(private readonly health: HealthService) {}
 
   protected async overall(reply: FastifyReply): Promise<HealthDto> {

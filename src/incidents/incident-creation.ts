@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter } from 'prom-client';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
@@ -9,15 +11,9 @@ import { type Participant, Transactions, type Tx } from '../platform/database/tr
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
-import { Metrics } from '../platform/metrics/metrics.js';
 import { INCIDENT_EVENTS, incidentEvent } from './change-records.js';
 import { incidentNumber } from './incident-number.js';
-import {
-  IncidentInsertRepository,
-  type InsertedIncident,
-  type Insertion,
-  type Numbers,
-} from './records/incident-insert.repository.js';
+import { IncidentInsertRepository, type InsertedIncident, type Insertion, type Numbers } from './records/incident-insert.repository.js';
 import { type CreatedIncident, KNOWN_INCIDENT_TYPES, type NewIncident } from './incident.js';
 
 /** From this role upward, as the controller requires. */
@@ -40,7 +36,7 @@ export class IncidentCreation {
     private readonly writes: IncidentInsertRepository,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
-    private readonly metrics: Metrics,
+    @InjectMetric('incidents_total') private readonly created: Counter<'type' | 'severity'>,
     private readonly clock: Clock,
   ) {}
 
@@ -121,7 +117,7 @@ export class IncidentCreation {
 
   private count({ incidentType, severity }: NewIncident): void {
     const known = KNOWN_INCIDENT_TYPES.some((type) => type === incidentType);
-    this.metrics.incidents.inc({ type: known ? incidentType : 'other', severity });
+    this.created.inc({ type: known ? incidentType : 'other', severity });
   }
 }
 

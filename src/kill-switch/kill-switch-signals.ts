@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
+import { within } from '../platform/concurrency/within.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
-import { Metrics } from '../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { KillSwitchService } from './kill-switch.service.js';
 
@@ -14,14 +15,14 @@ export class KillSwitchSignals implements OnModuleInit {
   constructor(
     private readonly killSwitch: KillSwitchService,
     private readonly components: HealthComponents,
-    private readonly metrics: Metrics,
+    @InjectMetric('kill_switch_active') private readonly switchGauge: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {}
 
   onModuleInit(): void {
     this.components.register('kill_switch', () => this.health());
     const read = async (): Promise<number> => ((await this.look()).active ? 1 : 0);
-    this.gauges.register(this.metrics.killSwitchActive, read);
+    this.gauges.register(this.switchGauge, read);
   }
 
   private async health(): Promise<ComponentHealth> {
@@ -32,9 +33,6 @@ export class KillSwitchSignals implements OnModuleInit {
 
   private look() {
     const unreadable = { active: true, reason: 'it cannot be read in time.' };
-    return Promise.race([
-      this.killSwitch.readOrActive(),
-      sleep(PATIENCE_MS, unreadable, { ref: false }),
-    ]);
+    return within(PATIENCE_MS, this.killSwitch.readOrActive(), () => unreadable);
   }
 }

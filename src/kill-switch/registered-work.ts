@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../platform/concurrency/within.js';
 import type { Caller } from '../platform/http/caller.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { HELD, type HeldName, type HeldWork, type UnderWay } from './kill-switch.js';
@@ -28,7 +28,7 @@ export class RegisteredWork {
     const counting = Promise.all(this.underWay.map((source) => source.countClaims()))
       .then((counts) => counts.reduce((sum, { inFlight }) => sum + inFlight, 0))
       .catch(() => undefined);
-    return await Promise.race([counting, sleep(COUNT_PATIENCE_MS, undefined, { ref: false })]);
+    return await within(COUNT_PATIENCE_MS, counting, () => undefined);
   }
 
   countHeld(): Promise<HeldCounts> {

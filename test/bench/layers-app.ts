@@ -24,8 +24,8 @@ import { IdempotencyRepository } from '../../src/platform/idempotency/idempotenc
 import { IdempotencyGuard } from '../../src/platform/idempotency/idempotency.guard.js';
 import { LimitsModule } from '../../src/platform/limits/limits.module.js';
 import { RateLimitGuard } from '../../src/platform/limits/rate-limit.guard.js';
-import { installHttpMetrics } from '../../src/platform/metrics/http-metrics.js';
-import { Metrics } from '../../src/platform/metrics/metrics.js';
+import { HttpMetrics } from '../../src/platform/metrics/http-metrics.js';
+import { METRICS } from '../../src/platform/metrics/metrics.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 
 export const LAYERS = ['limits', 'metrics', 'log', 'headers', 'idempotency'] as const;
@@ -66,6 +66,7 @@ function moduleOf(has: (layer: Layer) => boolean): Type {
     ],
     controllers: [ThingsController],
     providers: [
+      ...(has('metrics') ? [...METRICS, HttpMetrics] : []),
       ...guards.map((useClass) => ({ provide: APP_GUARD, useClass })),
       ...[IdempotencyRepository, Transactions, SecretBox].map((one) => unused(one as Type)),
     ],
@@ -82,7 +83,7 @@ async function main(layers: readonly string[]): Promise<void> {
   });
   const instance = adapter.getInstance();
   if (has('headers')) installSecurityHeaders(instance);
-  if (has('metrics')) installHttpMetrics(instance, new Metrics());
+  if (has('metrics')) app.get(HttpMetrics).watch(instance);
   if (has('log')) {
     const destination = pino.destination('/dev/null');
     installRequestLog(instance, pino({ base: undefined }, destination));

@@ -30,8 +30,7 @@ import { createDataSource } from '../../src/platform/database/data-source.js';
 import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { LimitsModule } from '../../src/platform/limits/limits.module.js';
 import { RateLimitGuard } from '../../src/platform/limits/rate-limit.guard.js';
-import { installHttpMetrics } from '../../src/platform/metrics/http-metrics.js';
-import { Metrics } from '../../src/platform/metrics/metrics.js';
+import { HttpMetrics } from '../../src/platform/metrics/http-metrics.js';
 import { MetricsModule } from '../../src/platform/metrics/metrics.module.js';
 import { ApiClient } from './api-client.js';
 import { TEST_SETTINGS } from './test-app.js';
@@ -91,7 +90,7 @@ export async function startBareApp(options: BareAppOptions): Promise<BareApp> {
   );
   const instance = adapter.getInstance();
   installSecurityHeaders(instance);
-  installHttpMetrics(instance, nest.get(Metrics));
+  nest.get(HttpMetrics).watch(instance);
   installBodyReader(instance, new BodyMemory(16_777_216));
   await nest.listen(0, '127.0.0.1');
   const url = await nest.getUrl();

@@ -6,8 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
-import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
-import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
+import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
 import { LapsedClaims } from './lapsed-claims.js';
@@ -15,6 +14,7 @@ import { UnclaimedActions } from './unclaimed-actions.js';
 
 const LONGEST_PAUSE_MS = 5_000;
 const PAUSES_PER_LEASE = 4;
+const TASK = 'Recovering actions';
 
 /**
  * Looks for actions that nobody works on: begun by a replica that died, accepted by one that died before it began, or held
@@ -36,13 +36,12 @@ export class ActionRecovery
     settings: Settings,
   ) {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
-    const report = (error: unknown) => this.report(error);
+    const loop = { task: TASK, log: this.log, pauseMs };
+    const report = (error: unknown) => reportFailure(this.log, TASK, error);
     const again = () => this.beginning.wake();
-    this.settling = new BackgroundLoop(pauseMs, () => this.settle(report), report);
-    this.beginning = new BackgroundLoop(
-      pauseMs,
-      () => this.waitingActions.beginOldest({ again, report }),
-      report,
+    this.settling = new BackgroundLoop(loop, () => this.settle(report));
+    this.beginning = new BackgroundLoop(loop, () =>
+      this.waitingActions.beginOldest({ again, report }),
     );
   }
 
@@ -63,13 +62,5 @@ export class ActionRecovery
     if ((await this.lapsedClaims.settleOldest(report)) === 0) return;
     this.settling.wake();
     this.beginning.wake();
-  }
-
-  private report(error: unknown): void {
-    if (isDatabaseUnavailable(error)) {
-      this.log.warn(`Actions are not recovered for now: ${(error as Error).message}`);
-    } else {
-      this.log.error(error, 'Actions cannot be recovered.');
-    }
   }
 }

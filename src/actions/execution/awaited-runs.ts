@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import type { Participant } from '../../platform/database/transactions.js';
@@ -53,15 +53,6 @@ export class AwaitedRuns {
       this.log.error({ err: error, action: shownActionId(action.id) }, 'An action was not run.');
       return action;
     });
-    const patience = new AbortController();
-    const waited = sleep(this.settings.actionWaitMs, action, {
-      signal: patience.signal,
-      ref: false,
-    }).catch(() => action);
-    try {
-      return await Promise.race([running, waited]);
-    } finally {
-      patience.abort();
-    }
+    return await within(this.settings.actionWaitMs, running, () => action);
   }
 }

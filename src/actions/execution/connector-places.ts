@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { type Release, Semaphore } from '../../platform/concurrency/semaphore.js';
 
 export const MOST_PER_CONNECTOR = 8;
 
 /** Gives a place back; again does nothing. */
-export type GiveBack = () => void;
-
-interface Places {
-  taken: number;
-  readonly queue: ((giveBack: GiveBack) => void)[];
-}
+export type GiveBack = Release;
 
 /**
  * How much recovery asks of one vendor at a time. Each connector has places of its own: a vendor that hangs keeps those
@@ -16,19 +12,17 @@ interface Places {
  */
 @Injectable()
 export class ConnectorPlaces {
-  private readonly all = new Map<string, Places>();
+  private readonly all = new Map<string, Semaphore>();
 
   /** Undefined when none is free; who waits in `within` comes first. */
   tryTake(connectorId: string): GiveBack | undefined {
-    const places = this.of(connectorId);
-    if (places.taken === MOST_PER_CONNECTOR) return undefined;
-    places.taken += 1;
-    return this.once(connectorId, places);
+    const release = this.of(connectorId).tryAcquire();
+    return release && this.forgetIdle(connectorId, release);
   }
 
   /** Works in a place, in the order of asking. */
   async within<T>(connectorId: string, work: () => Promise<T>): Promise<T> {
-    const giveBack = this.tryTake(connectorId) ?? (await this.turn(connectorId));
+    const giveBack = this.forgetIdle(connectorId, await this.of(connectorId).acquire());
     try {
       return await work();
     } finally {
@@ -36,25 +30,16 @@ export class ConnectorPlaces {
     }
   }
 
-  private turn(connectorId: string): Promise<GiveBack> {
-    return new Promise((resolve) => this.of(connectorId).queue.push(resolve));
-  }
-
-  private of(connectorId: string): Places {
-    const known = this.all.get(connectorId) ?? { taken: 0, queue: [] };
+  private of(connectorId: string): Semaphore {
+    const known = this.all.get(connectorId) ?? new Semaphore(MOST_PER_CONNECTOR);
     this.all.set(connectorId, known);
     return known;
   }
 
-  private once(connectorId: string, places: Places): GiveBack {
-    let given = false;
+  private forgetIdle(connectorId: string, release: Release): GiveBack {
     return () => {
-      if (given) return;
-      given = true;
-      const next = places.queue.shift();
-      if (next) return next(this.once(connectorId, places));
-      places.taken -= 1;
-      if (places.taken === 0) this.all.delete(connectorId);
+      release();
+      if (this.all.get(connectorId)?.isIdle) this.all.delete(connectorId);
     };
   }
 }

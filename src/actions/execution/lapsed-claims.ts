@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Semaphore } from '../../platform/concurrency/semaphore.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
@@ -47,11 +48,8 @@ export class LapsedClaims {
   }
 
   private async giveUpAll(taken: readonly Action[], report: Report): Promise<void> {
-    const rest = taken.values();
-    const work = async () => {
-      for (const action of rest) await this.giveUp(action, report);
-    };
-    await Promise.all(Array.from({ length: GIVEN_UP_AT_ONCE }, work));
+    const places = new Semaphore(GIVEN_UP_AT_ONCE);
+    await Promise.all(taken.map((action) => places.run(() => this.giveUp(action, report))));
   }
 
   private async giveUp(action: Action, report: Report): Promise<void> {

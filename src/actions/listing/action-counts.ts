@@ -5,9 +5,10 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
 import { Transactions } from '../../platform/database/transactions.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { ActionListRepository } from './action-list.repository.js';
 
@@ -19,24 +20,20 @@ const BATCH = 10_000;
 export class ActionCounts
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  private readonly log = new Logger(ActionCounts.name);
   private readonly loop = new BackgroundLoop(
-    PAUSE_MS,
+    { task: 'Counting actions', log: new Logger(ActionCounts.name), pauseMs: PAUSE_MS },
     () => this.foldPending(),
-    (error) => this.log.warn(`Actions are not counted for now: ${(error as Error).message}`),
   );
 
   constructor(
     private readonly repository: ActionListRepository,
     private readonly transactions: Transactions,
-    private readonly metrics: Metrics,
+    @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.metrics.approvalsPending, () =>
-      this.repository.countWaitingForApproval(),
-    );
+    this.gauges.register(this.approvalsPending, () => this.repository.countWaitingForApproval());
   }
 
   onApplicationBootstrap(): void {

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter } from 'prom-client';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
@@ -9,7 +11,6 @@ import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.j
 import { eventOf } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
 import { type Action, hasEnded } from '../action.js';
 import { actionType } from '../catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
@@ -52,7 +53,8 @@ export class ActionRecorder {
     private readonly audit: AuditLog,
     private readonly timeline: IncidentTimeline,
     private readonly events: DomainEvents,
-    private readonly metrics: Metrics,
+    @InjectMetric('actions_executed_total')
+    private readonly executed: Counter<'action_type' | 'status'>,
     private readonly transactions: Transactions,
     private readonly records: ActionRecordsRepository,
     private readonly clock: Clock,
@@ -86,7 +88,7 @@ export class ActionRecorder {
 
   private count(actions: readonly Action[]): void {
     for (const { type, status } of actions) {
-      this.metrics.actionsExecuted.inc({ action_type: type, status });
+      this.executed.inc({ action_type: type, status });
     }
   }
 }

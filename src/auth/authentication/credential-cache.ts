@@ -1,5 +1,6 @@
 import { UnavailableError } from '../../platform/errors/app-error.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
+import { within } from '../../platform/concurrency/within.js';
 
 /**
  * How old the read may be on which an answer rests, counted from its start to the request. Revocation is promised
@@ -38,7 +39,7 @@ export class CredentialCache<V> {
     this.reads = new Batcher<string, Outcome<V>>(async (keys) => {
       const readAt = performance.now();
       try {
-        const values = await within(READ_TIMEOUT_MS, readAll(keys));
+        const values = await within(READ_TIMEOUT_MS, readAll(keys), failLate);
         return keys.map((key) => ({ value: values.get(key), readAt }));
       } catch (failure) {
         // For all of them: one by one, as a batch of writes is tried again, each would wait for the same database.
@@ -116,17 +117,6 @@ function dropOldest(entries: Map<string, CachedRead<unknown>>, most: number): vo
   }
 }
 
-async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new UnavailableError('The database does not answer.')),
-      milliseconds,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function failLate(): never {
+  throw new UnavailableError('The database does not answer.');
 }

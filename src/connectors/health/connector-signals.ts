@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
+import { within } from '../../platform/concurrency/within.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
-import { Metrics } from '../../platform/metrics/metrics.js';
 import { statusOf } from '../connector.js';
 import { ConnectorsRepository } from '../connectors.repository.js';
 
@@ -16,16 +17,16 @@ export class ConnectorSignals implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly connectors: ConnectorsRepository,
     private readonly components: HealthComponents,
-    private readonly metrics: Metrics,
+    @InjectMetric('connector_up') private readonly connectorUp: Gauge<'connector'>,
   ) {}
 
   onModuleInit(): void {
     this.components.register('connectors', () => this.health());
-    Object.assign(this.metrics.connectorUp, this.collector);
+    Object.assign(this.connectorUp, this.collector);
   }
 
   onModuleDestroy(): void {
-    const gauge: Partial<typeof this.collector> = this.metrics.connectorUp as object;
+    const gauge: Partial<typeof this.collector> = this.connectorUp as object;
     if (gauge.collect === this.collector.collect) delete gauge.collect;
   }
 
@@ -43,14 +44,12 @@ export class ConnectorSignals implements OnModuleInit, OnModuleDestroy {
 
   /** What is not known is not shown; a database that is away must not take the other metrics with it. */
   private async collect(): Promise<void> {
-    const rows = await Promise.race([
-      this.connectors.all().catch(() => []),
-      sleep(PATIENCE_MS, [], { ref: false }),
-    ]);
-    this.metrics.connectorUp.reset();
+    const read = this.connectors.all().catch(() => []);
+    const rows = await within(PATIENCE_MS, read, () => []);
+    this.connectorUp.reset();
     for (const { name, enabled, health } of rows) {
       if (!enabled || !health) continue;
-      this.metrics.connectorUp.set({ connector: name }, health === 'unhealthy' ? 0 : 1);
+      this.connectorUp.set({ connector: name }, health === 'unhealthy' ? 0 : 1);
     }
   }
 }

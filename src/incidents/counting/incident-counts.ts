@@ -4,7 +4,6 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { type CountDifference, IncidentCountsRepository } from './incident-counts.repository.js';
@@ -20,11 +19,9 @@ const FOLDS_PER_PURGE = 40;
  */
 @Injectable()
 export class IncidentCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly log = new Logger(IncidentCounts.name);
   private readonly loop = new BackgroundLoop(
-    PAUSE_MS,
+    { task: 'Counting incidents', log: new Logger(IncidentCounts.name), pauseMs: PAUSE_MS },
     () => this.foldPending(),
-    (error) => this.report(error),
   );
   private foldsSincePurge = 0;
 
@@ -73,13 +70,5 @@ export class IncidentCounts implements OnApplicationBootstrap, BeforeApplication
   private async purge(): Promise<void> {
     while (!(await this.repository.purge()));
     this.foldsSincePurge = 0;
-  }
-
-  private report(error: unknown): void {
-    if (isDatabaseUnavailable(error)) {
-      this.log.warn(`Incidents are not counted for now: ${(error as Error).message}`);
-    } else {
-      this.log.error(error, 'Incidents cannot be counted.');
-    }
   }
 }

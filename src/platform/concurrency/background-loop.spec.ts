@@ -1,21 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BackgroundLoop } from './background-loop.js';
+import { BackgroundLoop, type LoopOptions, reportFailure } from './background-loop.js';
+
+const warn = jest.fn<void, [string]>();
+const error = jest.fn<void, [{ err: Error }, string]>();
+const log = { warn, error } as unknown as LoopOptions['log'];
+
+beforeEach(() => jest.clearAllMocks());
 
 describe('a background loop', () => {
   it('runs at the start, after each pause and when woken, never twice at a time', async () => {
     let runs = 0;
     let atOnce = 0;
     let most = 0;
-    const loop = new BackgroundLoop(
-      30,
-      async () => {
-        most = Math.max(most, (atOnce += 1));
-        await sleep(5);
-        atOnce -= 1;
-        runs += 1;
-      },
-      () => undefined,
-    );
+    const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 30 }, async () => {
+      most = Math.max(most, (atOnce += 1));
+      await sleep(5);
+      atOnce -= 1;
+      runs += 1;
+    });
     loop.wake();
     expect(runs).toBe(0);
     loop.start();
@@ -36,14 +38,11 @@ describe('a background loop', () => {
 
   it('looks again when it is woken during a look', async () => {
     let runs = 0;
-    const loop: BackgroundLoop = new BackgroundLoop(
-      60_000,
-      async () => {
-        runs += 1;
-        if (runs === 1) loop.wake();
-      },
-      () => undefined,
-    );
+    const options = { task: 'Looking', log, pauseMs: 60_000 };
+    const loop: BackgroundLoop = new BackgroundLoop(options, async () => {
+      runs += 1;
+      if (runs === 1) loop.wake();
+    });
     loop.start();
     await sleep(5);
     await loop.stop();
@@ -54,11 +53,8 @@ describe('a background loop', () => {
   it('rests after a call, however often it is woken, and stops at once in its rest', async () => {
     const restMs = 400;
     const times: number[] = [];
-    const loop = new BackgroundLoop(
-      60_000,
-      () => Promise.resolve(void times.push(performance.now())),
-      () => undefined,
-      restMs,
+    const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 60_000, restMs }, async () =>
+      times.push(performance.now()),
     );
     loop.start();
     for (let n = 0; n < 10; n += 1) {
@@ -74,22 +70,28 @@ describe('a background loop', () => {
     expect(performance.now() - stopping).toBeLessThan(restMs / 2);
   });
 
-  it('goes on after an error, and tells the first of a series', async () => {
-    const told: unknown[] = [];
+  it('goes on after an error, and tells the log of the first of a series', async () => {
     let runs = 0;
-    const loop = new BackgroundLoop(
-      5,
-      async () => {
-        runs += 1;
-        if (runs < 4 || runs === 6) throw new Error(`Run ${runs}`);
-      },
-      (error) => told.push((error as Error).message),
-    );
+    const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
+      runs += 1;
+      if (runs < 4 || runs === 6) throw new Error(`Run ${runs}`);
+    });
     loop.start();
-    await sleep(150);
+    while (runs < 7) await sleep(5);
     await loop.stop();
 
-    expect(runs).toBeGreaterThan(6);
-    expect(told).toEqual(['Run 1', 'Run 6']);
+    expect(error.mock.calls.map(([{ err }, words]) => [err.message, words])).toEqual([
+      ['Run 1', 'Looking failed.'],
+      ['Run 6', 'Looking failed.'],
+    ]);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it('only warns when the database is away', () => {
+    const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    reportFailure(log, 'Looking', away);
+
+    expect(warn).toHaveBeenCalledWith('Looking waits for the database: connect ECONNREFUSED');
+    expect(error).not.toHaveBeenCalled();
   });
 });

@@ -1,9 +1,19 @@
+import type { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDatabaseUnavailable } from '../database/sqlstate.js';
+
+export interface LoopOptions {
+  /** What the work does, as the log says it: `Recovering actions` failed. */
+  readonly task: string;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly pauseMs: number;
+  /** How long it rests after each call, however often it is woken, so that what comes meanwhile is worked off together. */
+  readonly restMs?: number;
+}
 
 /**
- * Calls `work` again and again with a pause after each call, and at once when woken. It never runs twice at a time, and
- * an error only ends the one call: `onError` hears of the first one of a series. With `restMs` it rests that long after
- * each call, however often it is woken, so that what comes meanwhile is worked off together.
+ * Calls `work` again and again with a pause after each call, and at once when woken. It never runs twice at a time. An
+ * error only ends the one call, and the first error of a series goes to the log.
  */
 export class BackgroundLoop {
   private timer: NodeJS.Timeout | undefined;
@@ -14,10 +24,8 @@ export class BackgroundLoop {
   private halt = new AbortController();
 
   constructor(
-    private readonly pauseMs: number,
-    private readonly work: () => Promise<void>,
-    private readonly onError: (error: unknown) => void,
-    private readonly restMs = 0,
+    private readonly options: LoopOptions,
+    private readonly work: () => Promise<unknown>,
   ) {}
 
   start(): void {
@@ -41,6 +49,7 @@ export class BackgroundLoop {
   }
 
   private async run(): Promise<void> {
+    const { pauseMs, restMs = 0, log, task } = this.options;
     clearTimeout(this.timer);
     while (this.again && !this.stopped) {
       this.again = false;
@@ -48,21 +57,28 @@ export class BackgroundLoop {
         await this.work();
         this.failing = false;
       } catch (error) {
-        if (!this.failing) this.onError(error);
+        if (!this.failing) reportFailure(log, task, error);
         this.failing = true;
         break;
       }
-      if (this.restMs > 0) await this.rest();
+      if (restMs > 0) await this.rest(restMs);
     }
     this.underWay = undefined;
     if (this.stopped) return;
-    this.timer = setTimeout(() => this.wake(), this.pauseMs);
+    this.timer = setTimeout(() => this.wake(), pauseMs);
     this.timer.unref();
   }
 
-  private async rest(): Promise<void> {
-    await sleep(this.restMs, undefined, { signal: this.halt.signal, ref: false }).catch(
-      () => undefined,
-    );
+  private async rest(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.halt.signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/** Tells the log that work in the background failed. That the database is away is no fault of the work: a warning. */
+export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): void {
+  if (isDatabaseUnavailable(error)) {
+    log.warn(`${task} waits for the database: ${(error as Error).message}`);
+  } else {
+    log.error({ err: error }, `${task} failed.`);
   }
 }

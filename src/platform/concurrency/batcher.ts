@@ -1,38 +1,38 @@
 import { isDatabaseUnavailable, isLostRace } from '../database/sqlstate.js';
 
-/** Writes all rows in one statement and answers one result per row, in the order of the rows. */
-export type RunBatch<Row, Result> = (rows: readonly Row[]) => Promise<readonly Result[]>;
+/** Reads or writes all items in one statement and answers one result per item, in the order of the items. */
+export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
-interface Waiting<Row, Result> {
-  readonly row: Row;
+interface Waiting<Item, Result> {
+  readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Turns single-row writes that arrive together into one multi-row statement. A lone write goes out at once (at the end
- * of the event-loop turn); while the allowed batches are under way the next one gathers. A further batch is worth its
- * round trip once as many rows wait for it as are under way. Measured as about twice the throughput of one INSERT each,
- * with no wait added for a lone writer.
+ * Turns reads or writes of single rows that arrive together into one statement for all of them. A lone item goes out at
+ * once (at the end of the event-loop turn). While as many batches are under way as may be, the next one gathers. A
+ * further batch is worth its round trip once as many items wait for it as are under way. Measured: about twice the
+ * throughput of one INSERT each, and no wait for a lone item.
  *
- * One row that the database refuses fails alone: its batch is tried again row by row. A batch whose outcome is unknown
- * (the connection broke) fails whole and is never sent twice.
+ * An item that the database refuses fails alone: its batch is tried again item by item. A batch whose outcome is unknown
+ * (the connection broke) fails as a whole and is never sent twice.
  */
-export class Batcher<Row, Result> {
-  private waiting: Waiting<Row, Result>[] = [];
+export class Batcher<Item, Result> {
+  private waiting: Waiting<Item, Result>[] = [];
   private underWay = 0;
-  private rowsUnderWay = 0;
+  private itemsUnderWay = 0;
   private scheduled = false;
 
   constructor(
-    private readonly writeRows: RunBatch<Row, Result>,
-    private readonly maxRows = 100,
+    private readonly runBatch: RunBatch<Item, Result>,
+    private readonly maxItems = 100,
     private readonly maxUnderWay = 2,
   ) {}
 
-  submit(row: Row): Promise<Result> {
+  submit(item: Item): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.waiting.push({ row, resolve, reject });
+      this.waiting.push({ item, resolve, reject });
       this.schedule();
     });
   }
@@ -42,39 +42,39 @@ export class Batcher<Row, Result> {
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      while (this.isWorthABatch()) void this.flush(this.waiting.splice(0, this.maxRows));
+      while (this.isWorthABatch()) void this.flush(this.waiting.splice(0, this.maxItems));
     });
   }
 
   private isWorthABatch(): boolean {
-    const rows = this.waiting.length;
-    return rows > 0 && rows >= this.rowsUnderWay && this.underWay < this.maxUnderWay;
+    const items = this.waiting.length;
+    return items > 0 && items >= this.itemsUnderWay && this.underWay < this.maxUnderWay;
   }
 
-  private async flush(batch: Waiting<Row, Result>[]): Promise<void> {
+  private async flush(batch: Waiting<Item, Result>[]): Promise<void> {
     this.underWay += 1;
-    this.rowsUnderWay += batch.length;
+    this.itemsUnderWay += batch.length;
     try {
-      await this.writeTogether(batch);
+      await this.runTogether(batch);
     } finally {
       this.underWay -= 1;
-      this.rowsUnderWay -= batch.length;
+      this.itemsUnderWay -= batch.length;
       if (this.waiting.length > 0) this.schedule();
     }
   }
 
-  private async writeTogether(batch: Waiting<Row, Result>[]): Promise<void> {
+  private async runTogether(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await this.writeRows(batch.map(({ row }) => row));
+      const results = await this.runBatch(batch.map(({ item }) => item));
       if (results.length !== batch.length) {
-        throw new Error(`A batch of ${batch.length} rows answered ${results.length} results.`);
+        throw new Error(`A batch of ${batch.length} items answered ${results.length} results.`);
       }
       batch.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
       if (batch.length === 1 || (isDatabaseUnavailable(error) && !isLostRace(error))) {
         for (const { reject } of batch) reject(error);
       } else {
-        for (const one of batch) await this.writeTogether([one]);
+        for (const one of batch) await this.runTogether([one]);
       }
     }
   }

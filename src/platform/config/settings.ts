@@ -265,7 +265,7 @@ export class Settings {
   readonly actionDeadlineMs: number;
 }
 
-export function readCidr(part: string): string {
+function readCidr(part: string): string {
   const [address = '', prefix, ...rest] = part.split('/');
   const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
   const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;

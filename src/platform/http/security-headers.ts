@@ -9,7 +9,7 @@ export const API_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** For the two pages that people open. Swagger UI sets styles inline and its images are data: addresses. */
-export const PAGE_POLICY =
+const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

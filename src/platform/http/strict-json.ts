@@ -10,7 +10,7 @@ export function textOf(bytes: Buffer): string {
 }
 
 /** A byte order mark is no JSON either: a sender that writes one should not get away with it in one place only. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

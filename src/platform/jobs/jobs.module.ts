@@ -9,7 +9,7 @@ import { PgBossDeadJobs } from './pg-boss/pg-boss-dead-jobs.js';
 import { PgBossJobs } from './pg-boss/pg-boss-jobs.js';
 
 /** Dead jobs are for an operator to look at; they hinder nothing. */
-export async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
+async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
   if (!jobs.started) return { status: 'degraded', message: 'The job queue has not started yet.' };
   const states = await jobs.waiting();
   const sum = (of: 'waiting' | 'active' | 'dead'): number =>

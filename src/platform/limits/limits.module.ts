@@ -18,7 +18,7 @@ function createStorage({ redisUrl }: Settings): LimitStorage {
   providers: [{ provide: LimitStorage, useFactory: createStorage, inject: [Settings] }],
   exports: [LimitStorage],
 })
-export class LimitStorageModule {}
+class LimitStorageModule {}
 
 @Global()
 @Module({

@@ -10,7 +10,7 @@ export const MOST_KEYS = 20_000;
  * long. It takes its place early when it is full, so that the ones that were active longest ago go first. No timer, no
  * sweep, and every step costs the same.
  */
-export class RecentWindows {
+class RecentWindows {
   private young = new Map<string, SlidingWindow>();
   private old = new Map<string, SlidingWindow>();
   private bornAt: number;

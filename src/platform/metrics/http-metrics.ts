@@ -1,23 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyInstance } from 'fastify';
-import { knownOr } from './metric-kinds.js';
-import type { Metrics } from './metrics.js';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { knownOr } from './metrics.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Counts every answer, those that no controller gave included. */
-export function installHttpMetrics(instance: FastifyInstance, metrics: Metrics): void {
-  instance.addHook('onRequest', (_request, reply, done) => {
-    metrics.httpInFlight.inc();
-    // Not onResponse: that is never called for a client that gave up.
-    reply.raw.once('close', () => metrics.httpInFlight.dec());
-    done();
-  });
-  instance.addHook('onResponse', (request, reply, done) => {
-    const method = knownOr(request.method, METHODS);
-    // Addresses that do not exist, and wrong methods of those that do, have no template.
-    const route = request.routeOptions.url ?? 'unknown';
-    metrics.httpRequests.inc({ method, route, status: String(reply.statusCode) });
-    metrics.httpDuration.observe({ method, route }, reply.elapsedTime / 1000);
-    done();
-  });
+@Injectable()
+export class HttpMetrics {
+  constructor(
+    @InjectMetric('http_requests_total')
+    private readonly requests: Counter<'method' | 'route' | 'status'>,
+    @InjectMetric('http_request_duration_seconds')
+    private readonly duration: Histogram<'method' | 'route'>,
+    @InjectMetric('http_requests_in_flight') private readonly inFlight: Gauge,
+  ) {}
+
+  watch(instance: FastifyInstance): void {
+    instance.addHook('onRequest', (_request, reply, done) => {
+      this.inFlight.inc();
+      // Not onResponse: that is never called for a client that gave up.
+      reply.raw.once('close', () => this.inFlight.dec());
+      done();
+    });
+    instance.addHook('onResponse', (request, reply, done) => {
+      const method = knownOr(request.method, METHODS);
+      // Addresses that do not exist, and wrong methods of those that do, have no template.
+      const route = request.routeOptions.url ?? 'unknown';
+      this.requests.inc({ method, route, status: String(reply.statusCode) });
+      this.duration.observe({ method, route }, reply.elapsedTime / 1000);
+      done();
+    });
+  }
 }

@@ -1,15 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
+import { HttpMetrics } from './http-metrics.js';
 import { ApiMetricsController, MetricsController } from './metrics.controller.js';
-import { Metrics } from './metrics.js';
-import { PoolMetrics } from './pool-metrics.js';
-import { ScrapedGauges } from './scraped-gauges.js';
+import { METRICS } from './metrics.js';
+import { PoolGauge, ScrapedGauges } from './scraped-gauges.js';
 
 @Global()
 @Module({
   imports: [PrometheusModule.register({ controller: MetricsController })],
   controllers: [ApiMetricsController],
-  providers: [Metrics, ScrapedGauges, PoolMetrics],
-  exports: [Metrics, ScrapedGauges],
+  providers: [...METRICS, HttpMetrics, ScrapedGauges, PoolGauge],
+  exports: [...METRICS, HttpMetrics, ScrapedGauges],
 })
 export class MetricsModule {}

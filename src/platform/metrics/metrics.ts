@@ -1,75 +1,97 @@
-import { Injectable } from '@nestjs/common';
-import { counter, gauge, histogram, LONG_WAITS, LONG_WORK, REQUESTS } from './metric-kinds.js';
+import type { Provider } from '@nestjs/common';
+import {
+  makeCounterProvider,
+  makeGaugeProvider,
+  makeHistogramProvider,
+} from '@willsoto/nestjs-prometheus';
+
+const REQUESTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const LONG_WORK = [0.1, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 45, 60, 120];
+const LONG_WAITS = [30, 60, 300, 900, 1800, 3600, 4 * 3600, 8 * 3600, 24 * 3600];
 
 /**
- * Every metric of the service, typed. A label never takes a value that a caller can invent: what is not in a fixed or
- * registered set is counted as `other` (see knownOr). Gauges that tell what is in the database are read when someone
- * scrapes: see ScrapedGauges.
+ * Every metric of the service. Who counts one gets it by its name: `@InjectMetric('incidents_total')`. A label never
+ * takes a value that a caller can invent: what is not in a fixed or registered set is counted as `other` (see knownOr).
+ * Gauges that tell what is in the database are read when someone scrapes: see ScrapedGauges. Several apps in one process
+ * (tests, replicas side by side) share the metrics.
  */
-@Injectable()
-export class Metrics {
-  readonly httpRequests = counter('http_requests_total', 'HTTP requests answered.', [
-    'method',
-    'route',
-    'status',
-  ]);
-  readonly httpDuration = histogram(
-    'http_request_duration_seconds',
-    'Time to answer a request.',
-    ['method', 'route'],
-    REQUESTS,
-  );
-  readonly httpInFlight = gauge('http_requests_in_flight', 'Requests being answered.', []);
-  readonly poolActive = gauge('db_pool_connections_active', 'Database connections in use.', []);
+export const METRICS: readonly Provider[] = [
+  makeCounterProvider({
+    name: 'http_requests_total',
+    help: 'HTTP requests answered.',
+    labelNames: ['method', 'route', 'status'],
+  }),
+  makeHistogramProvider({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer a request.',
+    labelNames: ['method', 'route'],
+    buckets: REQUESTS,
+  }),
+  makeGaugeProvider({ name: 'http_requests_in_flight', help: 'Requests being answered.' }),
+  makeGaugeProvider({ name: 'db_pool_connections_active', help: 'Database connections in use.' }),
 
-  readonly incidents = counter('incidents_total', 'Incidents created.', ['type', 'severity']);
-  readonly actionsExecuted = counter('actions_executed_total', 'Actions that ended.', [
-    'action_type',
-    'status',
-  ]);
-  readonly webhooksReceived = counter('webhook_received_total', 'Webhook receipts.', ['source']);
-  readonly webhookErrors = counter('webhook_errors_total', 'Webhook receipts refused or failed.', [
-    'source',
-    'code',
-  ]);
+  makeCounterProvider({
+    name: 'incidents_total',
+    help: 'Incidents created.',
+    labelNames: ['type', 'severity'],
+  }),
+  makeCounterProvider({
+    name: 'actions_executed_total',
+    help: 'Actions that ended.',
+    labelNames: ['action_type', 'status'],
+  }),
+  makeCounterProvider({
+    name: 'webhook_received_total',
+    help: 'Webhook receipts.',
+    labelNames: ['source'],
+  }),
+  makeCounterProvider({
+    name: 'webhook_errors_total',
+    help: 'Webhook receipts refused or failed.',
+    labelNames: ['source', 'code'],
+  }),
 
-  readonly triageDuration = histogram(
-    'triage_duration_seconds',
-    'Time from the start to the end of a triage run.',
-    ['status'],
-    LONG_WORK,
-  );
-  readonly llmTokens = counter(
-    'llm_tokens_total',
-    'Tokens sent to (input) and got from (output) the model.',
-    ['direction'],
-  );
-  readonly approvalsPending = gauge('approvals_pending', 'Actions that wait for a person.', []);
-  readonly approvalWait = histogram(
-    'approval_wait_seconds',
-    'Time from the request of an action to its approval or rejection.',
-    [],
-    LONG_WAITS,
-  );
+  makeHistogramProvider({
+    name: 'triage_duration_seconds',
+    help: 'Time from the start to the end of a triage run.',
+    labelNames: ['status'],
+    buckets: LONG_WORK,
+  }),
+  makeCounterProvider({
+    name: 'llm_tokens_total',
+    help: 'Tokens sent to (input) and got from (output) the model.',
+    labelNames: ['direction'],
+  }),
+  makeGaugeProvider({ name: 'approvals_pending', help: 'Actions that wait for a person.' }),
+  makeHistogramProvider({
+    name: 'approval_wait_seconds',
+    help: 'Time from the request of an action to its approval or rejection.',
+    buckets: LONG_WAITS,
+  }),
 
-  readonly killSwitchActive = gauge('kill_switch_active', 'Whether the kill switch is on.', []);
-  readonly jobsWaiting = gauge(
-    'jobs_waiting',
-    'Jobs that are due, deferred or to be tried again.',
-    [],
-  );
-  readonly auditUnsealed = gauge('audit_unsealed', 'Audit entries that wait to be sealed.', []);
-  readonly auditOldestUnsealed = gauge(
-    'audit_oldest_unsealed_seconds',
-    'Age of the oldest audit entry that waits to be sealed; 0 when none does.',
-    [],
-  );
-  readonly auditChainOk = gauge(
-    'audit_chain_ok',
-    'Whether the end of the audit chain is as it was seen before, and continued.',
-    [],
-  );
-  readonly connectorUp = gauge('connector_up', 'Whether an enabled connector answers.', [
-    'connector',
-  ]);
+  makeGaugeProvider({ name: 'kill_switch_active', help: 'Whether the kill switch is on.' }),
+  makeGaugeProvider({
+    name: 'jobs_waiting',
+    help: 'Jobs that are due, deferred or to be tried again.',
+  }),
+  makeGaugeProvider({ name: 'audit_unsealed', help: 'Audit entries that wait to be sealed.' }),
+  makeGaugeProvider({
+    name: 'audit_oldest_unsealed_seconds',
+    help: 'Age of the oldest audit entry that waits to be sealed; 0 when none does.',
+  }),
+  makeGaugeProvider({
+    name: 'audit_chain_ok',
+    help: 'Whether the end of the audit chain is as it was seen before, and continued.',
+  }),
+  makeGaugeProvider({
+    name: 'connector_up',
+    help: 'Whether an enabled connector answers.',
+    labelNames: ['connector'],
+  }),
+];
+
+/** The value when it is one of a set that we, and no caller, define; else `other`. */
+export function knownOr(value: string, known: readonly string[] | ReadonlySet<string>): string {
+  const isKnown = 'has' in known ? known.has(value) : known.includes(value);
+  return isKnown ? value : 'other';
 }

@@ -1,13 +1,14 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Gauge } from 'prom-client';
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
+import { DataSource } from 'typeorm';
+import { within } from '../concurrency/within.js';
+import { poolOf } from '../database/data-source.js';
 
 /** A scrape is answered within this time, whatever the database does. */
 const PATIENCE_MS = 1_000;
 /** Scrapers that come together, and whoever asks more often than that, share one look. */
 const FRESH_MS = 1_000;
-
-const LATE = Symbol('late');
 
 type Read = () => number | Promise<number>;
 type Collecting = Gauge & { collect?: () => void | Promise<void> };
@@ -45,12 +46,30 @@ export class ScrapedGauges implements OnModuleDestroy {
 
   private async update(gauge: Gauge, read: Read): Promise<void> {
     try {
-      const value = await Promise.race([read(), sleep(PATIENCE_MS, LATE, { ref: false })]);
-      if (value === LATE) throw new Error('It took too long.');
-      gauge.set(value);
+      gauge.set(await within(PATIENCE_MS, Promise.resolve(read()), tooLate));
     } catch (error) {
       gauge.remove();
       this.logger.debug({ err: error }, 'A gauge could not be read for a scrape');
     }
+  }
+}
+
+function tooLate(): never {
+  throw new Error('It took too long.');
+}
+
+@Injectable()
+export class PoolGauge implements OnModuleInit {
+  constructor(
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('db_pool_connections_active') private readonly active: Gauge,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  onModuleInit(): void {
+    this.gauges.register(this.active, () => {
+      const { totalCount, idleCount } = poolOf(this.dataSource);
+      return totalCount - idleCount;
+    });
   }
 }

@@ -4,6 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { BackgroundLoop } from '../concurrency/background-loop.js';
 import { type Statement, Statements } from '../database/statements.js';
 import { SecretKeys } from './secret-keys.js';
 
@@ -18,7 +19,10 @@ const SIGN: Statement = {
 @Injectable()
 export class KeyHeartbeat implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(KeyHeartbeat.name);
-  private timer: NodeJS.Timeout | undefined;
+  private readonly loop = new BackgroundLoop(
+    { task: 'Telling the key in use', log: this.logger, pauseMs: EVERY_MS },
+    () => this.sign(),
+  );
 
   constructor(
     private readonly statements: Statements,
@@ -26,26 +30,20 @@ export class KeyHeartbeat implements OnApplicationBootstrap, OnApplicationShutdo
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.sign(), EVERY_MS);
-    this.timer.unref();
-    void this.sign();
+    this.loop.start();
   }
 
-  onApplicationShutdown(): void {
-    clearInterval(this.timer);
+  onApplicationShutdown(): Promise<void> {
+    return this.loop.stop();
   }
 
   private async sign(): Promise<void> {
     const [id] = this.keys.ids;
-    try {
-      const [row] = await this.statements.rows<{ retired: boolean }>(SIGN, [id]);
-      if (row?.retired) {
-        this.logger.error(
-          `This process still writes with the key ${id}, which was given up: start it with the newer one first.`,
-        );
-      }
-    } catch {
-      // What keeps the database away says so elsewhere; the next sign comes soon.
+    const [row] = await this.statements.rows<{ retired: boolean }>(SIGN, [id]);
+    if (row?.retired) {
+      this.logger.error(
+        `This process still writes with the key ${id}, which was given up: start it with the newer one first.`,
+      );
     }
   }
 }

@@ -186,7 +186,7 @@ async function freshSocketDir(
 }
 
 /** What was set up, taken back in reverse order, once. */
-export class UndoList {
+class UndoList {
   private readonly steps: (() => unknown)[] = [];
   private done?: Promise<void>;
 

@@ -13,7 +13,7 @@ export interface PostmasterFile {
   readonly ready: boolean;
 }
 
-export const postmasterFile = (cluster: string): string => join(cluster, 'postmaster.pid');
+const postmasterFile = (cluster: string): string => join(cluster, 'postmaster.pid');
 
 export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
   const lines = (await readIfPresent(postmasterFile(cluster)))?.split('\n');

@@ -25,7 +25,7 @@ export type NewEvent<P extends object = object> = Pick<
   'type' | 'subject' | 'payload'
 >;
 
-export const LARGEST_PAYLOAD_BYTES = 16 * 1024;
+const LARGEST_PAYLOAD_BYTES = 16 * 1024;
 
 export function eventOf<P extends object>(
   { type, subject, payload }: NewEvent<P>,

@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
 import type { Transactions } from '../../database/transactions.js';
 import { BackgroundLoop } from '../../concurrency/background-loop.js';
 import type { Jobs } from '../jobs.js';
@@ -35,10 +34,8 @@ export class EventRelay {
     private readonly listeners: readonly EventListener[],
   ) {
     this.loop = new BackgroundLoop(
-      POLL_MS,
+      { task: 'Passing events on', log: this.log, pauseMs: POLL_MS, restMs: REST_MS },
       () => this.relayAll(),
-      (error) => this.report(error),
-      REST_MS,
     );
   }
 
@@ -67,14 +64,6 @@ export class EventRelay {
       }
       return events.length;
     });
-  }
-
-  private report(error: unknown): void {
-    if (isDatabaseUnavailable(error)) {
-      this.log.warn(`Events wait for the database: ${(error as Error).message}`);
-    } else {
-      this.log.error({ err: error }, 'Events cannot be passed on.');
-    }
   }
 }
 

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss, type Queue, type QueueResult, type UpdateQueueOptions } from 'pg-boss';
 import type { PoolConfig } from 'pg';
+import { within } from '../../concurrency/within.js';
 import { UnavailableError } from '../../errors/app-error.js';
 import { isDatabaseUnavailable } from '../../database/sqlstate.js';
 import { BossDatabase } from './boss-database.js';
@@ -17,10 +18,7 @@ export class BossInstance {
   private readonly known = new Set<string>();
   private readonly giveUp = new AbortController();
   private boss: PgBoss | undefined;
-  private announce: (boss: PgBoss) => void = () => undefined;
-  private readonly firstStart = new Promise<PgBoss>((resolve) => {
-    this.announce = resolve;
-  });
+  private readonly firstStart = Promise.withResolvers<PgBoss>();
   private starting: Promise<void> = Promise.resolve();
 
   constructor(private readonly db: BossDatabase) {}
@@ -32,22 +30,14 @@ export class BossInstance {
   /** Ends when the queues are there, however long the database takes. */
   start(queues: readonly Queue[]): Promise<PgBoss> {
     this.starting = this.untilStarted(queues);
-    return this.firstStart;
+    return this.firstStart.promise;
   }
 
   async ready(): Promise<PgBoss> {
     if (this.boss) return this.boss;
-    const patience = new AbortController();
-    try {
-      return await Promise.race([
-        this.firstStart,
-        sleep(PATIENCE_MS, undefined, { signal: patience.signal }).then(() => {
-          throw new UnavailableError('The job queue has not started yet.');
-        }),
-      ]);
-    } finally {
-      patience.abort();
-    }
+    return await within(PATIENCE_MS, this.firstStart.promise, () => {
+      throw new UnavailableError('The job queue has not started yet.');
+    });
   }
 
   /** For a queue that only other replicas work on. */
@@ -72,7 +62,7 @@ export class BossInstance {
         await ensureQueues(boss, queues);
         for (const { name } of queues) this.known.add(name);
         this.boss = boss;
-        this.announce(boss);
+        this.firstStart.resolve(boss);
         return;
       } catch (error) {
         this.log.warn(`The job queue cannot start yet: ${(error as Error).message}`);
@@ -97,7 +87,7 @@ export class BossInstance {
 }
 
 /** Creates the queues that are missing and corrects what changed: nothing but one query on a warm start. */
-export async function ensureQueues(boss: PgBoss, wanted: readonly Queue[]): Promise<void> {
+async function ensureQueues(boss: PgBoss, wanted: readonly Queue[]): Promise<void> {
   const present = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]));
   for (const queue of wanted) {
     const existing = present.get(queue.name);

@@ -1,9 +1,8 @@
 import type { Db, PgBoss } from 'pg-boss';
 import { Logger } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BEAT_MS, periodicQueueName } from './boss-options.js';
 import { BackgroundLoop } from '../../concurrency/background-loop.js';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { within } from '../../concurrency/within.js';
 import { dueQueues } from './queue-queries.js';
 import { QueueWorker, type Work } from './queue-worker.js';
 
@@ -18,14 +17,14 @@ export interface Period {
  * Enqueues what recurs. Every replica tries twice in each period, and the database takes one job per period: so it
  * does not matter which replicas there are, nor whether their clocks agree.
  */
-export class PeriodicJobs {
+class PeriodicJobs {
   private readonly loops: BackgroundLoop[];
 
   constructor(
     boss: PgBoss,
     periods: readonly Period[],
     onEnqueued: (queue: string) => void,
-    onError: (error: unknown) => void,
+    log: Logger,
   ) {
     this.loops = periods.map(({ name, seconds }) => {
       const queue = periodicQueueName(name);
@@ -33,7 +32,8 @@ export class PeriodicJobs {
         const id = await boss.send(queue, {}, { singletonSeconds: seconds });
         if (id !== null) onEnqueued(queue);
       };
-      return new BackgroundLoop(Math.min(seconds * 500, LONGEST_PAUSE_MS), enqueue, onError);
+      const pauseMs = Math.min(seconds * 500, LONGEST_PAUSE_MS);
+      return new BackgroundLoop({ task: `Enqueueing ${queue}`, log, pauseMs }, enqueue);
     });
   }
 
@@ -60,14 +60,14 @@ export class JobWorkers {
   constructor(boss: PgBoss, db: Db, works: readonly Work[], periods: readonly Period[]) {
     this.workers = new Map(works.map((work) => [work.queue, new QueueWorker(boss, work)]));
     const queues = [...this.workers.keys()];
-    const report = (error: unknown): void => this.report(error);
-    this.poll = new BackgroundLoop(
-      POLL_MS,
-      async () => (await dueQueues(db, queues)).forEach((queue) => this.wake(queue)),
-      report,
+    const { log } = this;
+    const look = { task: 'Looking for jobs that are due', log, pauseMs: POLL_MS };
+    this.poll = new BackgroundLoop(look, async () =>
+      (await dueQueues(db, queues)).forEach((queue) => this.wake(queue)),
     );
-    this.heartbeat = new BackgroundLoop(BEAT_MS, () => this.beat(), report);
-    this.periodic = new PeriodicJobs(boss, periods, (queue) => this.wake(queue), report);
+    const beat = { task: 'Keeping the claims of running jobs', log, pauseMs: BEAT_MS };
+    this.heartbeat = new BackgroundLoop(beat, () => this.beat());
+    this.periodic = new PeriodicJobs(boss, periods, (queue) => this.wake(queue), log);
   }
 
   start(): void {
@@ -90,8 +90,8 @@ export class JobWorkers {
   async stop(graceMs: number): Promise<void> {
     await this.pause();
     const workers = [...this.workers.values()];
-    const drained = Promise.all(workers.map((worker) => worker.drained())).then(() => true);
-    if (!(await Promise.race([drained, sleep(graceMs, false, { ref: false })]))) {
+    const drained = Promise.all(workers.map((worker) => worker.drained()));
+    if ((await within(graceMs, drained, () => 'late')) === 'late') {
       this.log.warn(
         'Some jobs did not finish within the grace; other replicas will run them again.',
       );
@@ -102,13 +102,5 @@ export class JobWorkers {
 
   private async beat(): Promise<void> {
     await Promise.all([...this.workers.values()].map((worker) => worker.beat()));
-  }
-
-  private report(error: unknown): void {
-    if (isDatabaseUnavailable(error)) {
-      this.log.warn(`The job queue waits for the database: ${(error as Error).message}`);
-    } else {
-      this.log.error({ err: error }, 'The job queue has a fault.');
-    }
   }
 }

@@ -7,7 +7,7 @@ import { isDatabaseUnavailable } from '../../database/sqlstate.js';
 import { Batcher } from '../../concurrency/batcher.js';
 
 /** A job that this process has claimed and not yet settled. */
-export class ClaimedJob implements JobContext {
+class ClaimedJob implements JobContext {
   readonly id: string;
   readonly attempt: number;
   /** The handler has ended; only the row is left to be written. */

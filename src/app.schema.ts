@@ -3,6 +3,8 @@ import { ActionCountEntity } from './actions/listing/action-count.entity.js';
 import { ActionEntity } from './actions/records/action.entity.js';
 import { ApiKeyEntity } from './auth/keys/api-key.entity.js';
 import { AuditAttestationEntity } from './audit/verification/audit-attestation.entity.js';
+import { AuditChainEntity } from './audit/chain/audit-chain.entity.js';
+import { AuditLogEntity } from './audit/audit-log.entity.js';
 import { AuditSealEntity } from './audit/chain/audit-seal.entity.js';
 import { ConnectorEntity } from './connectors/connector.entity.js';
 import { DomainEventEntity } from './platform/jobs/events/domain-event.entity.js';
@@ -42,8 +44,8 @@ import { REMEMBERED_SECRETS } from './platform/idempotency/request-identity.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';
 
 /**
- * The migrations, oldest first, and the tables that they make. The few tables with types that TypeORM does not know
- * are listed with their reasons in test/db/entities.spec.ts.
+ * The migrations, oldest first, and the tables that they make. The few tables without an entity are
+ * listed with their reasons in test/db/entities.spec.ts.
  */
 export const schema: Schema = {
   entities: [
@@ -52,6 +54,8 @@ export const schema: Schema = {
     ActionEntity,
     ApiKeyEntity,
     AuditAttestationEntity,
+    AuditChainEntity,
+    AuditLogEntity,
     AuditSealEntity,
     ConnectorEntity,
     DomainEventEntity,

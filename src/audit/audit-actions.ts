@@ -1,4 +1,4 @@
-/** Everything that is recorded, by its name: whoever asks for another in the list has mistyped. */
+/** The names of everything that is recorded. The list refuses a filter by any other name, which is a typing error. */
 export const AUDIT_ACTIONS = [
   'action.approved',
   'action.completed',
@@ -40,3 +40,6 @@ export const AUDIT_ACTIONS = [
   'user.updated',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Somebody with the key took the trail as it was for the right one. */
+export const HEAD_ACCEPTED = 'audit.head_accepted' satisfies AuditAction;

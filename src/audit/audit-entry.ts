@@ -1,4 +1,5 @@
 import type { AuditAction } from './audit-actions.js';
+import type { AuditLogEntity } from './audit-log.entity.js';
 
 /** What a change says about itself. */
 export interface AuditEntry {
@@ -8,8 +9,8 @@ export interface AuditEntry {
   readonly action: AuditAction;
   readonly subject: AuditSubject;
   /**
-   * What a reader needs beyond that. Never a secret, nor anything from which one follows: the record is kept for ever
-   * and read by other people than those who may hold the secret. Long parts are cut, and say so.
+   * What a reader needs to know beyond that. Never a secret, nor anything that a secret can be found out from: the entry
+   * is kept for ever, and read by other people than those who may know the secret. Long parts are cut, and say so.
    */
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -19,23 +20,10 @@ export interface AuditSubject {
   readonly id: string;
 }
 
-/** The part of a row that its MAC covers, exactly as PostgreSQL keeps it. */
-export interface AuditContent {
-  readonly id: string;
-  readonly at: Date;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject_type: string;
-  readonly subject_id: string;
-  /** JSON as text: the column is `json`, which keeps every byte. */
+/** A row as MACs cover it: its details are the text that PostgreSQL keeps, byte for byte. */
+export interface AuditRow extends Omit<AuditLogEntity, 'details' | 'xid'> {
   readonly details: string;
-  /** The process that wrote the row; null in rows of before there were writers. */
-  readonly writer: string | null;
-  /** How many rows of its writer had committed, as it knew, when this one was made. */
-  readonly written: string | null;
 }
 
-export interface AuditRow extends AuditContent {
-  readonly key_id: string;
-  readonly mac: Buffer;
-}
+/** The part of a row that its MAC covers. */
+export type AuditContent = Omit<AuditRow, 'key_id' | 'mac'>;

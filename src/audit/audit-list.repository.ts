@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, In, type SelectQueryBuilder } from 'typeorm';
 import { firstIdAt } from '../platform/ids.js';
+import { AuditLogEntity } from './audit-log.entity.js';
+import { AuditChainEntity } from './chain/audit-chain.entity.js';
+import { BEYOND_SNAPSHOT, NOT_SEALED } from './chain/audit-chain.repository.js';
+import { AuditSealEntity } from './chain/audit-seal.entity.js';
+
+// SQL by hand: the count of the whole trail, which looks only at what PostgreSQL's snapshot says may not be sealed yet.
 
 export type SubjectFilter =
   { readonly type: string; readonly id: string } | { readonly typeOrId: string };
@@ -19,95 +25,69 @@ export interface AuditWindow {
   readonly ascending: boolean;
 }
 
-export interface ListedRow {
-  readonly id: string;
-  readonly at: Date;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject_type: string;
-  readonly subject_id: string;
-  readonly details: Record<string, unknown>;
-  readonly hash: Buffer | null;
+export interface ListedEntry {
+  readonly entry: AuditLogEntity;
+  /** Of its seal; undefined while the entry is not sealed. */
+  readonly hash?: Buffer;
 }
 
 @Injectable()
 export class AuditListRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Ids begin with their time, so that the primary key is the order of the list, and its bounds in time. */
-  async page(filter: AuditFilter, window: AuditWindow): Promise<ListedRow[]> {
-    const { where, values } = conditions(filter);
-    const direction = window.ascending ? 'asc' : 'desc';
-    return await this.dataSource.query(
-      `with page as (
-         select * from audit_log a ${where} order by a.id ${direction}
-         offset $${values.length + 1} limit $${values.length + 2})
-       select p.id, p.at, p.actor, p.action, p.subject_type, p.subject_id, p.details,
-              (select s.hash from audit_seals s where s.audit_id = p.id) as hash
-       from page p
-       order by p.id ${direction}`,
-      [...values, window.offset, window.limit],
-    );
+  /** Ids begin with their time, so the primary key gives the order of the list. */
+  async page(filter: AuditFilter, window: AuditWindow): Promise<ListedEntry[]> {
+    const entries = await this.matching(filter)
+      .orderBy('a.id', window.ascending ? 'ASC' : 'DESC')
+      .offset(window.offset)
+      .limit(window.limit)
+      .getMany();
+    const seals = await this.dataSource
+      .getRepository(AuditSealEntity)
+      .findBy({ audit_id: In(entries.map(({ id }) => id)) });
+    const hashes = new Map(seals.map(({ audit_id, hash }) => [audit_id, hash]));
+    return entries.map((entry) => ({ entry, hash: hashes.get(entry.id) }));
   }
 
   async count(filter: AuditFilter): Promise<number> {
-    const { where, values } = conditions(filter);
-    if (where === '') return await this.countAll();
-    return await this.countRows(`select count(*) as total from audit_log a ${where}`, values);
+    const isFiltered = Object.values(filter).some((value) => value !== undefined);
+    return isFiltered ? await this.matching(filter).getCount() : await this.countAll();
   }
 
   /** The chain has counted its rows already: only those that are not sealed yet remain to be counted. */
   private async countAll(): Promise<number> {
-    const [chain] = await this.dataSource.query<{ sealed_to: string | null }[]>(
-      'select sealed_to::text as sealed_to from audit_chain',
-    );
-    const sealedTo = chain?.sealed_to ?? null;
-    return sealedTo === null
-      ? await this.countRows('select count(*) as total from audit_log', [])
-      : await this.countRows(COUNT_BEYOND, [sealedTo]);
+    const head = await this.dataSource
+      .getRepository(AuditChainEntity)
+      .findOneBy({ only_row: true });
+    if (!head?.sealed_to) return await this.dataSource.getRepository(AuditLogEntity).count();
+    const [row] = await this.dataSource.query<{ total: string }[]>(COUNT_ALL, [head.sealed_to]);
+    return Number(row?.total ?? 0);
   }
 
-  private async countRows(sql: string, values: unknown[]): Promise<number> {
-    const [row] = await this.dataSource.query<{ total: string }[]>(sql, values);
-    return Number(row?.total ?? 0);
+  private matching({ actor, action, subject, from, to }: AuditFilter) {
+    const query = this.dataSource.getRepository(AuditLogEntity).createQueryBuilder('a');
+    if (actor !== undefined) query.andWhere('a.actor = :actor', { actor });
+    if (action !== undefined) query.andWhere('a.action = :action', { action });
+    if (subject !== undefined) addSubject(query, subject);
+    // Ids begin with their time.
+    if (from) query.andWhere('a.id >= :from', { from: firstIdAt(from.getTime()) });
+    if (to) query.andWhere('a.id < :before', { before: firstIdAt(to.getTime() + 1) });
+    return query;
+  }
+}
+
+function addSubject(query: SelectQueryBuilder<AuditLogEntity>, subject: SubjectFilter): void {
+  if ('typeOrId' in subject) {
+    query.andWhere('(a.subject_type = :typeOrId or a.subject_id = :typeOrId)', subject);
+  } else {
+    query.andWhere('a.subject_type = :type and a.subject_id = :id', subject);
   }
 }
 
 /**
- * Exact also when the sealer goes on in between: the snapshot only says where to look, and comes as a parameter because
- * the planner then knows how little that is.
+ * Exact also when the sealer goes on meanwhile, because head and rows are read in one statement: the snapshot only says
+ * where to look. It is a parameter, because the planner then knows how few rows that are.
  */
-const COUNT_BEYOND = `
+const COUNT_ALL = `
   select (select seq from audit_chain) + count(*) as total from audit_log a
-  where (a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))
-    and (select true from audit_seals s where s.audit_id = a.id) is null`;
-
-function conditions({ actor, action, subject, from, to }: AuditFilter): {
-  where: string;
-  values: unknown[];
-} {
-  const values: unknown[] = [];
-  const given = [
-    { sql: 'a.actor = $', value: actor },
-    { sql: 'a.action = $', value: action },
-    ...subjectConditions(subject),
-    { sql: 'a.id >= $', value: from && firstIdAt(from.getTime()) },
-    { sql: 'a.id < $', value: to && firstIdAt(to.getTime() + 1) },
-  ].flatMap(({ sql, value }) => {
-    if (value === undefined) return [];
-    values.push(value);
-    return [sql.replaceAll('$', () => `$${values.length}`)];
-  });
-  return { where: given.length === 0 ? '' : `where ${given.join(' and ')}`, values };
-}
-
-function subjectConditions(subject: SubjectFilter | undefined): { sql: string; value: string }[] {
-  if (subject === undefined) return [];
-  if ('typeOrId' in subject) {
-    return [{ sql: '(a.subject_type = $ or a.subject_id = $)', value: subject.typeOrId }];
-  }
-  return [
-    { sql: 'a.subject_type = $', value: subject.type },
-    { sql: 'a.subject_id = $', value: subject.id },
-  ];
-}
+  where ${BEYOND_SNAPSHOT} and ${NOT_SEALED}`;

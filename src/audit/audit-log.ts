@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
 import { Clock } from '../platform/clock.js';
 import { newId } from '../platform/ids.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
@@ -18,15 +19,16 @@ import { AuditWriter } from './writing/audit-writer.js';
 const INSERT_ROW: Statement = { name: 'audit_insert_row', text: insertAuditRow() };
 const INSERT_ROWS: Statement = { name: 'audit_insert_rows', text: insertAuditRows() };
 
-/** Where every module writes down what it did, in the transaction that does it. */
+/** Rows that were made and may not have committed yet. */
 interface Made {
   readonly writer: string;
   readonly rows: number;
 }
 
+/** Where every module records what it does, in the transaction that does it. */
 @Injectable()
 export class AuditLog {
-  /** By the parameters that the rows became: the writer may begin anew before they commit. */
+  /** By the parameters of their statement: until they commit, the writer may have been given another id. */
   private readonly made = new WeakMap<readonly unknown[], Made>();
 
   constructor(
@@ -49,7 +51,7 @@ export class AuditLog {
     this.countOnCommit(tx, values);
   }
 
-  /** The parameters of `insertAuditRow`, for a hot path that records in the statement of its change. */
+  /** The parameters of `insertAuditRow`, for hot paths that record in the statement of their change. */
   valuesOf(entry: AuditEntry): unknown[] {
     return this.rememberValues(auditRowValues(this.rowOf(entry)), 1);
   }
@@ -60,12 +62,12 @@ export class AuditLog {
     return this.rememberValues(values, entries.length);
   }
 
-  /** For who inserts the `values` of `valuesOf` or `valuesOfAll`: counts the rows when their transaction commits. */
+  /** For callers that insert what `valuesOf` or `valuesOfAll` gave them: counts the rows once their transaction commits. */
   countOnCommit(tx: Tx, values: readonly unknown[]): void {
     afterCommit(tx, () => this.count(values));
   }
 
-  /** The same after a statement that was a transaction of its own. */
+  /** For callers whose statement was a transaction of its own: counts the rows at once. */
   count(values: readonly unknown[]): void {
     const made = this.made.get(values);
     if (made) this.writer.countCommitted(made.writer, made.rows);
@@ -93,4 +95,9 @@ export class AuditLog {
     const { id, key } = this.keys.rows.first;
     return { ...content, key_id: id, mac: rowMac(key, content) };
   }
+}
+
+/** For a command that an operator runs: the log of a writer of its own, which ends with the process. */
+export function logOfCommand(dataSource: DataSource, keys: AuditKeys): AuditLog {
+  return new AuditLog(new Statements(dataSource), keys, new Clock());
 }

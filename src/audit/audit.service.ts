@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import type { AuditSubject } from './audit-entry.js';
-import { type AuditFilter, AuditListRepository, type ListedRow } from './audit-list.repository.js';
+import {
+  type AuditFilter,
+  AuditListRepository,
+  type ListedEntry,
+} from './audit-list.repository.js';
 import { AuditVerifier, type Verification } from './verification/audit-verifier.js';
 
 export interface AuditQuery extends AuditFilter, PageRequest {
@@ -52,14 +56,14 @@ export function subjectFilter(text: string): NonNullable<AuditFilter['subject']>
   return at === -1 ? { typeOrId: text } : { type: text.slice(0, at), id: text.slice(at + 1) };
 }
 
-function recordOf({ subject_type, subject_id, hash, ...row }: ListedRow): AuditRecord {
+function recordOf({ entry, hash }: ListedEntry): AuditRecord {
   return {
-    id: row.id,
-    at: row.at,
-    actor: row.actor,
-    action: row.action,
-    subject: { type: subject_type, id: subject_id },
-    details: row.details,
-    ...(hash && { hash: hash.toString('hex') }),
+    id: entry.id,
+    at: entry.at,
+    actor: entry.actor,
+    action: entry.action,
+    subject: { type: entry.subject_type, id: entry.subject_id },
+    details: entry.details,
+    hash: hash?.toString('hex'),
   };
 }

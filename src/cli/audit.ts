@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { acceptHead } from '../audit/anchor/accept-head.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
-import { faultOfLine } from '../audit/anchor/check-head.js';
+import { faultOfLine } from '../audit/anchor/logged-head.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { runCommand, say, withDatabase } from './command.js';
 

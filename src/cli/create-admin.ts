@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
-import { logOfCommand } from '../audit/writing/log-of-command.js';
+import { logOfCommand } from '../audit/audit-log.js';
 import { AdminAccount } from '../auth/bootstrap/admin-account.js';
 import { hasPermittedLength } from '../auth/passwords/password-requirements.js';
 import { isUsername } from '../auth/users/user.js';

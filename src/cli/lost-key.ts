@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { schema, sealedColumns } from '../app.schema.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { AuditResealing } from '../audit/verification/audit-resealing.js';
-import { logOfCommand } from '../audit/writing/log-of-command.js';
+import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import { Transactions } from '../platform/database/transactions.js';

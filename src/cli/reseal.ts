@@ -2,7 +2,7 @@ import { sealedColumns } from '../app.schema.js';
 import { anchorFileOf, signAnchorAnew } from '../audit/anchor/anchor-file.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { AuditResealing } from '../audit/verification/audit-resealing.js';
-import { logOfCommand } from '../audit/writing/log-of-command.js';
+import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { olderKeys, retire, waitUntilUnused } from '../platform/secrets/key-retirement.js';

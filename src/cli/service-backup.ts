@@ -1,28 +1,19 @@
+import { type ActiveSwitch, KillSwitchRepository } from '../kill-switch/kill-switch.repository.js';
 import type { ClientBase } from 'pg';
 import type { Settings } from '../platform/config/settings.js';
 import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-plan.js';
 import type { KeyRing, SecretKeys } from '../platform/secrets/secret-keys.js';
-import {
-  acceptKeys,
-  KNOWN,
-  type KnownKey,
-  refuseMissingKeys,
-} from '../platform/secrets/known-keys.js';
+import { acceptKeys, KNOWN, type KnownKey, refuseMissingKeys } from '../platform/secrets/known-keys.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
-import {
-  type ActionsAcrossRestore,
-  carryActionsOverRestore,
-  noteActionsBeforeRestore,
-} from '../actions/execution/actions-across-restore.js';
+import { type ActionsAcrossRestore, carryActionsOverRestore, noteActionsBeforeRestore } from '../actions/execution/actions-across-restore.js';
 import { shownActionId } from '../actions/action-id.js';
 import { recordAcceptance } from '../audit/anchor/accept-head.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
-import { logOfCommand } from '../audit/writing/log-of-command.js';
+import { logOfCommand } from '../audit/audit-log.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { IncidentCountsRepository } from '../incidents/counting/incident-counts.repository.js';
-import { type ActiveSwitch, activeSwitch, keepSwitchOn } from '../kill-switch/kept-switch.js';
 import { rememberKeysInUse, type KeyInUse, keysInUse } from '../platform/secrets/key-retirement.js';
 
 /** Counts follow from the incidents; a session that has ended must not come to life again. */
@@ -91,14 +82,15 @@ export class ServiceRestorePlan implements RestorePlan {
   }
 
   async remember(tx: Tx, inUse: boolean): Promise<void> {
-    this.stopped = await activeSwitch(tx);
+    this.stopped = await killSwitchOf(tx).findActive(tx);
     this.keys = inUse ? await keysInUse(tx) : [];
     await noteActionsBeforeRestore(tx);
   }
 
   async rebuild(tx: Tx): Promise<void> {
-    if (this.stopped) await keepSwitchOn(tx, this.stopped);
-    this.active = await activeSwitch(tx);
+    const killSwitch = killSwitchOf(tx);
+    if (this.stopped) await killSwitch.keepActive(tx, this.stopped);
+    this.active = await killSwitch.findActive(tx);
     this.actions = await carryActionsOverRestore(tx);
     await new IncidentCountsRepository(new Statements(tx.connection)).recount(tx);
     if (this.withoutKey) return;
@@ -145,6 +137,10 @@ export class ServiceRestorePlan implements RestorePlan {
     // The trail ends earlier now than the service has seen it end.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
+}
+
+function killSwitchOf({ connection }: Tx): KillSwitchRepository {
+  return new KillSwitchRepository(connection, new Statements(connection));
 }
 
 function someOf(name: string, ids: readonly string[]): Record<string, unknown> {

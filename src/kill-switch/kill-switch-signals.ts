@@ -6,10 +6,10 @@ import { type ComponentHealth, HealthComponents } from '../platform/health-compo
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { KillSwitchService } from './kill-switch.service.js';
 
-/** Whoever looks gets an answer while the database hangs, too. */
+/** Operators get an answer while the database hangs, too. */
 const PATIENCE_MS = 800;
 
-/** Shows operators how the switch stands. */
+/** Shows the switch in health and metrics. */
 @Injectable()
 export class KillSwitchSignals implements OnModuleInit {
   constructor(

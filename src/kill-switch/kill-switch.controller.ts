@@ -14,21 +14,21 @@ import {
   KillSwitchDeactivationDto,
   KillSwitchStatusDto,
 } from './kill-switch.dto.js';
-import { KillSwitchStatus } from './kill-switch-status.js';
+import { KillSwitchService } from './kill-switch.service.js';
 import {
   type Activated,
   type Deactivated,
   KillSwitchActivation,
 } from './kill-switch-activation.js';
 
-/** Longer than an activation takes to be answered. */
+/** Longer than an activation takes. For so long the answer that is kept for a repeated request counts as provisional. */
 const ANSWERED_WITHIN_MS = 5_000;
 
 @ApiTags('Kill switch')
 @Controller('api/kill-switch')
 export class KillSwitchController {
   constructor(
-    private readonly status: KillSwitchStatus,
+    private readonly killSwitch: KillSwitchService,
     private readonly activation: KillSwitchActivation,
   ) {}
 
@@ -37,7 +37,7 @@ export class KillSwitchController {
   @Operation('getKillSwitch', 'Read the kill switch, and count what waits for it')
   @ApiAnswer({ status: 200, description: 'The switch.', type: KillSwitchStatusDto })
   async get(): Promise<KillSwitchStatusDto> {
-    const { state, held } = await this.status.read();
+    const { state, held } = await this.killSwitch.readWithHeld();
     return KillSwitchStatusDto.of(state, held);
   }
 

@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../platform/validation/decorators.js';
-import type { HeldCounts } from './registered-work.js';
-import type { KillSwitchState } from './kill-switch.errors.js';
+import type { HeldCounts, KillSwitchState } from './kill-switch.js';
 import type { Activated, Deactivated } from './kill-switch-activation.js';
 
 const LONGEST_REASON = 1_000;

@@ -1,15 +1,5 @@
 import { AppError } from '../platform/errors/app-error.js';
-
-/** The switch as it is, and who turned it last. What does not apply is absent. */
-export interface KillSwitchState {
-  readonly active: boolean;
-  readonly reason?: string;
-  readonly activatedBy?: string;
-  readonly activatedAt?: Date;
-  readonly deactivatedBy?: string;
-  readonly deactivatedAt?: Date;
-  readonly deactivationReason?: string;
-}
+import type { KillSwitchState } from './kill-switch.js';
 
 export class KillSwitchActiveError extends AppError {
   constructor({ reason, activatedBy, activatedAt }: KillSwitchState) {
@@ -23,7 +13,7 @@ export class KillSwitchActiveError extends AppError {
   }
 }
 
-/** Whoever cannot read the switch has to take it for active. */
+/** A switch that cannot be read counts as active. */
 export class KillSwitchUnreadableError extends AppError {
   constructor(cause?: unknown) {
     super('kill_switch_active', 'The kill switch cannot be read, and so counts as active.', {

@@ -1,32 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { type Tx, Transactions } from '../platform/database/transactions.js';
 import { RegisteredWork } from './registered-work.js';
-import { type HeldName, type HeldWork, KillSwitch, type UnderWay } from './kill-switch.js';
-import {
-  KillSwitchActiveError,
-  type KillSwitchState,
-  KillSwitchUnreadableError,
-} from './kill-switch.errors.js';
+import { type HeldName, type HeldWork, KillSwitch, type UnderWay, type HeldCounts, type KillSwitchState } from './kill-switch.js';
+import { KillSwitchActiveError, KillSwitchUnreadableError } from './kill-switch.errors.js';
 import { KillSwitchRepository } from './kill-switch.repository.js';
 import { Permit, presentTimes } from './permit.js';
-import { SwitchLock } from './switch-lock.js';
 
+/** Reads the switch: permits for claims, and its state for whoever asks. */
 @Injectable()
 export class KillSwitchService extends KillSwitch {
   constructor(
     private readonly transactions: Transactions,
-    private readonly states: KillSwitchRepository,
-    private readonly lock: SwitchLock,
+    private readonly repository: KillSwitchRepository,
     private readonly work: RegisteredWork,
   ) {
     super();
   }
 
   async claimPermit(tx: Tx): Promise<Permit> {
-    await this.lock.lockShared(tx);
+    await this.repository.lockShared(tx);
     const since = presentTimes();
-    // A statement of its own: it has to see what was committed while this one waited for the lock.
-    const state = await this.states.readIn(tx);
+    // A statement of its own, so that it sees what was committed while the one before waited for the lock.
+    const state = await this.repository.readIn(tx);
     if (state.active) throw new KillSwitchActiveError(state);
     return new Permit(since);
   }
@@ -39,22 +34,23 @@ export class KillSwitchService extends KillSwitch {
     });
   }
 
-  async assertInactive(): Promise<void> {
-    const state = await this.states.read();
-    if (state.active) throw new KillSwitchActiveError(state);
-  }
-
   async isActive(): Promise<boolean> {
     return (await this.readOrActive()).active;
   }
 
-  /** Never throws: what cannot be read counts as active. */
-  async readOrActive(): Promise<KillSwitchState & { readonly unreadable?: true }> {
+  /** Never throws: a switch that cannot be read counts as active. */
+  async readOrActive(): Promise<KillSwitchState> {
     try {
-      return await this.states.read();
+      return await this.repository.read();
     } catch {
-      return { active: true, unreadable: true, reason: new KillSwitchUnreadableError().message };
+      return { active: true, reason: new KillSwitchUnreadableError().message };
     }
+  }
+
+  /** The switch, and how much work waits for its deactivation. */
+  async readWithHeld(): Promise<{ readonly state: KillSwitchState; readonly held: HeldCounts }> {
+    const [state, held] = await Promise.all([this.repository.read(), this.work.countHeld()]);
+    return { state, held };
   }
 
   registerUnderWay(source: UnderWay): void {

@@ -2,14 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { within } from '../platform/concurrency/within.js';
 import type { Caller } from '../platform/http/caller.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { HELD, type HeldName, type HeldWork, type UnderWay } from './kill-switch.js';
+import {
+  HELD,
+  type HeldCounts,
+  type HeldName,
+  type HeldWork,
+  type UnderWay,
+} from './kill-switch.js';
 
-export type HeldCounts = Readonly<Record<HeldName, number>>;
-
-/** An activation answers in time, if need be without saying how much is under way. */
+/** An activation has to be answered soon, if need be without the number of calls under way. */
 const COUNT_PATIENCE_MS = 250;
 
-/** What the modules above have under way, and what waits there. */
+/** The work that other modules have registered with the kill switch: calls under way, and work that waits. */
 @Injectable()
 export class RegisteredWork {
   private readonly underWay: UnderWay[] = [];
@@ -24,7 +28,7 @@ export class RegisteredWork {
   }
 
   /** Undefined when it could not be counted in time. */
-  async inFlight(): Promise<number | undefined> {
+  async countInFlight(): Promise<number | undefined> {
     const counting = Promise.all(this.underWay.map((source) => source.countClaims()))
       .then((counts) => counts.reduce((sum, { inFlight }) => sum + inFlight, 0))
       .catch(() => undefined);
@@ -39,7 +43,7 @@ export class RegisteredWork {
     return this.each((work) => work.discard(tx, caller));
   }
 
-  /** One after the other: in a transaction there is one connection. */
+  /** One after the other, because a transaction has one connection. */
   private async each(ask: (work: HeldWork) => Promise<number>): Promise<HeldCounts> {
     const counts: Record<HeldName, number> = { actions: 0, triage_runs: 0, playbook_runs: 0 };
     for (const name of HELD) {

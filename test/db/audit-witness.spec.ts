@@ -10,11 +10,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { acceptHead, HEAD_ACCEPTED } from '../../src/audit/anchor/accept-head.js';
+import { acceptHead } from '../../src/audit/anchor/accept-head.js';
+import { HEAD_ACCEPTED } from '../../src/audit/audit-actions.js';
 import { signAnchorAnew } from '../../src/audit/anchor/anchor-file.js';
 import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
-import { faultOfLine } from '../../src/audit/anchor/check-head.js';
-import { loggedHead } from '../../src/audit/anchor/logged-head.js';
+import { faultOfLine, loggedHead } from '../../src/audit/anchor/logged-head.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const VALID = { valid: true, unsealed: 0 };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EarlierPermits } from '../../src/kill-switch/settling.js';
-import { SwitchLock } from '../../src/kill-switch/switch-lock.js';
+import { EarlierPermits } from '../../src/kill-switch/kill-switch-activation.js';
+import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
 import { type HistoryRecord, violationsIn } from '../support/kill-switch/history.js';
 import { type Parts, SwitchReplica } from '../support/kill-switch/switch-replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -8,24 +8,22 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const CLAIMERS = 6;
 const ROUNDS = 3;
 
-class NoLock extends SwitchLock {
+class WithoutLock extends KillSwitchRepository {
   override async lockShared(): Promise<void> {}
   override async lockExclusively(): Promise<boolean> {
     return true;
   }
 }
 
-class NoWindow extends EarlierPermits {
+class WithoutWaiting extends EarlierPermits {
   override async waitUntilLapsed(): Promise<void> {}
 }
 
-interface Run {
-  readonly history: readonly HistoryRecord[];
-  readonly activations: readonly number[];
-}
-
-/** Two replicas claim and send as fast as they can while the switch is turned on and off. */
-async function run(url: string, parts: Partial<Parts>): Promise<Run> {
+/**
+ * Two replicas claim and send as fast as they can while the switch is turned on and off. The claimers stop only after the
+ * last activation was answered, so a run that ends has shown that activations do not wait for claims to stop.
+ */
+async function run(url: string, parts: Partial<Parts>): Promise<readonly HistoryRecord[]> {
   const history: HistoryRecord[] = [];
   const [one, other] = [
     await SwitchReplica.open(1, url, history, parts),
@@ -43,10 +41,9 @@ async function run(url: string, parts: Partial<Parts>): Promise<Run> {
     claimer(one, index),
     claimer(other, index + 50),
   ]).flat();
-  const activations: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     await sleep(500);
-    activations.push(await (round % 2 === 0 ? one : other).activate());
+    await (round % 2 === 0 ? one : other).activate();
     // A while in which what slipped through would send.
     await sleep(900);
     await (round % 2 === 0 ? other : one).deactivate();
@@ -54,10 +51,10 @@ async function run(url: string, parts: Partial<Parts>): Promise<Run> {
   over = true;
   await Promise.all(claimers);
   await Promise.all([one.close(), other.close()]);
-  return { history, activations };
+  return history;
 }
 
-describe('the histories of a kill switch with two replicas', () => {
+describe('the history of a kill switch with two replicas', () => {
   let database: TestDatabase;
 
   beforeEach(async () => {
@@ -66,23 +63,22 @@ describe('the histories of a kill switch with two replicas', () => {
 
   afterEach(() => database.drop());
 
-  it('hold no send and no claim after an activation', async () => {
-    const { history, activations } = await run(database.url, {});
+  it('holds no send and no claim after an activation', async () => {
+    const history = await run(database.url, {});
     expect(violationsIn(history)).toEqual([]);
     // The run was a race indeed: claims were sent, and some came too late to be.
     const claims = history.filter((one) => one.kind === 'claim');
     expect(claims.filter(({ sent }) => sent !== undefined).length).toBeGreaterThan(20);
     expect(claims.filter(({ sent }) => sent === undefined).length).toBeGreaterThan(0);
-    expect(Math.max(...activations)).toBeLessThan(2_000);
   });
 
-  it('show the fault without the window', async () => {
-    const { history } = await run(database.url, { earlierPermits: new NoWindow() });
+  it('shows sends while the switch is on when an activation does not wait', async () => {
+    const history = await run(database.url, { earlierPermits: new WithoutWaiting() });
     expect(violationsIn(history).map(({ rule }) => rule)).toContain('sent while on');
   });
 
-  it('show the fault without the lock', async () => {
-    const { history } = await run(database.url, { lock: new NoLock() });
+  it('shows claims while the switch is on when claims take no lock', async () => {
+    const history = await run(database.url, { Repository: WithoutLock });
     expect(violationsIn(history).map(({ rule }) => rule)).toContain('claimed while on');
   });
 });

@@ -5,7 +5,6 @@ import type { RegisteredWork } from '../../src/kill-switch/registered-work.js';
 import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
 import { KillSwitchService } from '../../src/kill-switch/kill-switch.service.js';
 import { PERMIT_MS, type Permit } from '../../src/kill-switch/permit.js';
-import { SwitchLock } from '../../src/kill-switch/switch-lock.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 
 /** In this database alone: other suites use the same server. */
@@ -16,18 +15,15 @@ const READING = `
 describe('the permit of a claim', () => {
   let database: OpenTestDatabase;
   let transactions: Transactions;
+  let repository: KillSwitchRepository;
   let killSwitch: KillSwitchService;
 
   beforeAll(async () => {
     database = await openTestDatabase();
     const { dataSource } = database;
     transactions = new Transactions(dataSource);
-    killSwitch = new KillSwitchService(
-      transactions,
-      new KillSwitchRepository(new Statements(dataSource)),
-      new SwitchLock(),
-      {} as RegisteredWork,
-    );
+    repository = new KillSwitchRepository(dataSource, new Statements(dataSource));
+    killSwitch = new KillSwitchService(transactions, repository, {} as RegisteredWork);
   });
   afterAll(() => database?.close());
 
@@ -54,15 +50,13 @@ describe('the permit of a claim', () => {
   it('reads what was committed while the claim waited for an activation', async () => {
     let late: Promise<unknown> | undefined;
     await transactions.run(async (tx) => {
-      expect(await new SwitchLock().lockExclusively(tx)).toBe(true);
+      expect(await repository.lockExclusively(tx)).toBe(true);
       late = killSwitch.renewPermit().catch((error: unknown) => error);
       while ((await waiters(tx)) === 0);
-      await new KillSwitchRepository(new Statements(database.dataSource)).activate(tx, 'now', 'x');
+      await repository.activate(tx, 'now', 'x');
     });
     expect(await late).toMatchObject({ code: 'kill_switch_active' });
-    await transactions.run((tx) =>
-      new KillSwitchRepository(new Statements(database.dataSource)).deactivate(tx, 'over', 'x'),
-    );
+    await transactions.run((tx) => repository.deactivate(tx, 'over', 'x'));
   });
 
   it('is not given before its claim has taken part, nor when that refuses', async () => {

@@ -103,7 +103,7 @@ describe('transactions', () => {
     expect(await notes()).toEqual([]);
   });
 
-  it('tells about a commit after it, and never about a rollback', async () => {
+  it('runs what waits for a commit after it, and never after a rollback', async () => {
     const seen: Promise<string[]>[] = [];
     await transactions.run(async (tx) => {
       await note(tx, 'a');
@@ -121,7 +121,7 @@ describe('transactions', () => {
     expect(never).not.toHaveBeenCalled();
   });
 
-  it('runs the loser of a deadlock again, whole, and tells about its commit once', async () => {
+  it('runs the loser of a deadlock again from its start, and what waits for the commit once', async () => {
     await direct.query(`insert into notes values ('x'), ('y')`);
     const told = jest.fn();
     // PostgreSQL looks for deadlocks after a second, which is the limit of the other pool for a statement too.
@@ -193,7 +193,7 @@ describe('transactions', () => {
     expect(await notes()).toEqual(['a']);
   });
 
-  it('says so too when the server ends the session in COMMIT, which then has not happened', async () => {
+  it('says that the database is unavailable when the server ends the session in COMMIT, which then has not happened', async () => {
     await direct.query(`
       create function die() returns trigger language plpgsql as
         $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
@@ -221,14 +221,12 @@ describe('transactions', () => {
       )[0]!.pid;
     const pid = await pidOf();
     proxy.hang();
-    const begin = performance.now();
     const error: unknown = await new Statements(dataSource)
       .rows({ name: 'hang', text: 'select 1' })
       .catch((thrown: unknown) => thrown);
     expect(isConnectionLost(error)).toBe(true);
-    expect(performance.now() - begin).toBeLessThan(STATEMENT_MS + 3_000);
-    await sleep(50);
-    expect(poolOf(dataSource).totalCount).toBe(0);
+    // The server still hangs: it was the client that gave up.
+    while (poolOf(dataSource).totalCount > 0) await sleep(10);
     proxy.restore();
     expect(await pidOf()).not.toBe(pid);
   });

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
+import { Settings } from '../../src/platform/config/settings.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
@@ -32,7 +34,7 @@ describe('/api/kill-switch', () => {
 
   afterAll(() => app.close());
 
-  it('is off at first, and absent is what does not apply', async () => {
+  it('is off at first, and leaves out what does not apply', async () => {
     const { body } = await viewer.request('GET', '/api/kill-switch');
     expect(body.data).toEqual({
       active: false,
@@ -59,12 +61,12 @@ describe('/api/kill-switch', () => {
     });
   });
 
-  it('is not for viewers to turn', async () => {
+  it('refuses to be turned on by a viewer', async () => {
     const answer = await viewer.request('POST', '/api/kill-switch/activate', { body: REASON });
     expect(answer.status).toBe(403);
   });
 
-  it('answers as it is when it is turned to where it is', async () => {
+  it('answers with its state when it is turned on or off and was so already', async () => {
     expect((await deactivate()).body.data).toMatchObject({ active: false });
     const first = await activate();
     const second = await activate({ reason: 'another' });
@@ -73,7 +75,7 @@ describe('/api/kill-switch', () => {
   });
 
   it.each([{}, { reason: '' }, { reason: '  ' }, { reason: 1 }, { reason: 'x', why: 'y' }])(
-    'refuses %j',
+    'refuses the body %j with 422',
     async (body) => {
       expect((await activate(body)).status).toBe(422);
       expect((await deactivate(body)).status).toBe(422);
@@ -90,12 +92,12 @@ describe('/api/kill-switch', () => {
     expect((await viewer.request('GET', '/api/kill-switch')).body.data.active).toBe(false);
   });
 
-  it('has activation limited on its own, to 60 per minute', async () => {
+  it('limits activations on their own, to 60 per minute', async () => {
     const { headers } = await activate();
     expect(headers['x-ratelimit-limit']).toBe('60');
   });
 
-  it('is recorded once for each turn', async () => {
+  it('is recorded once, however many turn it on at the same time', async () => {
     const admin = await as(app, 'admin');
     const count = async () =>
       (await admin.request('GET', '/api/audit?action=kill_switch.activated')).body.meta.total;
@@ -108,17 +110,17 @@ describe('/api/kill-switch', () => {
     told.mockRestore();
   });
 
-  it('shows in health and metrics, and degrades without failing readiness', async () => {
+  it('shows in health and metrics as degraded, and leaves the service ready', async () => {
     await activate();
     // The look of a moment ago is shared for half a second.
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await sleep(600);
     const { body } = await viewer.request('GET', '/health/detailed');
     expect(body.components.kill_switch).toMatchObject({ status: 'degraded', active: true });
     expect((await app.request('GET', '/ready')).status).toBe(200);
     expect((await app.request('GET', '/metrics')).text).toContain('kill_switch_active 1');
     await deactivate();
     // Scrapes within a second share one look.
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await sleep(1_100);
     expect((await app.request('GET', '/metrics')).text).toContain('kill_switch_active 0');
   });
 
@@ -132,7 +134,6 @@ describe('/api/kill-switch', () => {
       code: 'kill_switch_active',
       extras: { details: { reason: 'a drill' } },
     });
-    await expect(killSwitch.assertInactive()).rejects.toMatchObject({ code: 'kill_switch_active' });
   });
 
   it('counts as active when it cannot be read', async () => {
@@ -142,33 +143,37 @@ describe('/api/kill-switch', () => {
     try {
       expect(await killSwitch.isActive()).toBe(true);
       await expect(killSwitch.renewPermit()).rejects.toThrow();
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      await sleep(1_100);
       expect((await app.request('GET', '/metrics')).text).toContain('kill_switch_active 1');
     } finally {
       await dataSource.query('alter table mislaid rename to kill_switch');
     }
   });
 
-  it('is turned on within two seconds while claims hang on to every connection', async () => {
+  it('is turned on while claims hold every shared connection and do not end', async () => {
     const transactions = app.nest.get(Transactions);
     const killSwitch = app.nest.get(KillSwitch);
-    // The key is known, as that of someone who works with the service all the time.
-    await viewer.request('GET', '/api/kill-switch');
+    // The keys have been used before, as those of people who work with the service all the time.
     await deactivate();
     await analyst.request('GET', '/api/kill-switch');
-    const hanging = Array.from({ length: 12 }, () =>
-      transactions
-        .run(async (tx) => {
-          await killSwitch.claimPermit(tx);
-          await tx.query('select pg_sleep(3)');
-        })
-        .catch(() => undefined),
+    let [holding, isOver] = [0, false];
+    const claims = Array.from({ length: app.nest.get(Settings).databasePoolSize }, () =>
+      transactions.run(async (tx) => {
+        await killSwitch.claimPermit(tx);
+        holding += 1;
+        // Statements in between keep PostgreSQL from ending a transaction that is idle.
+        while (!isOver) await tx.query('select pg_sleep(0.1)');
+        holding -= 1;
+      }),
     );
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const start = performance.now();
-    const { status } = await activate();
-    expect(status).toBe(200);
-    expect(performance.now() - start).toBeLessThan(2_000);
-    await Promise.all(hanging);
+    try {
+      while (holding < claims.length) await sleep(10);
+      const { status } = await activate();
+      expect(status).toBe(200);
+      expect(holding).toBe(claims.length);
+    } finally {
+      isOver = true;
+      await Promise.all(claims);
+    }
   });
 });

@@ -1,15 +1,15 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { HEAD_ACCEPTED } from '../audit-actions.js';
+import { type AuditLog, logOfCommand } from '../audit-log.js';
+import { isGenuine } from '../chain/audit-chain.js';
+import type { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import type { AuditKeys } from '../chain/audit-keys.js';
-import type { AuditLog } from '../audit-log.js';
-import { logOfCommand } from '../writing/log-of-command.js';
-
-export const HEAD_ACCEPTED = 'audit.head_accepted';
 
 /**
- * Takes the trail as it is for the right one: after the restore of a backup, or when its seals were made anew. It is a
- * record in the trail, which nobody can make without the key. Every process that finds it forgets what it witnessed
- * before.
+ * Takes the trail as it is for the right one: after the restore of a backup, or when its seals were made again. The
+ * acceptance is an entry of the trail itself, which nobody can make without the key. Every process that finds the entry
+ * forgets what it had seen of the trail before.
  */
 export async function acceptHead(
   dataSource: DataSource,
@@ -20,7 +20,7 @@ export async function acceptHead(
   await new Transactions(dataSource).run((tx) => recordAcceptance(tx, log, reason));
 }
 
-/** The same in the transaction that makes the trail what it is. */
+/** Accepts the trail in the transaction that makes it what it is. */
 export async function recordAcceptance(tx: Tx, log: AuditLog, reason: string): Promise<void> {
   await log.record(tx, {
     actor: 'system',
@@ -28,4 +28,14 @@ export async function recordAcceptance(tx: Tx, log: AuditLog, reason: string): P
     subject: { type: 'audit', id: 'head' },
     details: { reason },
   });
+}
+
+/** When somebody with the key last accepted the trail, in milliseconds; 0 when nobody has. */
+export async function lastAcceptedAt(
+  manager: EntityManager,
+  chain: AuditChainRepository,
+  keys: AuditKeys,
+): Promise<number> {
+  const row = await chain.lastAcceptance(manager);
+  return row && isGenuine(row, keys.rows) ? row.at.getTime() : 0;
 }

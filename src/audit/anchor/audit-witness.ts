@@ -2,11 +2,12 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { timeOfId } from '../../platform/ids.js';
-import { GENESIS, isGenuine, sameBytes, type SealedPoint } from '../chain/audit-chain.js';
+import { GENESIS, type SealedPoint } from '../chain/audit-chain.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import { AuditKeys } from '../chain/audit-keys.js';
 import { AuditWriter, type WriterCount } from '../writing/audit-writer.js';
 import type { ChainEnd } from '../chain/chain-head.js';
+import { lastAcceptedAt } from './accept-head.js';
 import { describe } from './logged-head.js';
 
 /** A head of the chain that was seen, and when. */
@@ -73,19 +74,13 @@ export class AuditWitness {
   async compareWith(manager: EntityManager, end: ChainEnd): Promise<void> {
     await this.lookForAcceptance(manager, end);
     this.lookedAt = this.clock.now();
-    const honoured = await this.isHonoured(manager, this.last);
-    if (!honoured && !this.wentBack) {
+    const leadsThrough = await this.chain.leadsThrough(manager, this.last);
+    if (!leadsThrough && !this.wentBack) {
       this.logger.error(
         `The audit chain went back: it was seen to reach ${describe(this.last)} and now ends at ${describe(end.lastSeal)}. After the restore of a backup that is right: npm run audit -- accept-head.`,
       );
     }
-    this.wentBack = !honoured;
-  }
-
-  async isHonoured(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
-    if (seq === GENESIS.seq) return true;
-    const present = await this.chain.hashAt(manager, seq);
-    return present !== undefined && sameBytes(present, hash);
+    this.wentBack = !leadsThrough;
   }
 
   /**
@@ -97,9 +92,9 @@ export class AuditWitness {
   }
 
   private async lookForAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
-    const row = await this.chain.lastAcceptance(manager);
-    if (!row || row.at.getTime() <= this.accepted || !isGenuine(row, this.keys.rows)) return;
-    this.accepted = row.at.getTime();
+    const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
+    if (acceptedAt <= this.accepted) return;
+    this.accepted = acceptedAt;
     this.former = this.former.filter(({ writer }) => timeOfId(writer) > this.accepted);
     if (timeOfId(this.writer.id) <= this.accepted) this.writer.startNewId();
     if (this.last.at.getTime() > this.accepted) return;

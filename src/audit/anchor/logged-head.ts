@@ -1,19 +1,33 @@
+import type { EntityManager } from 'typeorm';
 import { hex, sameBytes, type SealedPoint, statementMac } from '../chain/audit-chain.js';
+import { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import type { AuditKeys } from '../chain/audit-keys.js';
 
 const LINE = /ends at (\d{1,19}) ([0-9a-f]{64}), signed ([0-9a-f]{8}) ([0-9a-f]{64})/;
 
-/** A line of the log that says where the chain ends, signed: whoever has no key cannot make one up. */
+/** A line for the log that says where the chain ends. It is signed, so nobody can make one up without the key. */
 export function loggedHead(point: SealedPoint, keys: AuditKeys): string {
   const { id, key } = keys.chain.first;
   const mac = statementMac(key, 'logged-head', fieldsOf(point));
   return `The audit chain ends at ${describe(point)}, signed ${id} ${hex(mac)}.`;
 }
 
-export type ReadHead = { readonly point: SealedPoint } | { readonly fault: string };
+/** In words, why the line proves nothing, or that the trail was changed since; undefined when the trail agrees with it. */
+export async function faultOfLine(
+  manager: EntityManager,
+  keys: AuditKeys,
+  line: string,
+): Promise<string | undefined> {
+  const read = readLoggedHead(line, keys);
+  if ('fault' in read) return `${read.fault}.`;
+  if (await new AuditChainRepository().leadsThrough(manager, read.point)) return undefined;
+  return `The service wrote this line, and the audit trail does not lead through seal ${read.point.seq} as it was then: it was put back or made anew since.`;
+}
 
-/** Takes the sentence alone, or the whole line that it stands in. */
-export function readLoggedHead(line: string, keys: AuditKeys): ReadHead {
+type ReadHead = { readonly point: SealedPoint } | { readonly fault: string };
+
+/** Reads the sentence alone, or the whole line of the log that holds it. */
+function readLoggedHead(line: string, keys: AuditKeys): ReadHead {
   const [, seq, hash, keyId, mac] = LINE.exec(line) ?? [];
   if (!seq || !hash || !keyId || !mac)
     return { fault: 'It does not say where the audit chain ended' };

@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import { GENESIS, HASH_BYTES } from './audit-chain.js';
+import { HEAD_ACCEPTED } from '../audit-actions.js';
 import type { AuditRow } from '../audit-entry.js';
-import { HEAD_ACCEPTED } from '../anchor/accept-head.js';
+import { GENESIS, HASH_BYTES, sameBytes, type SealedPoint } from './audit-chain.js';
+import { AuditChainEntity } from './audit-chain.entity.js';
+import { AuditSealEntity } from './audit-seal.entity.js';
 import type { ChainEnd, ChainHead, Cursor } from './chain-head.js';
 import type { SealingRound } from './sealing-round.js';
 
-/** Rows in one transaction of the sealer: some 20 ms of work, and few to do again when it is killed. */
+// SQL by hand: snapshots and transaction ids of PostgreSQL, which rows are new by them, and a thousand seals at once.
+
+/** Rows in one transaction of the sealer: some 20 ms of work, and few to do again when the sealer is killed. */
 export const PAGE_ROWS = 1_000;
 
 export interface PageRow extends Cursor {
@@ -32,12 +36,12 @@ export interface Seal {
   readonly hash: Buffer;
 }
 
-/** Statements here are planned anew each time, for the sizes that the tables have by then; they run once a second. */
+/** The statements are planned again each time, for the sizes that the tables have by then; they run once a second. */
 @Injectable()
 export class AuditChainRepository {
   /**
-   * One sealer per database, whichever replica it runs in: it holds the row of the head, which nobody can lock who may
-   * not change it. False when another holds it, or when there is no head yet.
+   * Makes sure that one sealer works in a database, whichever replica it runs in: it holds the row of the head, which only
+   * roles that may change the row can lock. False when another sealer holds it, or when there is no head yet.
    */
   async lockHead(tx: Tx): Promise<boolean> {
     const rows = await tx.query<object[]>('select 1 from audit_chain for update skip locked');
@@ -46,22 +50,30 @@ export class AuditChainRepository {
 
   /** The first head of a database, held until the transaction ends; false when another sealer was faster. */
   async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
-    const rows = await tx.query<object[]>(
-      `insert into audit_chain (${HEAD_COLUMNS}) values (${HEAD_PLACES}) on conflict do nothing returning 1`,
-      headValues(head),
-    );
-    return rows.length > 0;
+    const { raw } = await tx
+      .getRepository(AuditChainEntity)
+      .createQueryBuilder()
+      .insert()
+      .values(headColumns(head))
+      .orIgnore()
+      .returning('only_row')
+      .updateEntity(false)
+      .execute();
+    return (raw as object[]).length > 0;
   }
 
   async hashAt(manager: EntityManager, seq: bigint): Promise<Buffer | undefined> {
-    const [seal] = await manager.query<{ hash: Buffer }[]>(
-      'select hash from audit_seals where seq = $1',
-      [seq],
-    );
-    return seal?.hash;
+    return (await manager.getRepository(AuditSealEntity).findOneBy({ seq }))?.hash;
   }
 
-  /** The last record of somebody who accepted the chain as it is; whether it is genuine is for the caller to see. */
+  /** Whether the chain has the seal that was seen; a chain that was put back or made again has not. */
+  async leadsThrough(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
+    if (seq === GENESIS.seq) return true;
+    const present = await this.hashAt(manager, seq);
+    return present !== undefined && sameBytes(present, hash);
+  }
+
+  /** The last entry that says that somebody accepted the chain as it is; the caller checks whether it is genuine. */
   async lastAcceptance(manager: EntityManager): Promise<AuditRow | undefined> {
     const [row] = await manager.query<AuditRow[]>(
       `select ${AUDIT_ROW} from audit_log a where action = '${HEAD_ACCEPTED}' order by id desc limit 1`,
@@ -113,27 +125,22 @@ export class AuditChainRepository {
   }
 
   async writeHead(tx: Tx, head: ChainHead): Promise<void> {
-    await tx.query(
-      `update audit_chain set (${HEAD_COLUMNS}) = row (${HEAD_PLACES})`,
-      headValues(head),
-    );
+    await tx.getRepository(AuditChainEntity).update({ only_row: true }, headColumns(head));
   }
 
   /** The rows that committed and are not sealed. */
   async backlog(manager: EntityManager): Promise<Backlog> {
-    const [chain] = await manager.query<{ sealed_to: string | null }[]>(
-      'select sealed_to::text as sealed_to from audit_chain',
-    );
-    const sealedTo = chain?.sealed_to ?? null;
+    const head = await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
+    const sealedTo = head?.sealed_to ?? null;
     const [row] = await manager.query<{ unsealed: string; oldest: Date | null }[]>(
       `select count(*) as unsealed, min(at) as oldest from audit_log a
-       where ${sealedTo === null ? 'true' : BEYOND} and (select true from audit_seals s where s.audit_id = a.id) is null`,
+       where ${sealedTo === null ? 'true' : BEYOND_SNAPSHOT} and ${NOT_SEALED}`,
       sealedTo === null ? [] : [sealedTo],
     );
     return { unsealed: Number(row?.unsealed ?? 0), oldest: row?.oldest ?? undefined };
   }
 
-  /** Whose transaction holds the head; what PostgreSQL does not show to this role is absent. */
+  /** The session whose transaction holds the head; what PostgreSQL does not show to this role is null. */
   async holderOfHead(manager: EntityManager): Promise<Holder | undefined> {
     const [row] = await manager.query<Holder[]>(
       `select s.pid, s.usename as role, s.application_name as application, s.client_addr::text as address
@@ -146,33 +153,35 @@ export class AuditChainRepository {
   }
 }
 
-/** What a whole row is read as. */
+/** The columns of an AuditRow: the details as the text that their MAC covers. */
 export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
   a.writer, a.written::text as written, a.key_id, a.mac`;
 
-const HEAD_COLUMNS = 'seq, hash, cluster, sealed_to, sealing_to, after_xid, after_id, key_id, mac';
-const HEAD_PLACES = '$1, $2, $3, $4, $5, $6, $7, $8, $9';
-
-function headValues(head: ChainHead): unknown[] {
+function headColumns(head: ChainHead): Omit<AuditChainEntity, 'only_row'> {
   const { seq, hash, cluster, sealedTo, sealingTo, after, keyId, mac } = head;
-  return [
+  return {
     seq,
     hash,
     cluster,
-    sealedTo,
-    sealingTo,
-    after?.xid ?? null,
-    after?.id ?? null,
-    keyId,
+    sealed_to: sealedTo,
+    sealing_to: sealingTo,
+    after_xid: after?.xid ?? null,
+    after_id: after?.id ?? null,
+    key_id: keyId,
     mac,
-  ];
+  };
 }
 
-/** The rows that a snapshot does not see: those from its end on, and those of the transactions that it lists. */
-const BEYOND = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
+/**
+ * The rows that the snapshot of the first parameter does not see: those of transactions from its end on, and those of the
+ * transactions that it lists as running.
+ */
+export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
 
 /** Not EXISTS, which the planner may turn into a pass over all seals; this is one probe of the index for each row. */
-const SEALED = '(select true from audit_seals s where s.audit_id = a.id) is not null as sealed';
+const SEAL_OF_ROW = '(select true from audit_seals s where s.audit_id = a.id)';
+export const NOT_SEALED = `${SEAL_OF_ROW} is null`;
+const SEALED = `${SEAL_OF_ROW} is not null as sealed`;
 
 /**
  * A snapshot does not see the transactions from its xmax on and those that it lists as running. The first are the end
@@ -206,21 +215,14 @@ const END = `
   left join audit_chain c on true
   left join (select seq, hash from audit_seals order by seq desc limit 1) last on true`;
 
-interface EndRow {
+/** The columns of the head are null where there is none yet. */
+interface EndRow extends Omit<AuditChainEntity, 'only_row' | 'seq'> {
   readonly now_snapshot: string;
   readonly now_cluster: string;
   readonly restored: boolean;
   readonly last_seq: string | null;
   readonly last_hash: Buffer | null;
   readonly seq: string | null;
-  readonly hash: Buffer;
-  readonly cluster: string;
-  readonly sealed_to: string | null;
-  readonly sealing_to: string | null;
-  readonly after_xid: string | null;
-  readonly after_id: string | null;
-  readonly key_id: string;
-  readonly mac: Buffer;
 }
 
 function headOf(row: EndRow): ChainHead {

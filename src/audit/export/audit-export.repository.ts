@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { AUDIT_ROW } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
-import type { SealOnPaper } from './audit-export-lines.js';
+
+// SQL by hand: details as the text that MACs cover, PostgreSQL's snapshots, and a scan in parts.
 
 /** Rows may hold some kilobytes each; two pages of them are in memory. */
-const PAGE_ROWS = 100;
+export const PAGE_ROWS = 100;
 const SCANNED_AT_ONCE = 20_000;
 
 /** Ids begin with their time. */
@@ -19,18 +20,12 @@ export interface SeqRange {
   readonly last: bigint;
 }
 
-export interface ExportedSeal {
-  readonly auditId: string;
-  readonly seal: SealOnPaper;
-  readonly row: AuditRow | undefined;
-}
-
-/** Rows and seals never change: what one moment saw can be read in pages of a moment each, however slowly. */
+/** Rows and seals never change. So each page can be read in a statement of its own, however slowly the reader takes them. */
 @Injectable()
 export class AuditExportRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** From the first to the last seal of the rows with such ids. Those between may belong to rows of other times. */
+  /** The first and the last seal of the rows with such ids. Seals in between may belong to rows of other times. */
   async sealsOf({ from, before }: IdRange, upTo: bigint): Promise<SeqRange | undefined> {
     const firsts: bigint[] = [];
     const lasts: bigint[] = [];
@@ -43,21 +38,6 @@ export class AuditExportRepository {
     const [first] = firsts.sort(byNumber);
     const last = lasts.sort(byNumber).at(-1);
     return first === undefined || last === undefined ? undefined : { first, last };
-  }
-
-  async sealedPage(afterSeq: bigint, last: bigint): Promise<ExportedSeal[]> {
-    const rows = await this.dataSource.query<FlatSeal[]>(
-      `select s.seq::text as seq, s.audit_id, s.hash as seal_hash, s.key_id as seal_key_id, row.*
-       from (select * from audit_seals where seq > $1 and seq <= $2 order by seq limit ${PAGE_ROWS}) s
-       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id offset 0) as row on true
-       order by s.seq`,
-      [afterSeq, last],
-    );
-    return rows.map((flat) => ({
-      auditId: flat.audit_id,
-      seal: { seq: flat.seq, hash: flat.seal_hash.toString('hex'), key_id: flat.seal_key_id },
-      row: flat.id === null ? undefined : (flat as AuditRow),
-    }));
   }
 
   /** The rows that had committed by the snapshot and were not sealed by then. */
@@ -77,7 +57,7 @@ export class AuditExportRepository {
   }
 }
 
-/** Part by part, because a statement has little time. */
+/** One part of the range at a time, because the time of a statement is limited. */
 const SCAN = `
   with part as (
     select id from audit_log where id >= $1 and id < $2 order by id limit ${SCANNED_AT_ONCE})
@@ -92,12 +72,4 @@ interface ScannedRow {
   readonly first: string | null;
   readonly last: string | null;
   readonly next: string | null;
-}
-
-interface FlatSeal extends Omit<AuditRow, 'id'> {
-  readonly seq: string;
-  readonly audit_id: string;
-  readonly seal_hash: Buffer;
-  readonly seal_key_id: string;
-  readonly id: string | null;
 }

@@ -5,6 +5,7 @@ import type { Caller } from '../../platform/http/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import type { AuditAttestationEntity } from '../verification/audit-attestation.entity.js';
 import { attestationOf } from '../verification/audit-attestation.js';
 import { GENESIS } from '../chain/audit-chain.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
@@ -17,10 +18,10 @@ import {
   signedHeader,
   textOf,
 } from './audit-export-lines.js';
-import { AuditExportRepository, type IdRange } from './audit-export.repository.js';
+import { AuditExportRepository, type IdRange, PAGE_ROWS } from './audit-export.repository.js';
 import { AuditKeys } from '../chain/audit-keys.js';
 import { AuditLog } from '../audit-log.js';
-import { AuditVerifyRepository } from '../verification/audit-verify.repository.js';
+import { AuditVerifyRepository, type SealedRow } from '../verification/audit-verify.repository.js';
 
 export interface ExportRange {
   readonly from?: Date;
@@ -95,19 +96,14 @@ export class AuditExport {
     const last = BigInt(header.last_seq);
     let sealed = 0;
     for (let seq = BigInt(header.previous.seq); ;) {
-      const page = await this.records.sealedPage(seq, last);
+      const { manager } = this.dataSource;
+      const page = await this.verified.sealsAfter(manager, seq, { last, limit: PAGE_ROWS });
       if (page.length === 0) break;
       const first = seq + 1n;
-      seq = BigInt(page.at(-1)!.seal.seq);
+      seq = page.at(-1)!.seq;
       sealed += page.length;
-      const said = await this.verified.attestationsBetween(this.dataSource.manager, first, seq);
-      yield linesOf(
-        page.map(({ auditId, row, seal }) =>
-          row
-            ? entryLine(row, seal, attestationOf(said, BigInt(seal.seq), this.keys.attestations))
-            : { type: 'removed', id: auditId, seal },
-        ),
-      );
+      const attestations = await this.verified.attestationsBetween(manager, first, seq);
+      yield linesOf(page.map((seal) => this.sealedLine(seal, attestations)));
     }
     let unsealed = 0;
     const headSeq = BigInt(header.head.seq);
@@ -120,6 +116,16 @@ export class AuditExport {
       yield linesOf(page.map((row) => entryLine(row)));
     }
     yield linesOf([signedEnd(this.keys.chain.first, header, { type: 'end', sealed, unsealed })]);
+  }
+
+  private sealedLine(
+    sealed: SealedRow,
+    attestations: readonly AuditAttestationEntity[],
+  ): ExportLine {
+    const seal = { ...onPaper(sealed), key_id: sealed.keyId };
+    if (!sealed.row) return { type: 'removed', id: sealed.auditId, seal };
+    const attestation = attestationOf(attestations, sealed.seq, this.keys.attestations);
+    return entryLine(sealed.row, seal, attestation);
   }
 }
 

@@ -8,14 +8,8 @@ import {
   sameBytes,
   type SealedPoint,
 } from '../chain/audit-chain.js';
+import type { AuditAttestationEntity } from './audit-attestation.entity.js';
 import type { AuditRow } from '../audit-entry.js';
-
-/** What a later key says about a range of seals: one MAC for each, in their order. */
-export interface Attestation {
-  readonly firstSeq: bigint;
-  readonly macs: Buffer;
-  readonly keyId: string;
-}
 
 /** Verified with the keys of that time, or taken as it was found because its key was lost. */
 export type Attested = 'genuine' | 'taken_over';
@@ -58,21 +52,21 @@ export function attestationMac(
   ]);
 }
 
-function macFor({ firstSeq, macs }: Attestation, seq: bigint): Buffer | undefined {
-  const at = Number(seq - firstSeq) * HASH_BYTES;
+function macFor({ first_seq, macs }: AuditAttestationEntity, seq: bigint): Buffer | undefined {
+  const at = Number(seq - first_seq) * HASH_BYTES;
   const mac = at < 0 ? NOT_ATTESTED : macs.subarray(at, at + HASH_BYTES);
   return mac.length < HASH_BYTES || mac.equals(NOT_ATTESTED) ? undefined : mac;
 }
 
 /** What is said about the seal by a key that is there. */
 export function attestationOf(
-  attestations: readonly Attestation[],
+  attestations: readonly AuditAttestationEntity[],
   seq: bigint,
   keys: KeyRing,
 ): SealAttestation | undefined {
   for (const attestation of attestations) {
-    const mac = keys.find(attestation.keyId) && macFor(attestation, seq);
-    if (mac) return { keyId: attestation.keyId, mac };
+    const mac = keys.find(attestation.key_id) && macFor(attestation, seq);
+    if (mac) return { keyId: attestation.key_id, mac };
   }
   return undefined;
 }

@@ -35,6 +35,7 @@ export class AlteredTrailError extends Error {}
 export class AuditResealing {
   private readonly transactions: Transactions;
   private readonly chain = new AuditChainRepository();
+  private readonly records = new AuditVerifyRepository();
   private readonly sealer: AuditSealer;
   private readonly walk: SealWalk;
   private readonly verifier: AuditVerifier;
@@ -48,10 +49,16 @@ export class AuditResealing {
     this.transactions = new Transactions(dataSource);
     const clock = new Clock();
     const witness = new AuditWitness(this.chain, keys, new AuditWriter(), clock);
-    const records = new AuditVerifyRepository();
     this.sealer = new AuditSealer(this.transactions, this.chain, keys, witness);
-    this.walk = new SealWalk(records, keys);
-    this.verifier = new AuditVerifier(this.transactions, this.chain, records, keys, witness, clock);
+    this.walk = new SealWalk(this.records, keys);
+    this.verifier = new AuditVerifier(
+      this.transactions,
+      this.chain,
+      this.records,
+      keys,
+      witness,
+      clock,
+    );
   }
 
   async run(): Promise<Resealed> {
@@ -68,7 +75,8 @@ export class AuditResealing {
         ({ verdict }) => verdict !== 'genuine' && verdict !== 'altered',
       ).length;
     }
-    if (await this.hasUnsealedOfOthers()) {
+    const { manager } = this.dataSource;
+    if (await this.records.hasUnsealedOf(manager, this.lost, this.keys.rows.first.id)) {
       throw new AlteredTrailError(
         'Entries of an older key still wait to be sealed: run this again.',
       );
@@ -110,12 +118,12 @@ export class AuditResealing {
       const how = verdict === 'genuine' ? 'genuine' : 'taken_over';
       macs[Number(seal.seq - first)] = attestationMac(key, how, previous, seal, seal.row);
     }
-    await this.dataSource.query(
-      `insert into audit_attestations (first_seq, last_seq, macs, key_id) values ($1, $2, $3, $4)
-       on conflict on constraint pk_audit_attestations do update
-         set last_seq = excluded.last_seq, macs = excluded.macs, key_id = excluded.key_id`,
-      [first, last, Buffer.concat(macs), id],
-    );
+    await this.records.writeAttestation(this.dataSource.manager, {
+      first_seq: first,
+      last_seq: last,
+      macs: Buffer.concat(macs),
+      key_id: id,
+    });
     return needed.length;
   }
 
@@ -160,16 +168,5 @@ export class AuditResealing {
     const point = isLost ? lastSeal : head;
     await this.chain.writeHead(tx, signHead(this.keys.chain.first, point, head));
     return true;
-  }
-
-  private async hasUnsealedOfOthers(): Promise<boolean> {
-    const [row] = await this.dataSource.query<{ found: boolean }[]>(
-      `select exists (
-         select from audit_log a
-         where case when $2::text[] = '{}' then key_id <> $1 else key_id = any ($2) end
-           and not exists (select from audit_seals s where s.audit_id = a.id)) as found`,
-      [this.keys.rows.first.id, this.lost],
-    );
-    return row?.found === true;
   }
 }

@@ -7,6 +7,7 @@ import { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import { AuditKeys } from '../chain/audit-keys.js';
 import { WriterTally } from './writer-tally.js';
 import { AuditVerifyRepository } from './audit-verify.repository.js';
+import { lastAcceptedAt } from '../anchor/accept-head.js';
 import { AuditWitness, type Testimony } from '../anchor/audit-witness.js';
 import { faultOfEnd } from '../chain/chain-head.js';
 import { SealWalk } from './seal-walk.js';
@@ -69,30 +70,25 @@ export class AuditVerifier {
   private async look(manager: EntityManager, { head, writers }: Testimony): Promise<Verification> {
     const end = await this.chain.readEnd(manager);
     const fault = faultOfEnd(end, this.keys.chain);
-    const acceptedAt = await this.acceptedAt(manager);
+    const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
     const tally = new WriterTally();
     const seals = await this.walkSeals(manager, tally);
     const sealedTo = end.restored ? null : (end.head?.sealedTo ?? null);
     const rest = await this.walkUnsealed(manager, sealedTo, tally);
     const invalidId = seals.invalidId ?? rest.invalidId;
     const rewound =
-      head.at.getTime() > acceptedAt && !(await this.witness.isHonoured(manager, head));
+      head.at.getTime() > acceptedAt && !(await this.chain.leadsThrough(manager, head));
     // A row that is there and changed is not missing, and a walk that stopped has not counted to the end.
     const missing = invalidId === undefined ? tally.missing(writers, acceptedAt) : 0;
     return {
       valid: fault === undefined && invalidId === undefined && !rewound && missing === 0,
       checked: seals.count,
       unsealed: rest.count,
-      ...(seals.takenOver > 0 && { taken_over: seals.takenOver }),
+      taken_over: seals.takenOver || undefined,
       first_invalid_id: invalidId,
-      ...(rewound && { head_rewound: true }),
-      ...(missing > 0 && { missing }),
+      head_rewound: rewound || undefined,
+      missing: missing || undefined,
     };
-  }
-
-  private async acceptedAt(manager: EntityManager): Promise<number> {
-    const row = await this.chain.lastAcceptance(manager);
-    return row && isGenuine(row, this.keys.rows) ? row.at.getTime() : 0;
   }
 
   private async walkSeals(manager: EntityManager, tally: WriterTally): Promise<SealedWalk> {

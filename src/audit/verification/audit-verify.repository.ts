@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
-import type { Attestation } from './audit-attestation.js';
-import { AUDIT_ROW } from '../chain/audit-chain.repository.js';
+import { type EntityManager, LessThanOrEqual, MoreThanOrEqual } from 'typeorm';
+import { AuditAttestationEntity } from './audit-attestation.entity.js';
+import { AUDIT_ROW, NOT_SEALED } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
 
-/** Two hashes each, so that a page holds the event loop for a few milliseconds. */
+// SQL by hand: details as the text that MACs cover, seals joined to rows page by page, and PostgreSQL's snapshots.
+
+/** Each seal takes two hashes, so that judging a page holds the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
 
-/** Keeps the planner from reading a whole table for a page of it, whatever it believes about their sizes. */
+/** The largest number that a seal can have. */
+const LAST_SEQ = 2n ** 63n - 1n;
+
+/** Keeps the planner from reading a whole table for a page of it, however large it takes the tables for. */
 const BY_INDEX = 'offset 0';
 
 export interface SealedRow {
@@ -20,20 +25,24 @@ export interface SealedRow {
 }
 
 export interface UnsealedRow extends AuditRow {
-  /** The sealer has looked past it. */
+  /** The sealer has gone past it: it should have a seal. */
   readonly overdue: boolean;
 }
 
 @Injectable()
 export class AuditVerifyRepository {
-  async sealsAfter(manager: EntityManager, seq: bigint): Promise<SealedRow[]> {
+  /** The seals that follow the given number, each with its row. */
+  async sealsAfter(
+    manager: EntityManager,
+    seq: bigint,
+    { last = LAST_SEQ, limit = PAGE_SEALS } = {},
+  ): Promise<SealedRow[]> {
     const rows = await manager.query<FlatSeal[]>(
       `select s.seq::text as seq, s.audit_id, s.hash as seal_hash, s.key_id as seal_key_id, row.*
-       from (select * from audit_seals
-             where seq > $1 order by seq limit ${PAGE_SEALS}) s
+       from (select * from audit_seals where seq > $1 and seq <= $2 order by seq limit $3) s
        left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id ${BY_INDEX}) as row on true
        order by s.seq`,
-      [seq],
+      [seq, last, limit],
     );
     return rows.map((flat) => ({
       seq: BigInt(flat.seq),
@@ -48,19 +57,21 @@ export class AuditVerifyRepository {
     manager: EntityManager,
     first: bigint,
     last: bigint,
-  ): Promise<Attestation[]> {
-    const rows = await manager.query<FlatAttestation[]>(
-      `select first_seq::text as first_seq, macs, key_id from audit_attestations
-       where first_seq <= $2 and last_seq >= $1`,
-      [first, last],
-    );
-    return rows.map(({ first_seq, macs, key_id }) => ({
-      firstSeq: BigInt(first_seq),
-      macs,
-      keyId: key_id,
-    }));
+  ): Promise<AuditAttestationEntity[]> {
+    return await manager
+      .getRepository(AuditAttestationEntity)
+      .findBy({ first_seq: LessThanOrEqual(last), last_seq: MoreThanOrEqual(first) });
   }
 
+  /** Replaces what was said about the same seals before. */
+  async writeAttestation(
+    manager: EntityManager,
+    attestation: AuditAttestationEntity,
+  ): Promise<void> {
+    await manager.getRepository(AuditAttestationEntity).upsert(attestation, ['first_seq']);
+  }
+
+  /** Those of the given rows that have no seal. */
   async unsealedAmong(
     manager: EntityManager,
     ids: readonly string[],
@@ -70,17 +81,27 @@ export class AuditVerifyRepository {
       `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
        from audit_log a
        where a.id = any ($1::uuid[])
-         and (select true from audit_seals s where s.audit_id = a.id) is null
+         and ${NOT_SEALED}
        order by a.id`,
       [ids, sealedTo],
     );
   }
-}
 
-interface FlatAttestation {
-  readonly first_seq: string;
-  readonly macs: Buffer;
-  readonly key_id: string;
+  /** Whether a row that is not sealed was signed with one of the keys; without keys: with any other than the present. */
+  async hasUnsealedOf(
+    manager: EntityManager,
+    keyIds: readonly string[],
+    presentId: string,
+  ): Promise<boolean> {
+    const [row] = await manager.query<{ found: boolean }[]>(
+      `select exists (
+         select from audit_log a
+         where case when $2::text[] = '{}' then key_id <> $1 else key_id = any ($2) end
+           and not exists (select from audit_seals s where s.audit_id = a.id)) as found`,
+      [presentId, keyIds],
+    );
+    return row?.found === true;
+  }
 }
 
 interface FlatSeal extends Omit<AuditRow, 'id'> {

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { type Attestation, attestationOf, attestedAs } from './audit-attestation.js';
+import { attestationOf, attestedAs } from './audit-attestation.js';
 import { GENESIS, isGenuine, nextSeal, sameBytes, type SealedPoint } from '../chain/audit-chain.js';
+import type { AuditAttestationEntity } from './audit-attestation.entity.js';
 import type { AuditRow } from '../audit-entry.js';
 import type { AuditKeys } from '../chain/audit-keys.js';
 import type { AuditVerifyRepository, SealedRow } from './audit-verify.repository.js';
@@ -41,7 +42,7 @@ export class SealWalk {
   private judge(
     previous: SealedPoint,
     seal: SealedRow,
-    attestations: readonly Attestation[],
+    attestations: readonly AuditAttestationEntity[],
   ): JudgedSeal {
     const { row, seq } = seal;
     if (!row || seq !== previous.seq + 1n) return { seal, previous, verdict: 'altered' };

@@ -1,5 +1,6 @@
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
 import type { Pool, PoolConfig } from 'pg';
+import { PG_SNAPSHOT, XID8 } from './column-types.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 
 export const MIGRATIONS_TABLE = 'schema_migrations';
@@ -18,7 +19,7 @@ export function createDataSource(
   connection: PoolConfig,
   onPoolError: (error: Error) => void = () => undefined,
 ): DataSource {
-  return new DataSource({
+  const dataSource = new DataSource({
     type: 'postgres',
     entities: schema.entities as never[],
     migrations: schema.migrations as never[],
@@ -31,14 +32,16 @@ export function createDataSource(
     poolErrorHandler: onPoolError,
     extra: connection,
   });
+  dataSource.driver.supportedDataTypes.push(XID8, PG_SNAPSHOT);
+  return dataSource;
 }
 
-/** The pool under TypeORM, for hot paths: TypeORM does not name statements, so PostgreSQL would plan each anew. */
+/** The pool under TypeORM, for hot paths: TypeORM does not name statements, so PostgreSQL would plan each one again. */
 export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as PostgresDriver).master as Pool;
 }
 
-/** How the pool under TypeORM connects, for the few who need a connection of their own (LISTEN, the job queue). */
+/** How the pool under TypeORM connects, for those who open connections of their own: the job queue, the kill switch. */
 export function connectionOf(dataSource: DataSource): PoolConfig {
   return (dataSource.options as { extra?: PoolConfig }).extra ?? {};
 }

@@ -58,16 +58,16 @@ ActionsRepository.prototype.insert = slowly(ActionsRepository.prototype.insert);
 const { ClaimRepository } = compiled('actions/execution/claim.repository.js');
 ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim);
 
-const { SwitchLock } = compiled('kill-switch/switch-lock.js');
+const { KillSwitchRepository } = compiled('kill-switch/kill-switch.repository.js');
 let locked = false;
-const { lockExclusively } = SwitchLock.prototype;
-SwitchLock.prototype.lockExclusively = async function watchedLock(tx) {
+const { lockExclusively } = KillSwitchRepository.prototype;
+KillSwitchRepository.prototype.lockExclusively = async function watchedLock(tx) {
   locked = faults.has('lock') || (await lockExclusively.call(this, tx));
   return locked;
 };
-if (faults.has('lock')) SwitchLock.prototype.lockShared = async () => undefined;
+if (faults.has('lock')) KillSwitchRepository.prototype.lockShared = async () => undefined;
 
-const { EarlierPermits } = compiled('kill-switch/settling.js');
+const { EarlierPermits } = compiled('kill-switch/kill-switch-activation.js');
 const { waitUntilLapsed } = EarlierPermits.prototype;
 EarlierPermits.prototype.waitUntilLapsed = async function watchedCommit(age) {
   tell({ kind: 'activated', at: now(), locked });

@@ -14,9 +14,10 @@ import { KillSwitchRepository } from '../../../src/kill-switch/kill-switch.repos
 import { KillSwitchService } from '../../../src/kill-switch/kill-switch.service.js';
 import { PermitLapsed } from '../../../src/kill-switch/permit.js';
 import { ReservedConnections } from '../../../src/platform/database/reserved-connections.js';
-import { EarlierPermits } from '../../../src/kill-switch/settling.js';
-import { SwitchLock } from '../../../src/kill-switch/switch-lock.js';
-import { KillSwitchActivation } from '../../../src/kill-switch/kill-switch-activation.js';
+import {
+  EarlierPermits,
+  KillSwitchActivation,
+} from '../../../src/kill-switch/kill-switch-activation.js';
 import type { HistoryRecord } from './history.js';
 
 const NOBODY = { name: 'test', begin: () => Promise.resolve() };
@@ -24,7 +25,7 @@ const SILENT_AUDIT = { record: async () => undefined } as unknown as AuditLog;
 const SILENT_EVENTS = { record: async () => undefined } as unknown as DomainEvents;
 
 export interface Parts {
-  readonly lock: SwitchLock;
+  readonly Repository: typeof KillSwitchRepository;
   readonly earlierPermits: EarlierPermits;
 }
 
@@ -40,10 +41,10 @@ export class SwitchReplica {
   private constructor(
     readonly number: number,
     private readonly dataSource: DataSource,
-    { lock, earlierPermits }: Parts,
+    { Repository, earlierPermits }: Parts,
     private readonly history: HistoryRecord[],
   ) {
-    const states = new KillSwitchRepository(new Statements(dataSource));
+    const repository = new Repository(dataSource, new Statements(dataSource));
     this.transactions = new Transactions(dataSource);
     this.connections = new ReservedConnections(dataSource);
     const watched: EarlierPermits = {
@@ -52,11 +53,10 @@ export class SwitchReplica {
         await earlierPermits.waitUntilLapsed(age);
       },
     };
-    this.killSwitch = new KillSwitchService(this.transactions, states, lock, this.work);
+    this.killSwitch = new KillSwitchService(this.transactions, repository, this.work);
     this.activation = new KillSwitchActivation(
       this.connections,
-      states,
-      lock,
+      repository,
       watched,
       this.work,
       SILENT_AUDIT,
@@ -69,7 +69,7 @@ export class SwitchReplica {
     url: string,
     history: HistoryRecord[],
     {
-      lock = new SwitchLock(),
+      Repository = KillSwitchRepository,
       earlierPermits = new EarlierPermits(),
       poolSize = 8,
     }: Partial<Parts> & {
@@ -79,17 +79,16 @@ export class SwitchReplica {
     const settings = loadSettings({ DATABASE_POOL_SIZE: String(poolSize) });
     const dataSource = createDataSource(schema, connectionOptions(url, settings));
     await dataSource.initialize();
-    const replica = new SwitchReplica(number, dataSource, { lock, earlierPermits }, history);
+    const replica = new SwitchReplica(number, dataSource, { Repository, earlierPermits }, history);
     await replica.connections.onApplicationBootstrap();
     return replica;
   }
 
-  async activate(): Promise<number> {
+  async activate(): Promise<void> {
     const asked = performance.now();
     await this.activation.activate(NOBODY, 'a test', {});
     const answered = performance.now();
     this.history.push({ kind: 'activation', asked, committed: this.committed, answered });
-    return answered - asked;
   }
 
   async deactivate(): Promise<void> {

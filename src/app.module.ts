@@ -11,6 +11,7 @@ import { AuthenticationGuard } from './auth/guards/authentication.guard.js';
 import { RoleGuard } from './auth/guards/role.guard.js';
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
 import { PlatformModule } from './platform/platform.module.js';
+import { RefusalFilter } from './auth/refusals/refusal.filter.js';
 import { BodyGuard } from './platform/http/body.guard.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { HeaderGuard } from './platform/http/header.guard.js';
@@ -82,7 +83,9 @@ export class AppModule {
         { provide: APP_GUARD, useClass: InputGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },
         { provide: APP_PIPE, useFactory: createValidationPipe },
+        // Nest asks the last filter first.
         { provide: APP_FILTER, useClass: ErrorFilter },
+        { provide: APP_FILTER, useClass: RefusalFilter },
       ],
     };
   }

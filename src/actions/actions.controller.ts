@@ -1,10 +1,8 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
-import { Refusals } from '../auth/refusals/refusals.js';
-import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
@@ -40,7 +38,6 @@ export class ActionsController {
     private readonly actions: ActionsService,
     private readonly rollbacks: RollbackService,
     private readonly runs: AwaitedRuns,
-    private readonly refusals: Refusals,
   ) {}
 
   @Get()
@@ -155,15 +152,13 @@ export class ActionsController {
     @Body() { reason }: RollBackActionDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RolledBackActionDto> {
     const remember = idempotency.remember(RolledBackActionDto.from, {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const rollingBack = this.rollbacks.rollBack(caller, actionIdOf(id), reason, remember);
-    const rollback = await tellRefusals(rollingBack, this.refusals, caller, request);
+    const rollback = await this.rollbacks.rollBack(caller, actionIdOf(id), reason, remember);
     void reply.status(statusOfExecution(rollback));
     return RolledBackActionDto.from(rollback);
   }

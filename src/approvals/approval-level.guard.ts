@@ -12,10 +12,8 @@ import type { FastifyRequest } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
 import { RequiredLevels } from '../actions/policy/required-levels.js';
 import { ActionsService } from '../actions/actions.service.js';
-import { InsufficientApprovalLevelError } from '../auth/authorisation.js';
+import { requireApprovalLevel } from '../auth/authorisation.js';
 import { type Principal } from '../auth/principal.js';
-import { approvalLevelOf, levelReaches } from '../platform/access/roles.js';
-import { Refusals } from '../auth/refusals/refusals.js';
 import '../platform/http/request.js';
 import { createValidationPipe } from '../platform/validation/validation.pipe.js';
 
@@ -42,7 +40,6 @@ export class ApprovalLevelGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly actions: ActionsService,
     private readonly levels: RequiredLevels,
-    private readonly refusals: Refusals,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -51,13 +48,9 @@ export class ApprovalLevelGuard implements CanActivate {
     if (!(await this.isWellFormed(request, body))) return true;
     const { id } = request.params as { id: string };
     const action = await this.actions.get(actionIdOf(id));
-    const level =
-      kind === 'approve' ? this.levels.forDecision(action) : (action.approvalLevel ?? 'none');
-    const caller = request.caller as Principal;
-    const own = approvalLevelOf(caller.role);
-    if (levelReaches(own, level)) return true;
-    await this.refusals.level(caller, level, request);
-    throw new InsufficientApprovalLevelError(level, own);
+    const level = kind === 'approve' ? this.levels.forDecision(action) : (action.approvalLevel ?? 'none');
+    requireApprovalLevel(request.caller as Principal, level);
+    return true;
   }
 
   private async isWellFormed(request: FastifyRequest, metatype: Type): Promise<boolean> {

@@ -1,12 +1,10 @@
-import { Body, Controller, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { actionIdOf } from '../actions/action-id.js';
 import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
-import { Refusals } from '../auth/refusals/refusals.js';
-import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
@@ -32,7 +30,6 @@ export class ApprovalsController {
   constructor(
     private readonly approvals: ApprovalsService,
     private readonly runs: AwaitedRuns,
-    private readonly refusals: Refusals,
   ) {}
 
   /**
@@ -69,7 +66,6 @@ export class ApprovalsController {
     @Body() body: ApproveActionDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApprovedActionDto> {
     const remember = idempotency.remember(ApprovedActionDto.from, {
@@ -77,8 +73,7 @@ export class ApprovalsController {
       provisionalForMs: this.runs.answeredWithinMs,
     });
     const wanted = ApproveActionDto.toApproval(body);
-    const approval = this.approvals.approve(caller, actionIdOf(id), wanted, remember);
-    const action = await tellRefusals(approval, this.refusals, caller, request);
+    const action = await this.approvals.approve(caller, actionIdOf(id), wanted, remember);
     void reply.status(statusOfApproval(action));
     return ApprovedActionDto.from(action);
   }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Action } from '../actions/action.js';
 import { ActionsService } from '../actions/actions.service.js';
-import { OwnRequestError, requireApprovalLevel } from '../auth/authorisation.js';
+import { requireApprovalLevel } from '../auth/authorisation.js';
 import { RequiredLevels } from '../actions/policy/required-levels.js';
 import { ActionDecisions, type LockedAction } from '../actions/requests/action-decisions.js';
 import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
+import { OwnRequestError } from '../auth/auth.errors.js';
 import type { Principal } from '../auth/principal.js';
 import type { ApprovalLevel } from '../platform/access/roles.js';
 import { SamePerson } from '../auth/principals/same-person.js';
@@ -101,7 +102,7 @@ export class ApprovalsService {
   /** Rejecting one's own request is always allowed: it harms nobody. */
   private async requireOther(tx: Tx, caller: Principal, { requestedBy }: Action): Promise<void> {
     if (!this.settings.approvalFourEyes) return;
-    if (await this.persons.isSamePerson(tx, caller, requestedBy)) throw new OwnRequestError();
+    if (await this.persons.isSamePerson(tx, caller, requestedBy)) throw new OwnRequestError(caller);
   }
 
   private decided(tx: Tx, after: Action): Action {

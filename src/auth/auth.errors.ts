@@ -1,18 +1,12 @@
-import type { Role } from '../platform/access/roles.js';
-import { AppError } from '../platform/errors/app-error.js';
+import type { AuditAction } from '../audit/audit-actions.js';
+import type { ApprovalLevel, Role } from '../platform/access/roles.js';
+import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
+import type { Principal } from './principal.js';
 
-/** One error for every reason, so that it tells nothing to whoever guesses. */
+/** One error for every reason: whoever guesses does not learn how far the guess came. */
 export class UnauthorizedError extends AppError {
   constructor(message = 'A valid API key or session is required.') {
     super('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } });
-  }
-}
-
-export class RoleTooLowError extends AppError {
-  constructor(required: Role) {
-    super('forbidden', `This needs the role ${required} or one above it.`, {
-      details: { required_role: required },
-    });
   }
 }
 
@@ -24,7 +18,7 @@ export class TooManyFailuresError extends AppError {
   }
 }
 
-/** The same for a name that no user has, and for the current password of who is logged in. */
+/** The same for a user name that nobody has, and for the current password of somebody who is logged in. */
 export class AccountThrottledError extends AppError {
   constructor(retryAfterSeconds: number) {
     super(
@@ -35,7 +29,7 @@ export class AccountThrottledError extends AppError {
   }
 }
 
-/** @param why continues a sentence that begins with the field's name */
+/** @param why the rest of a sentence that begins with the name of the field */
 export class WeakPasswordError extends AppError {
   constructor(field: string, why: string) {
     const message = `${field} ${why}.`;
@@ -51,18 +45,82 @@ export class InvalidCredentialsError extends AppError {
   }
 }
 
-/** For who is logged in, and named nobody. */
+/** Somebody who is logged in gave no user name, so that the message speaks of the password alone. */
 export class WrongCurrentPasswordError extends InvalidCredentialsError {
   constructor() {
     super('The current password is wrong.');
   }
 }
 
+const FROM_ANOTHER_SITE =
+  'The request comes from another site, or does not tell that it comes from this one.';
+
+/** A page of another site would log its visitor in or out. */
 export class CrossOriginError extends AppError {
   constructor() {
+    super('forbidden', FROM_ANOTHER_SITE);
+  }
+}
+
+/** What the audit trail says of a caller who was refused, beside the route and the address. */
+export interface CallerRefusal {
+  readonly action: AuditAction;
+  readonly actor: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Somebody who is known may not do this. RefusalFilter writes it into the audit trail, wherever it was thrown. */
+export abstract class CallerRefusedError extends AppError {
+  protected constructor(
+    readonly refusal: CallerRefusal,
+    code: AppError['code'],
+    message: string,
+    extras?: ErrorExtras,
+  ) {
+    super(code, message, extras);
+  }
+}
+
+export class RoleTooLowError extends CallerRefusedError {
+  constructor({ name, role }: Pick<Principal, 'name' | 'role'>, required: Role) {
     super(
+      { action: 'auth.role_refused', actor: name, details: { role, required_role: required } },
       'forbidden',
-      'The request comes from another site, or does not tell that it comes from this one.',
+      `This needs the role ${required} or one above it.`,
+      { details: { required_role: required } },
     );
+  }
+}
+
+export class InsufficientApprovalLevelError extends CallerRefusedError {
+  constructor(
+    { name, role }: Pick<Principal, 'name' | 'role'>,
+    own: ApprovalLevel,
+    required: ApprovalLevel,
+  ) {
+    super(
+      { action: 'auth.level_refused', actor: name, details: { role, required_level: required } },
+      'insufficient_approval_level',
+      `This needs approval level ${required}; yours is ${own}.`,
+      { fields: { required_level: required, your_level: own } },
+    );
+  }
+}
+
+/** Where four eyes are wanted: a user and the keys that the user made are one person, who has one pair of eyes. */
+export class OwnRequestError extends CallerRefusedError {
+  constructor({ name }: Pick<Principal, 'name'>) {
+    super(
+      { action: 'auth.own_request_refused', actor: name },
+      'forbidden',
+      'Nobody may approve what they requested themselves.',
+    );
+  }
+}
+
+/** A page of another site would act with the session of its visitor. */
+export class CrossOriginSessionError extends CallerRefusedError {
+  constructor(username: string) {
+    super({ action: 'auth.cross_origin_refused', actor: username }, 'forbidden', FROM_ANOTHER_SITE);
   }
 }

@@ -4,7 +4,6 @@ import { Counter } from 'prom-client';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
-import type { Role } from '../platform/access/roles.js';
 import { Clock } from '../platform/clock.js';
 import { newId } from '../platform/ids.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
@@ -15,9 +14,6 @@ import { INCIDENT_EVENTS, incidentEvent } from './change-records.js';
 import { incidentNumber } from './incident-number.js';
 import { IncidentInsertRepository, type InsertedIncident, type Insertion, type Numbers } from './records/incident-insert.repository.js';
 import { type CreatedIncident, KNOWN_INCIDENT_TYPES, type NewIncident } from './incident.js';
-
-/** From this role upward, as the controller requires. */
-const CREATOR: Role = 'analyst';
 
 interface Wanted {
   readonly caller: Principal;
@@ -71,7 +67,7 @@ export class IncidentCreation {
     const insertion = this.insertionOf(
       rows.map(({ caller, incident }) => this.rowOf(incident, caller.name)),
     );
-    const numbers = await this.writes.insertAllFor(callers, CREATOR, insertion);
+    const numbers = await this.writes.insertAllFor(callers, insertion);
     const [first, ...others] = rows;
     if (numbers.size > 0) {
       this.told(insertion);

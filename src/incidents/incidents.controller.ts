@@ -8,15 +8,12 @@ import {
   Post,
   Put,
   Query,
-  Req,
   Res,
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
-import { Refusals } from '../auth/refusals/refusals.js';
-import { tellRefusals } from '../auth/refusals/tell-refusals.js';
 import { Requires } from '../platform/access/access.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import { AnyKeysIn } from '../platform/http/handler-options.js';
@@ -42,10 +39,7 @@ import { IncidentsService } from './incidents.service.js';
 @Controller('api/incidents')
 @Requires('viewer')
 export class IncidentsController {
-  constructor(
-    private readonly incidents: IncidentsService,
-    private readonly refusals: Refusals,
-  ) {}
+  constructor(private readonly incidents: IncidentsService) {}
 
   @Post()
   @Requires('analyst')
@@ -111,12 +105,10 @@ export class IncidentsController {
     @Body() body: UpdateIncidentDto,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const change = UpdateIncidentDto.toChange(body);
-    const updating = this.incidents.update(caller, id, change, condition);
-    const incident = await tellRefusals(updating, this.refusals, caller, request);
+    const incident = await this.incidents.update(caller, id, change, condition);
     setEtag(reply, incident.version);
     return IncidentDto.envelopeOf(incident);
   }

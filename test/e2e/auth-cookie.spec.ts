@@ -24,7 +24,7 @@ describe('The cookie of a session', () => {
     (await app.request('GET', '/api/me', { headers })).status;
   const tokenIn = (cookie: string) => /=([^;]+)/.exec(cookie)![1]!;
 
-  it('is bound to this host and to https wherever the connection is https', async () => {
+  it('is bound to this host and to https when the connection is https', async () => {
     const cookies = await logIn(HTTPS);
     expect(cookies).toHaveLength(1);
     expect(cookies[0]).toMatch(
@@ -37,7 +37,7 @@ describe('The cookie of a session', () => {
     expect((await logIn({}))[0]).toMatch(/^its_session=\S+ Path=\/; HttpOnly; SameSite=Lax$/);
   });
 
-  it('counts under the one name of its connection: a neighbour cannot plant the other', async () => {
+  it('counts under one name for each kind of connection, so that a neighbouring host cannot plant one', async () => {
     const secure = tokenIn((await logIn(HTTPS))[0]!);
     const plain = tokenIn((await logIn({}))[0]!);
     expect(await statusWith({ ...HTTPS, cookie: `its_session=${plain}` })).toBe(401);
@@ -46,7 +46,7 @@ describe('The cookie of a session', () => {
     expect(await statusWith({ ...HTTPS, cookie: both })).toBe(200);
   });
 
-  it('is taken away by the logout, which ends the session', async () => {
+  it('is removed by the logout, which ends the session', async () => {
     const cookie = (await logIn(HTTPS))[0]!.split(';')[0]!;
     const out = await app.request('POST', '/logout', { headers: { ...HTTPS, cookie } });
     expect(out.headers['set-cookie']).toEqual([
@@ -57,7 +57,7 @@ describe('The cookie of a session', () => {
     expect(await statusWith({ ...HTTPS, cookie })).toBe(401);
   });
 
-  it('that a browser brings to the login ends there', async () => {
+  it('loses its session when the browser brings it to a login', async () => {
     const cookie = (await logIn(HTTPS))[0]!.split(';')[0]!;
     await logIn({ ...HTTPS, cookie });
     expect(await statusWith({ ...HTTPS, cookie })).toBe(401);

@@ -18,7 +18,7 @@ describe('Credentials', () => {
   const me = (authorization: string) =>
     app.request('GET', '/api/me', { headers: { authorization } });
 
-  it('tell who one is', async () => {
+  it('tell who makes the request', async () => {
     const answer = await key.client.request('GET', '/api/me');
     expect(answer.body).toEqual({
       data: {
@@ -38,7 +38,7 @@ describe('Credentials', () => {
     ['in upper case', (text: string) => `BEARER ${text}`],
     ['after several spaces', (text: string) => `Bearer   ${text}`],
     ['with white space around', (text: string) => `  Bearer ${text}  `],
-  ])('are taken %s', async (_, header) => {
+  ])('are accepted when they are written %s', async (_, header) => {
     expect((await me(header(key.key))).status).toBe(200);
   });
 
@@ -64,7 +64,7 @@ describe('Credentials', () => {
     ['far too much', (text: string) => `Bearer ${text}${'x'.repeat(6_000)}`],
     ['letters beyond ASCII', () => 'Bearer its_\u00e9\u00e9'],
     ['SQL', () => `Bearer its_'or'1=1_${'A'.repeat(43)}`],
-  ])('are refused as %s', async (_, header) => {
+  ])('are refused when they come as %s', async (_, header) => {
     const answer = await me(header(key.key));
     expect(answer.status).toBe(401);
     expect(answer.body.error.code).toBe('unauthorized');
@@ -80,7 +80,7 @@ describe('Credentials', () => {
     expect(status).toBe(401);
   });
 
-  it('with NUL in them are no request at all', async () => {
+  it('make the request malformed when they contain NUL', async () => {
     const status = await raw(
       app,
       `GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.key}\0\r\nConnection: close\r\n\r\n`,
@@ -88,12 +88,12 @@ describe('Credentials', () => {
     expect(status).toBe(400);
   });
 
-  it('are no query parameter', async () => {
+  it('are not accepted in a query parameter', async () => {
     const answer = await app.request('GET', `/api/me?access_token=${key.key}&api_key=${key.key}`);
     expect(answer.status).toBe(401);
   });
 
-  it('come before everything else that is wrong', async () => {
+  it('are judged before everything else that is wrong', async () => {
     const answer = await app.request('POST', '/api/users', {
       body: '{"broken',
       headers: { 'content-type': 'text/plain' },
@@ -106,7 +106,7 @@ describe('Credentials', () => {
     expect(viewer.status).toBe(400);
   });
 
-  it('leave no trace in the database but a count of the refusals', async () => {
+  it('leave nothing in the database but a count of the refusals', async () => {
     const text = `select * from audit_log where action = 'auth.key_refused'`;
     // It is written beside the answers, which do not wait for it.
     const rows = await eventually(
@@ -119,7 +119,7 @@ describe('Credentials', () => {
 });
 
 describe('Guessing keys', () => {
-  it('is told to wait after sixty failures in a minute, while valid keys pass', async () => {
+  it('has to wait after sixty failures in a minute, while valid keys pass', async () => {
     const app = await startTestApp();
     try {
       const key = await makeKey(app, 'viewer');

@@ -27,7 +27,7 @@ describe('The metrics token', () => {
   });
 
   it.each(['', `${TOKEN} `, TOKEN.slice(1), `${TOKEN}x`, TOKEN.toUpperCase()])(
-    'is not %j',
+    'is not accepted when it is sent as %j',
     async (token) => {
       const near = { headers: { authorization: `Bearer ${token}` } };
       const expected = token.trim() === TOKEN ? 200 : 401;
@@ -57,74 +57,77 @@ describe('The metrics token', () => {
   });
 });
 
-describe.each(['cut', 'hang'] as const)('With a database that is gone (%s)', (way) => {
-  let database: TestDatabase;
-  let proxy: TcpProxy;
-  let app: TestApp;
+describe.each(['cut', 'hang'] as const)(
+  'The service with a database that is gone (connections %s)',
+  (way) => {
+    let database: TestDatabase;
+    let proxy: TcpProxy;
+    let app: TestApp;
 
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    const before = await TcpProxy.before(database.url);
-    proxy = before.proxy;
-    app = await startTestApp({
-      database,
-      settings: {
-        DATABASE_URL: before.url,
-        METRICS_TOKEN: TOKEN,
-        DATABASE_STATEMENT_TIMEOUT_MS: '2000',
-        DATABASE_CONNECT_TIMEOUT_MS: '1000',
-      },
+    beforeAll(async () => {
+      database = await createTestDatabase();
+      const before = await TcpProxy.before(database.url);
+      proxy = before.proxy;
+      app = await startTestApp({
+        database,
+        settings: {
+          DATABASE_URL: before.url,
+          METRICS_TOKEN: TOKEN,
+          DATABASE_STATEMENT_TIMEOUT_MS: '2000',
+          DATABASE_CONNECT_TIMEOUT_MS: '1000',
+        },
+      });
     });
-  });
 
-  afterAll(async () => {
-    proxy.restore();
-    proxy.cut();
-    await app.close();
-    await proxy.close();
-    await database.drop();
-  });
-
-  it('closes what needs a role, keeps health and metrics, and recovers by itself', async () => {
-    const key = await makeKey(app, 'admin');
-    const user = await makeUser(app, 'viewer');
-    const session = await inSession(app, user);
-    expect((await key.client.request('GET', '/api/users')).status).toBe(200);
-    proxy.hang();
-    if (way === 'cut') proxy.cut();
-    await sleep(FORGOTTEN_MS);
-
-    for (const client of [key.client, session]) {
-      const from = performance.now();
-      const answer = await client.request('GET', '/api/me');
-      expect([answer.status, answer.body.error.code]).toEqual([503, 'service_unavailable']);
-      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-      expect(performance.now() - from).toBeLessThan(6_000);
-    }
-    const login = await app.request('POST', '/login', {
-      body: { username: user.name, password: user.password },
+    afterAll(async () => {
+      proxy.restore();
+      proxy.cut();
+      await app.close();
+      await proxy.close();
+      await database.drop();
     });
-    expect(login.status).toBe(503);
-    // No credentials need no database to be refused, and operators see what is wrong.
-    expect((await app.request('GET', '/api/me')).status).toBe(401);
-    const health = await app.request('GET', '/health/detailed', withToken);
-    expect([health.status, health.body.components.database.status]).toEqual([503, 'unhealthy']);
-    // A key cannot be judged now: that is told in the shape of every error, which the contract has beside health's own.
-    const unknown = await key.client.request('GET', '/health/detailed');
-    expect([unknown.status, unknown.body.error.code]).toEqual([503, 'service_unavailable']);
-    expect((await key.client.request('GET', '/api/live')).status).toBe(503);
-    expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);
-    expect((await app.request('GET', '/live')).status).toBe(200);
-    expect((await app.request('GET', '/login')).status).toBe(200);
 
-    proxy.restore();
-    proxy.cut();
-    const deadline = Date.now() + 8_000;
-    let status = 0;
-    while (status !== 200 && Date.now() < deadline) {
-      status = (await key.client.request('GET', '/api/me')).status;
-      await sleep(100);
-    }
-    expect(status).toBe(200);
-  });
-});
+    it('closes what needs a role, keeps health and metrics, and recovers by itself', async () => {
+      const key = await makeKey(app, 'admin');
+      const user = await makeUser(app, 'viewer');
+      const session = await inSession(app, user);
+      expect((await key.client.request('GET', '/api/users')).status).toBe(200);
+      proxy.hang();
+      if (way === 'cut') proxy.cut();
+      await sleep(FORGOTTEN_MS);
+
+      for (const client of [key.client, session]) {
+        const from = performance.now();
+        const answer = await client.request('GET', '/api/me');
+        expect([answer.status, answer.body.error.code]).toEqual([503, 'service_unavailable']);
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+        expect(performance.now() - from).toBeLessThan(6_000);
+      }
+      const login = await app.request('POST', '/login', {
+        body: { username: user.name, password: user.password },
+      });
+      expect(login.status).toBe(503);
+      // No credentials need no database to be refused, and operators see what is wrong.
+      expect((await app.request('GET', '/api/me')).status).toBe(401);
+      const health = await app.request('GET', '/health/detailed', withToken);
+      expect([health.status, health.body.components.database.status]).toEqual([503, 'unhealthy']);
+      // A key cannot be judged now: that is told in the shape of every error, which the contract has beside health's own.
+      const unknown = await key.client.request('GET', '/health/detailed');
+      expect([unknown.status, unknown.body.error.code]).toEqual([503, 'service_unavailable']);
+      expect((await key.client.request('GET', '/api/live')).status).toBe(503);
+      expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);
+      expect((await app.request('GET', '/live')).status).toBe(200);
+      expect((await app.request('GET', '/login')).status).toBe(200);
+
+      proxy.restore();
+      proxy.cut();
+      const deadline = Date.now() + 8_000;
+      let status = 0;
+      while (status !== 200 && Date.now() < deadline) {
+        status = (await key.client.request('GET', '/api/me')).status;
+        await sleep(100);
+      }
+      expect(status).toBe(200);
+    });
+  },
+);

@@ -18,7 +18,7 @@ describe('Guessing passwords', () => {
       headers: { 'x-forwarded-for': address },
     });
 
-  it('is told to wait after ten failures in a minute, whoever is guessed and however right', async () => {
+  it('has to wait after ten failures in a minute, whatever the user name and also with the right password', async () => {
     const user = await makeUser(app, 'viewer');
     const statuses = [];
     for (let index = 0; index < 10; index += 1) {
@@ -41,7 +41,7 @@ describe('Guessing passwords', () => {
     expect(form.text).toContain('Too many wrong passwords from this address');
   });
 
-  it('is no quicker all at once', async () => {
+  it('gets no more guesses when all are sent at once', async () => {
     const user = await makeUser(app, 'viewer');
     const guesses = Array.from({ length: 59 }, (_, index) => `wrong ${index}`);
     const answers = await Promise.all(
@@ -59,7 +59,7 @@ describe('Guessing passwords', () => {
     expect(rows.length).toBeLessThanOrEqual(11);
   });
 
-  it('does not tell by its time who exists', async () => {
+  it('does not learn from the time of an answer which users exist', async () => {
     const user = await makeUser(app, 'viewer');
     const disabled = await makeUser(app, 'viewer');
     await app.nest
@@ -87,7 +87,7 @@ describe('Guessing passwords', () => {
     expect(Math.max(...quickest) / Math.min(...quickest)).toBeLessThan(8);
   });
 
-  it('renews a hash that was made at another cost', async () => {
+  it('has a hash of another cost made again when the login succeeds', async () => {
     const { hashPassword } = await import('../../src/auth/passwords/password-hash.js');
     const user = await makeUser(app, 'viewer');
     const database = app.nest.get(DataSource);

@@ -64,12 +64,12 @@ describe('Login', () => {
     expect((await actions()).at(-1)).toMatchObject({ actor: user.name, action: 'auth.login' });
   });
 
-  it('takes a user name as a telephone types it', async () => {
+  it('accepts a user name that begins with a capital letter, as telephones type it', async () => {
     const typed = { ...right(), username: ` ${user.name[0]!.toUpperCase()}${user.name.slice(1)} ` };
     expect((await app.request('POST', '/login', { body: typed })).status).toBe(200);
   });
 
-  it('leads a form on to next', async () => {
+  it('leads a form to the path in next', async () => {
     const answer = await app.request('POST', '/login', form({ ...right(), next: '/docs?a=b' }));
     expect(answer.status).toBe(303);
     expect(answer.headers.location).toBe('/docs?a=b');
@@ -104,7 +104,7 @@ describe('Login', () => {
     expect(answer.headers.location).toBe('/docs');
   });
 
-  it('does not lead to a path that is no path any more', async () => {
+  it('does not lead to a path that is too long', async () => {
     const next = `/${'x'.repeat(2_000)}`;
     const answer = await app.request('POST', '/login', form({ ...right(), next }));
     expect(answer.headers.location).toBe('/docs');
@@ -166,20 +166,20 @@ describe('Login', () => {
     [{ username: '', password: '' }, 422],
     [{ username: 1, password: {} }, 422],
     [{ username: 'someone', password: 'x', remember: true }, 422],
-  ])('answers %j with %d', async (body, status) => {
+  ])('answers the body %j with %d', async (body, status) => {
     const answer = await app.request('POST', '/login', { body });
     expect(answer.status).toBe(status);
     expect(answer.body.error.code).toBe('validation_error');
   });
 
-  it('tells a form what is missing in the page', async () => {
+  it('shows a form what is missing, in the page', async () => {
     const answer = await app.request('POST', '/login', form({ username: 'someone' }));
     expect(answer.status).toBe(422);
     expect(answer.text).toContain('Enter a user name and a password.');
     expect(answer.text).toContain('value="someone"');
   });
 
-  it('does not take other types, and says so in the envelope', async () => {
+  it('refuses other media types with an error in JSON', async () => {
     const answer = await app.request('POST', '/login', {
       body: 'username=a',
       headers: { 'content-type': 'text/plain' },
@@ -201,7 +201,7 @@ describe('Login', () => {
     [{ 'sec-fetch-site': 'none' }, 200],
     [{ origin: 'http://HOST' }, 200],
     [{}, 200],
-  ])('with %j answers %d', async (headers, status) => {
+  ])('answers a request with the headers %j by %d', async (headers, status) => {
     const given = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name,
@@ -213,7 +213,7 @@ describe('Login', () => {
     if (status === 403) expect(answer.body.error.code).toBe('forbidden');
   });
 
-  it('begins another session with each login, and ends the one that came along', async () => {
+  it('begins another session with each login, and ends the one that the browser brought', async () => {
     const login = (headers = {}) => app.request('POST', '/login', { body: right(), headers });
     const cookieOf = (answer: Awaited<ReturnType<typeof login>>) =>
       answer.headers['set-cookie']![0]!.split(';')[0]!;
@@ -236,7 +236,7 @@ describe('Login', () => {
     expect(page.text).toContain('<form method="post" action="/logout">');
   });
 
-  it('logs out, once and again', async () => {
+  it('logs out, and answers the same the second time', async () => {
     const login = await app.request('POST', '/login', { body: right() });
     const cookie = login.headers['set-cookie']![0]!.split(';')[0]!;
     const cross = { cookie, 'sec-fetch-site': 'cross-site' };

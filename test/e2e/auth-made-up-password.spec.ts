@@ -95,7 +95,7 @@ describe('The password that the first start made up', () => {
     expect(json.status).toBe(200);
   });
 
-  it('is told of by every start and the health until it is changed, by the form', async () => {
+  it('is reported by every start and by the health until the form changes it', async () => {
     const first = await start();
     const inUse = { made_up_password: true, message: expect.stringContaining(REMINDER) };
     expect(await access(first)).toMatchObject(inUse);
@@ -136,7 +136,7 @@ describe('The password that the first start made up', () => {
     expect(warnings.filter((line) => line.includes(REMINDER))).toHaveLength(2);
   });
 
-  it('is no made-up one any more when an admin sets another', async () => {
+  it('counts as changed when an admin sets another', async () => {
     const app = await start();
     const key = app.client.with({ authorization: `Bearer ${credentials().api_key}` });
     const [{ id }] = (await key.request('GET', '/api/users')).body.data as [{ id: string }];
@@ -148,7 +148,7 @@ describe('The password that the first start made up', () => {
     expect((await logInByForm(app, STRONG)).headers.location).toBe('/docs?a=b');
   });
 
-  it('is not what an operator gave', async () => {
+  it('is not one that an operator gave', async () => {
     const app = await start({ BOOTSTRAP_ADMIN_PASSWORD: STRONG });
     expect((await logInByForm(app, STRONG)).headers.location).toBe('/docs?a=b');
     expect(warnings.filter((line) => line.includes(REMINDER))).toEqual([]);
@@ -164,7 +164,7 @@ describe('The page that changes the own password', () => {
 
   afterAll(() => app.close());
 
-  it('asks who has no session to log in first, and leads back', async () => {
+  it('leads a visitor without a session to the login, and back', async () => {
     const page = await app.request('GET', '/login/password');
     expect([page.status, page.headers.location]).toEqual([303, '/login?next=/login/password']);
     const form = await app.request('POST', '/login/password', {
@@ -179,7 +179,7 @@ describe('The page that changes the own password', () => {
     expect([json.status, json.body.error.code]).toEqual([401, 'unauthorized']);
   });
 
-  it('serves every user, and leads nowhere else', async () => {
+  it('serves every user, and leads to no other host', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
     const page = await session.request('GET', '/login/password?next=//evil.example');
@@ -220,7 +220,7 @@ describe('The page that changes the own password', () => {
     }
   });
 
-  it('is not used by another site', async () => {
+  it('refuses requests of another site', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
     const fields = { current_password: user.password, new_password: STRONG };

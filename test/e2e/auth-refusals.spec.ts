@@ -19,7 +19,7 @@ interface Counted extends Row {
   };
 }
 
-describe('What was refused', () => {
+describe('The audit trail of refusals', () => {
   /** Another replica, which looks on. */
   let observer: TestApp;
   let app: TestApp;
@@ -46,7 +46,7 @@ describe('What was refused', () => {
       headers: { authorization: `Bearer ${createKey().key}`, 'x-forwarded-for': address },
     });
 
-  it('is in the trail for who is known, whatever strangers send from however many addresses', async () => {
+  it('has the refusals of known callers, whatever strangers send from however many addresses', async () => {
     const addresses = Array.from({ length: 1_400 }, (_, n) => `10.0.${n >> 8}.${n & 255}`);
     for (let sent = 0; sent < addresses.length; sent += 50) {
       await Promise.all(addresses.slice(sent, sent + 50).map(badKey));

@@ -28,13 +28,13 @@ describe('A weak password', () => {
     ]);
   };
 
-  it.each(WEAK)('such as %j is not given to a new user', async (password) => {
+  it.each(WEAK)('is refused for a new user when it is %j', async (password) => {
     const body = { username: 'new.user', password, role: 'viewer' };
     expectWeak(await admin.request('POST', '/api/users', { body }), 'password');
     expect((await admin.request('GET', '/api/users')).text).not.toContain('new.user');
   });
 
-  it('is one that is made of the user name', async () => {
+  it('is refused when it is made of the user name', async () => {
     const user = { username: 'jonathan.archer', role: 'viewer' };
     const create = (password: string) =>
       admin.request('POST', '/api/users', { body: { ...user, password } });
@@ -46,7 +46,7 @@ describe('A weak password', () => {
     expectWeak(update, 'password', 'the user name');
   });
 
-  it.each(WEAK)('such as %j is not set by an admin, nor by oneself', async (weak) => {
+  it.each(WEAK)('is refused when an admin or the user sets %j', async (weak) => {
     const user = await makeUser(app, 'viewer');
     const set = (password: string) =>
       admin.request('PUT', `/api/users/${user.id}`, { body: { password } });
@@ -61,13 +61,13 @@ describe('A weak password', () => {
     expect((await set(STRONG)).status).toBe(200);
   });
 
-  it('of a user who does not exist is not judged', async () => {
+  it('is not judged for a user who does not exist', async () => {
     const body = { password: WEAK[0] };
     const path = '/api/users/0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
     expect((await admin.request('PUT', path, { body })).status).toBe(404);
   });
 
-  it('is not replaced by itself', async () => {
+  it('is refused when it is the same as before', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
     const { status, body } = await session.request('PUT', '/api/me/password', {
@@ -76,7 +76,7 @@ describe('A weak password', () => {
     expect([status, body.error.details.errors[0].code]).toEqual([422, 'unchanged']);
   });
 
-  it('is not taken by the command that makes an admin', async () => {
+  it('is refused by the command that makes an admin', async () => {
     const account = new AdminAccount(
       new Transactions(app.nest.get(DataSource)),
       app.nest.get(Statements),

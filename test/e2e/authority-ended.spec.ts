@@ -69,7 +69,7 @@ describe('Authority that ended between the guard and the transaction', () => {
   const incident = { incident_type: 'phishing', source: 'authority' };
 
   it.each(Object.entries(ENDINGS))(
-    'counts for the decisions and changes of %s',
+    'refuses the decisions and changes of %s',
     async (_, ending) => {
       const waiting = (await world.execute('revoke_sessions')).body.data.action_id as string;
       const done = (await world.execute('block_sender')).body.data.action_id as string;
@@ -105,6 +105,11 @@ describe('Authority that ended between the guard and the transaction', () => {
       }
       expect(statuses).toEqual(statuses.map(([attempt]) => [attempt, ending.status]));
       expect(await audited()).toBe(before);
+      const refusals = await counted(
+        `audit_log where actor = $1 and action = 'auth.role_refused' and details::jsonb ->> 'role' = 'viewer'`,
+        [name],
+      );
+      expect(refusals > 0).toBe(ending.status === 403);
       expect((await world.get(waiting)).status).toBe('pending_approval');
       expect(await world.get(done)).not.toHaveProperty('rolled_back_by');
       expect(await counted('actions where requested_by = $1', [name])).toBe(0);
@@ -114,7 +119,7 @@ describe('Authority that ended between the guard and the transaction', () => {
   );
 
   it.each(Object.entries(ENDINGS))(
-    'counts in a batch of creations, for %s alone',
+    'refuses in a batch of creations those of %s, and no others',
     async (_, ending) => {
       const { client, name } = await ended(ending);
       const clients = Array.from({ length: 24 }, (__, at) =>
@@ -129,7 +134,7 @@ describe('Authority that ended between the guard and the transaction', () => {
     },
   );
 
-  it('is judged by the level that is left: an analyst does not approve what a senior may', async () => {
+  it('is judged by the level that is left: an analyst does not approve what needs a senior', async () => {
     const isolate = await world.execute('isolate_host');
     const waiting = isolate.body.data.action_id as string;
     const done = await world.approved('isolate_host');

@@ -2,14 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Role } from '../../platform/access/roles.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { CrossOriginError, TooManyFailuresError, UnauthorizedError } from '../auth.errors.js';
+import {
+  CrossOriginSessionError,
+  TooManyFailuresError,
+  UnauthorizedError,
+} from '../auth.errors.js';
+import { isUnsafeMethod, originOf } from '../guards/same-origin-rules.js';
 import { AuthenticatedPrincipal } from '../principals/authenticated-principal.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';
-import { CredentialVerification } from './credential-verification.js';
 import type { VerifiedCredential } from '../principals/verified-credential.js';
 import { Refusals } from '../refusals/refusals.js';
+import { CredentialVerification } from './credential-verification.js';
 import { type Credential, credentialOf, sessionCredentialOf } from './credentials.js';
-import { isUnsafeMethod, originOf } from '../guards/same-origin.js';
 
 /** Finds out who makes a request. */
 @Injectable()
@@ -21,55 +25,61 @@ export class Authentication {
     private readonly refusals: Refusals,
   ) {}
 
-  /** The principal of a request that needs one. */
+  /** Whoever makes a request that nobody may make unknown. */
   async requirePrincipal(
     request: FastifyRequest,
-    role: Role | undefined,
+    required: Role | undefined,
   ): Promise<AuthenticatedPrincipal> {
     const credential = credentialOf(request);
     if (!credential) throw new UnauthorizedError();
     const verified = await this.verify(credential);
     if (!verified) return await this.refuse(request, credential);
-    if (credential.kind === 'session' && isUnsafeMethod(request) && originOf(request) !== 'same') {
-      await this.refusals.crossOrigin(verified.name, request);
-      throw new CrossOriginError();
+    // A browser sends the cookie with what a page of another site asks for, too.
+    const mayBeForged = credential.kind === 'session' && isUnsafeMethod(request);
+    if (mayBeForged && originOf(request) !== 'same') {
+      throw new CrossOriginSessionError(verified.name);
     }
-    return this.principal(verified, role);
+    return this.principalOf(verified, required);
   }
 
-  /** Whose session it is, where nobody in particular is needed; an address that is open to all does not fail over it. */
+  /** The user of the session, where anybody may call. A session that cannot be verified counts as none. */
   async findSessionUser(request: FastifyRequest): Promise<AuthenticatedPrincipal | undefined> {
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
     const verified = await this.verify(credential).catch(() => undefined);
-    return verified && this.principal(verified, undefined);
+    return verified && this.principalOf(verified, undefined);
   }
 
-  private verify(credential: Credential): Promise<VerifiedCredential | undefined> {
-    if (credential.kind === 'bearer') return this.verification.verifyKey(credential.token);
-    if (credential.kind === 'session') return this.verification.verifySession(credential.token);
-    return Promise.resolve(undefined);
-  }
-
-  private principal(verified: VerifiedCredential, role: Role | undefined): AuthenticatedPrincipal {
-    return new AuthenticatedPrincipal(verified, role, (tx, who) =>
-      this.repository.findRole(tx, who),
-    );
-  }
-
-  /** Whoever brings METRICS_TOKEN never gets here, and so is never refused for what others tried. */
+  /** For who has not brought METRICS_TOKEN. Who brings it never gets here: it works whatever others have tried. */
   async refuseMetrics(request: FastifyRequest): Promise<never> {
     const wait = await this.failures.record('metrics_token', request.ip);
-    if (credentialOf(request)) this.refusals.key(request);
+    if (credentialOf(request)) this.refusals.unknownKey(request);
     if (wait !== undefined) throw new TooManyFailuresError('wrong metrics tokens', wait);
     throw new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
   }
 
-  /** A session that has ended is no attempt to guess one: it is not counted. */
+  private async verify(credential: Credential): Promise<VerifiedCredential | undefined> {
+    if (credential.kind === 'bearer') return await this.verification.verifyKey(credential.token);
+    if (credential.kind === 'session') {
+      return await this.verification.verifySession(credential.token);
+    }
+    return undefined;
+  }
+
+  private principalOf(
+    verified: VerifiedCredential,
+    required: Role | undefined,
+  ): AuthenticatedPrincipal {
+    return new AuthenticatedPrincipal(verified, required, (tx, credential) =>
+      this.repository.findRole(tx, credential),
+    );
+  }
+
+  /** A session that has ended was not guessed: it does not count as a failure. */
   private async refuse(request: FastifyRequest, credential: Credential): Promise<never> {
     if (credential.kind !== 'session') {
       const wait = await this.failures.record('key', request.ip);
-      this.refusals.key(request);
+      this.refusals.unknownKey(request);
       if (wait !== undefined) throw new TooManyFailuresError('failed keys', wait);
     }
     throw new UnauthorizedError();

@@ -3,13 +3,13 @@ import { Batcher } from '../../platform/concurrency/batcher.js';
 import { within } from '../../platform/concurrency/within.js';
 
 /**
- * How old the read may be on which an answer rests, counted from its start to the request. Revocation is promised
- * within a second; the rest of that second is margin.
+ * How old a read may be to answer a request, from the start of the read to the arrival of the request. A revocation has
+ * to count within a second; the rest of that second is margin.
  */
 export const VALID_MS = 800;
-/** From this age on a use has the entry read again beside it, so that a busy key never makes a request wait. */
+/** An entry of this age is still used, and read again meanwhile: a key in constant use never makes a request wait. */
 const REFRESH_MS = 400;
-/** A database that hangs must not hold every request for as long as a statement may take. */
+/** Shorter than a statement may take: a database that hangs must not hold every request for that long. */
 const READ_TIMEOUT_MS = 3_000;
 
 const MOST_KNOWN = 20_000;
@@ -18,16 +18,16 @@ const BATCH = 200;
 
 interface CachedRead<V> {
   readonly value: V | undefined;
-  /** When the read began that found it so; monotonic. */
+  /** When the read began, by the monotonic clock. */
   readonly readAt: number;
 }
 
 type Outcome<V> = CachedRead<V> | { readonly failure: unknown };
 
 /**
- * Answers from reads that are well under a second old. What arrives together is read in one statement, and two are
- * under way at most: whatever strangers send, the database sees no more than that. What does not exist is remembered
- * apart from what does, so that invented keys push out no real one.
+ * Remembers for less than a second what the database said of a credential, so that not every request reads it. Requests
+ * that arrive together share one statement, and at most two statements run at a time, however many keys strangers
+ * invent. Credentials that do not exist are remembered in a map of their own: invented keys push out no real one.
  */
 export class CredentialCache<V> {
   private readonly found = new Map<string, CachedRead<V>>();
@@ -42,7 +42,8 @@ export class CredentialCache<V> {
         const values = await within(READ_TIMEOUT_MS, readAll(keys), failLate);
         return keys.map((key) => ({ value: values.get(key), readAt }));
       } catch (failure) {
-        // For all of them: one by one, as a batch of writes is tried again, each would wait for the same database.
+        // A result and no exception: after an exception the batcher would try the keys one by one, and each would wait
+        // for the same database.
         return keys.map(() => ({ failure }));
       }
     }, BATCH);
@@ -56,27 +57,27 @@ export class CredentialCache<V> {
       return known.value;
     }
     let confirmed = await this.read(key);
-    // A read that was joined may have begun long before this request came.
+    // The read may have been under way already, and have begun too long ago for this request.
     while (confirmed.readAt <= oldest) confirmed = await this.read(key);
     return confirmed.value;
   }
 
-  /** The next use reads it again; what a read under way finds is not kept. */
+  /** The next use reads the credential again, and what a read under way finds is not remembered. */
   forget(key: string): void {
     this.found.delete(key);
     this.underWay.delete(key);
   }
 
-  /** The same for all that is such; of reads under way nobody knows yet what they will find. */
-  forgetWhere(isSuch: (value: V) => boolean): void {
+  /** Forgets all credentials that match, and what any read under way finds, since it might match, too. */
+  forgetWhere(matches: (value: V) => boolean): void {
     for (const [key, { value }] of this.found) {
-      if (value !== undefined && isSuch(value)) this.found.delete(key);
+      if (value !== undefined && matches(value)) this.found.delete(key);
     }
     this.underWay.clear();
   }
 
   private refresh(key: string): void {
-    // When it fails, the entry simply grows old and the next request learns why.
+    // After a failure the entry grows too old, and the next request that reads it gets the error.
     if (!this.underWay.has(key)) this.read(key).catch(() => undefined);
   }
 
@@ -107,7 +108,7 @@ export class CredentialCache<V> {
   }
 }
 
-/** Entries stand in the order of their reads; two go for each that comes, as long as they are of no use. */
+/** Entries are in the order of their reads. Each new one removes up to two that are too old, or one too many. */
 function dropOldest(entries: Map<string, CachedRead<unknown>>, most: number): void {
   const oldest = performance.now() - VALID_MS;
   let looked = 0;

@@ -8,7 +8,7 @@ import { LastUseWriter } from './last-use.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';
 import type { VerifiedKey, VerifiedSession } from '../principals/verified-credential.js';
 
-/** Tells who stands behind a credential, without a read of the database for each request: see docs/adr/0007. */
+/** Finds the principal of a credential, without a read of the database for each request: see docs/adr/0007. */
 @Injectable()
 export class CredentialVerification {
   private readonly keys: CredentialCache<VerifiedKey>;
@@ -38,7 +38,7 @@ export class CredentialVerification {
     return known && this.inTime(known);
   }
 
-  /** Spares this replica the wait until it would notice by itself. */
+  /** On this replica the key ends at once; the others notice within a second. */
   forgetKey(prefix: string): void {
     this.keys.forget(prefix);
   }
@@ -52,7 +52,7 @@ export class CredentialVerification {
     this.sessions.forgetWhere((session) => session.sessionId === id);
   }
 
-  /** With the keys that are the user's. */
+  /** The sessions of the user, and the keys that the user owns. */
   forgetUser(id: string): void {
     this.sessions.forgetWhere((session) => session.id === id);
     this.keys.forgetWhere((key) => key.personId === id);

@@ -4,13 +4,13 @@ import { sessionTokenOf } from '../sessions/session-cookie.js';
 export type Credential =
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'session'; readonly token: string }
-  /** Something that was meant to be a credential and is none. */
+  /** An Authorization header that says something else. */
   | { readonly kind: 'malformed' };
 
 const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
-const NAME = 'authorization';
+const HEADER = 'authorization';
 
-/** An Authorization header decides, whatever it says; the cookie counts only without one. */
+/** The cookie counts only where there is no Authorization header, whatever that header says. */
 export function credentialOf(request: FastifyRequest): Credential | undefined {
   const header = request.headers.authorization;
   if (header === undefined) return sessionCredentialOf(request);
@@ -25,12 +25,12 @@ export function sessionCredentialOf(request: FastifyRequest): Credential | undef
   return token === undefined || token === '' ? undefined : { kind: 'session', token };
 }
 
-/** Node keeps the first of several; a proxy in front may have judged by another. */
+/** Node reads the first of several such headers; a proxy in front of the service may have judged another. */
 function isRepeated(rawHeaders: readonly string[]): boolean {
   let seen = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!;
-    if (name.length === NAME.length && name.toLowerCase() === NAME) seen += 1;
+    if (name.length === HEADER.length && name.toLowerCase() === HEADER) seen += 1;
   }
   return seen > 1;
 }

@@ -4,7 +4,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { hashOf } from '../keys/key-format.js';
 import type { Credential } from './credentials.js';
 
-/** METRICS_TOKEN, which opens what must answer while the database is down. */
+/** METRICS_TOKEN opens metrics and health: they have to answer also while the database is down. */
 @Injectable()
 export class MetricsToken {
   private readonly hash: Buffer | undefined;
@@ -17,7 +17,7 @@ export class MetricsToken {
     return this.hash !== undefined;
   }
 
-  /** Hashes are compared, so that neither content nor length of the token shows in the time it takes. */
+  /** Hashes are compared, so that the time it takes tells neither the content nor the length of the token. */
   matches(credential: Credential | undefined): boolean {
     return (
       this.hash !== undefined &&

@@ -4,7 +4,7 @@ import type { Statements } from '../../platform/database/statements.js';
 import type { Transactions } from '../../platform/database/transactions.js';
 import { WeakPasswordError } from '../auth.errors.js';
 import { hashPassword } from '../passwords/password-hash.js';
-import { weaknessOf } from '../passwords/password-strength.js';
+import { weaknessOf } from '../passwords/password-requirements.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 import { UsersRepository } from '../users/users.repository.js';
 

@@ -9,7 +9,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { ApiKeysRepository } from '../keys/api-keys.repository.js';
 import { createKey, readKey } from '../keys/key-format.js';
-import { weaknessOf } from '../passwords/password-strength.js';
+import { weaknessOf } from '../passwords/password-requirements.js';
 import { Passwords } from '../passwords/passwords.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { BootstrapRepository } from './bootstrap.repository.js';

@@ -8,7 +8,7 @@ import { credentialOf } from '../authentication/credentials.js';
 import { DeclaredAccess, requiredRole } from '../../platform/access/declared-access.js';
 import { MetricsToken } from '../authentication/metrics-token.js';
 
-/** The first of the guards: a caller learns nothing, and costs nothing, before it is known. What is not declared is closed. */
+/** The first guard: a caller who is not known learns nothing and costs little. A handler that declares nothing is closed. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   constructor(

@@ -7,7 +7,7 @@ const here = {
   origin: undefined,
 };
 
-describe('where a request comes from', () => {
+describe('judgeOrigin', () => {
   it.each([
     [{ secFetchSite: 'same-origin' }, 'same'],
     [{ secFetchSite: 'none' }, 'same'],
@@ -29,7 +29,7 @@ describe('where a request comes from', () => {
     [{ origin: 'null' }, 'other'],
     [{ origin: '' }, 'other'],
     [{}, 'unknown'],
-  ])('%j: %s', (given, verdict) => {
+  ])('takes a request with %j to come from: %s', (given, verdict) => {
     expect(judgeOrigin({ ...here, ...given })).toBe(verdict);
   });
 });

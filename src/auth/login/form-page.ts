@@ -1,3 +1,21 @@
+import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppError } from '../../platform/errors/app-error.js';
+import { toAppError } from '../../platform/errors/to-app-error.js';
+import { ErrorFilter } from '../../platform/http/error.filter.js';
+
+/** Whether the form of a page sent the request, so that a person reads the answer. */
+export function isForm(request: FastifyRequest): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
+}
+
+/** The text of one field of a body or of a query. */
+export function textField(fields: unknown, name: string): string | undefined {
+  if (typeof fields !== 'object' || fields === null) return undefined;
+  const value: unknown = (fields as Record<string, unknown>)[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -53,14 +71,32 @@ ${before}${error === undefined ? '' : `    <p id="error" role="alert">${escapeHt
 `;
 }
 
-/** For the fields that an error is about. */
+/** For the input fields that the error is about. */
 export function describedByError(error: string | undefined, ...others: readonly string[]): string {
   const ids = [...(error === undefined ? [] : ['error']), ...others];
   return ids.length === 0 ? '' : ` aria-describedby="${ids.join(' ')}"`;
 }
 
-export function nextField(next: string, unless?: string): string {
-  return next === unless
-    ? ''
-    : `\n      <input type="hidden" name="next" value="${escapeHtml(next)}">`;
+/** Shows the form again with what went wrong to whoever sent it. Programs get the error that they get everywhere. */
+export abstract class FormPageFilter implements ExceptionFilter {
+  private readonly errors = new ErrorFilter();
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const error = toAppError(thrown);
+    const page = isForm(request) && error.status !== 500 ? this.page(request, error) : undefined;
+    if (page === undefined) {
+      this.errors.catch(thrown, host);
+      return;
+    }
+    void http
+      .getResponse<FastifyReply>()
+      .status(error.status)
+      .headers({ ...error.extras.headers })
+      .type('text/html; charset=utf-8')
+      .send(page);
+  }
+
+  protected abstract page(request: FastifyRequest, error: AppError): string;
 }

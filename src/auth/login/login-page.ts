@@ -1,5 +1,14 @@
-import { DEFAULT_NEXT } from './next-path.js';
-import { describedByError, escapeHtml, framedPage, nextField } from './form-page.js';
+import { Catch } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { AppError } from '../../platform/errors/app-error.js';
+import {
+  describedByError,
+  escapeHtml,
+  FormPageFilter,
+  framedPage,
+  textField,
+} from './form-page.js';
+import { nextField, nextOf } from './next-path.js';
 
 export interface LoginPage {
   readonly next: string;
@@ -16,7 +25,7 @@ export function loginPage(page: LoginPage): string {
   return framedPage({
     title: 'Log in',
     error,
-    ...(principal !== undefined && { before: sessionPart(principal, next) }),
+    before: principal === undefined ? undefined : sessionPart(principal, next),
     after: formPart(page),
   });
 }
@@ -31,11 +40,26 @@ function formPart({ next, error, username = '' }: LoginPage): string {
   const described = describedByError(error);
   // The focus goes where there is something to type.
   const [first, second] = username === '' ? [' autofocus', ''] : ['', ' autofocus'];
-  return `    <form method="post" action="/login">${nextField(next, DEFAULT_NEXT)}
+  return `    <form method="post" action="/login">${nextField(next)}
       <label for="username">User name</label>
       <input id="username" name="username" type="text" value="${escapeHtml(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required${first}${described}>
       <label for="password">Password</label>
       <input id="password" name="password" type="password" autocomplete="current-password" required${second}${described}>
       <button type="submit">Log in</button>
     </form>`;
+}
+
+@Catch()
+export class LoginPageFilter extends FormPageFilter {
+  protected page(request: FastifyRequest, error: AppError): string {
+    return loginPage({
+      next: nextOf(request),
+      error: wordsFor(error),
+      username: textField(request.body, 'username'),
+    });
+  }
+}
+
+function wordsFor(error: AppError): string {
+  return error.code === 'validation_error' ? 'Enter a user name and a password.' : error.message;
 }

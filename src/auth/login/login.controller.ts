@@ -13,21 +13,27 @@ import {
 import { Limited } from '../../platform/limits/limited.js';
 import { RefusesOtherSites } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
-import { sessionTokenOf, setSessionCookie } from '../sessions/session-cookie.js';
-import { isForm, nextOf } from './form-request.js';
-import { LoginPageFilter } from './login-page.filter.js';
-import { loginPage } from './login-page.js';
-import { LoginDto, LoginRequestDto } from './login.dto.js';
+import {
+  clearSessionCookie,
+  sessionTokenOf,
+  setSessionCookie,
+} from '../sessions/session-cookie.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { isForm } from './form-page.js';
+import { loginPage, LoginPageFilter } from './login-page.js';
+import { LoginDto, LoginRequestDto, LogoutDto } from './login.dto.js';
 import {
   ApiFormOrJson,
   ApiNextQuery,
   ApiSeeOther,
   BEGUN_SESSION,
+  ENDED_SESSION,
   FORM,
   LOGIN_LIMIT,
+  STRANGERS_LIMIT,
 } from './login.openapi.js';
 import { LoginService } from './login.service.js';
-import { safeNext } from './next-path.js';
+import { nextOf } from './next-path.js';
 
 @ApiTags('Access')
 @Controller('login')
@@ -47,8 +53,7 @@ export class LoginController {
   })
   page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): string {
     void reply.type('text/html; charset=utf-8');
-    const principal = request.caller?.name;
-    return loginPage({ next: safeNext(nextOf(request)), ...(principal && { principal }) });
+    return loginPage({ next: nextOf(request), principal: request.caller?.name });
   }
 
   @Post()
@@ -102,12 +107,58 @@ export class LoginController {
     });
     setSessionCookie(request, reply, token);
     if (isForm(request)) {
-      const next = safeNext(nextOf(request));
+      const next = nextOf(request);
       const offer = `/login/password?next=${encodeURIComponent(next)}`;
       void reply.redirect(passwordMadeUp ? offer : next, 303);
       return undefined;
     }
     const principal = PrincipalDto.from({ name, kind: 'user', role });
     return { principal, expires_at: expiresAt.toISOString() };
+  }
+}
+
+@ApiTags('Access')
+@Controller('logout')
+@Public()
+@AnyQuery()
+export class LogoutController {
+  constructor(private readonly sessions: SessionsService) {}
+
+  /** Without a session it answers the same. */
+  @Post()
+  @HttpCode(200)
+  @Consumes('json-or-form')
+  @RefusesOtherSites()
+  @Limited('logout')
+  @Operation('logOut', 'End the session')
+  @ApiAnswer({
+    status: 200,
+    description: 'To a program: the session has ended.',
+    type: LogoutDto,
+    headers: ENDED_SESSION,
+  })
+  @ApiSeeOther('To a form: go on at the login page.', ENDED_SESSION)
+  @ApiErrors(
+    'forbidden',
+    'payload_too_large',
+    'unsupported_media_type',
+    'validation_error',
+    'rate_limited',
+    'service_unavailable',
+  )
+  @ApiErrorMeanings({
+    forbidden: 'The request comes from another site.',
+    rate_limited: STRANGERS_LIMIT,
+  })
+  async logOut(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<LogoutDto | undefined> {
+    const token = sessionTokenOf(request);
+    if (token !== undefined) await this.sessions.end(token, request.ip);
+    clearSessionCookie(request, reply);
+    if (!isForm(request)) return { logged_out: true };
+    void reply.redirect('/login', 303);
+    return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { SessionsRepository } from '../sessions/sessions.repository.js';
 import { type BegunSession, SessionsService } from '../sessions/sessions.service.js';
 import { isUsername } from '../users/user.js';
 
-export interface Attempt {
+export interface LoginAttempt {
   readonly username: string;
   readonly password: string;
   readonly address: string;
@@ -20,8 +20,8 @@ export interface LoggedIn extends BegunSession {
   readonly passwordMadeUp: boolean;
 }
 
-/** No user has it, and PostgreSQL takes it. */
-const NO_NAME = '-';
+/** Looked up in place of what cannot be a user name: no user has this name. */
+const NOBODYS_NAME = '-';
 
 @Injectable()
 export class LoginService {
@@ -32,11 +32,17 @@ export class LoginService {
     private readonly passwords: Passwords,
   ) {}
 
-  /** An unknown, a disabled and a mistyped user cannot be told apart, neither by the answer nor by its time. */
-  async logIn({ username, password, address, userAgent, formerToken }: Attempt): Promise<LoggedIn> {
-    // Telephones write the first letter large.
+  /** Whether the user does not exist, is disabled or gave a wrong password shows neither in the answer nor in its time. */
+  async logIn({
+    username,
+    password,
+    address,
+    userAgent,
+    formerToken,
+  }: LoginAttempt): Promise<LoggedIn> {
+    // Telephones begin what is typed with a capital letter.
     const typed = username.trim().toLowerCase();
-    const account = isUsername(typed) ? typed : NO_NAME;
+    const account = isUsername(typed) ? typed : NOBODYS_NAME;
     const user = await this.repository.findForLogin(account, networkOf(address));
     const storedHash = user?.password_hash ?? undefined;
     const passed = await this.throttle.verifyPassword({

@@ -3,7 +3,7 @@ import { safeNext } from './next-path.js';
 
 const HOST = 'https://this.host';
 
-describe('where a login leads on to', () => {
+describe('safeNext', () => {
   it.each([
     ['/', '/'],
     ['/docs', '/docs'],
@@ -11,15 +11,15 @@ describe('where a login leads on to', () => {
     ['/docs/a%20b', '/docs'],
     ['/a/../b', '/b'],
     ['/\u00e4', '/%C3%A4'],
-  ])('%j: %j', (next, path) => {
+  ])('leads from %j to %j', (next, path) => {
     expect(safeNext(next)).toBe(path);
   });
 
-  it.each([undefined, null, 5, ['/a'], {}, ''])('is the default for %j', (next) => {
+  it.each([undefined, null, 5, ['/a'], {}, ''])('leads to the default from %j', (next) => {
     expect(safeNext(next)).toBe('/docs');
   });
 
-  it('is never another host, however it is read', () => {
+  it('never leads to another host, however the path is decoded', () => {
     const piece = fc.constantFrom(
       '/',
       '\\',

@@ -1,13 +1,31 @@
-export const DEFAULT_NEXT = '/docs';
+import type { FastifyRequest } from 'fastify';
+import { escapeHtml, textField } from './form-page.js';
+
+const DEFAULT_NEXT = '/docs';
 
 const LONGEST = 1_024;
 const BASE = 'http://this.host';
-/** How often a proxy in between might decode what it passes on. */
+/** A proxy in between may decode the path, and another one may do so again. */
 const DECODINGS = 3;
 /** Browsers read a backslash as a slash, and drop tabs and line breaks. */
 const NEVER_IN_A_PATH = /[\\\s\p{Cc}]/u;
 
-/** Where to go after the login: a path on this host, or the default for whatever is not plainly one. */
+/**
+ * Where a form goes on: the field of the form says it, or else the query, so that a link to /login?next=… still leads
+ * there after a failed attempt.
+ */
+export function nextOf(request: FastifyRequest): string {
+  return safeNext(textField(request.body, 'next') ?? textField(request.query, 'next'));
+}
+
+/** For a form, which sends `next` back. */
+export function nextField(next: string): string {
+  return next === DEFAULT_NEXT
+    ? ''
+    : `\n      <input type="hidden" name="next" value="${escapeHtml(next)}">`;
+}
+
+/** A path on this host, or the default for whatever is not plainly one. */
 export function safeNext(next: unknown): string {
   if (typeof next !== 'string' || next.length > LONGEST) return DEFAULT_NEXT;
   let form = next;

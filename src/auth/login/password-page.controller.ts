@@ -11,12 +11,11 @@ import { RequiresThisSite } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import { OwnPasswordService } from '../me/own-password.service.js';
 import type { Principal } from '../principal.js';
-import { isForm, nextOf } from './form-request.js';
+import { isForm } from './form-page.js';
 import { PasswordFormDto } from './login.dto.js';
 import { ApiFormOrJson, ApiNextQuery, ApiSeeOther, FORM } from './login.openapi.js';
-import { safeNext } from './next-path.js';
-import { PasswordPageFilter } from './password-page.filter.js';
-import { passwordPage } from './password-page.js';
+import { nextOf } from './next-path.js';
+import { passwordPage, PasswordPageFilter } from './password-page.js';
 
 /** The same as PUT /api/me/password, for a person in a browser. */
 @ApiTags('Access')
@@ -29,7 +28,7 @@ export class PasswordPageController {
     private readonly madeUpPassword: MadeUpPassword,
   ) {}
 
-  /** A form's login leads here while the password that the first start made up is in use. */
+  /** The login by the form leads here while the password that the first start made up is in use. */
   @Get()
   @Operation('getPasswordPage', 'Read the page that changes the own password')
   @ApiNextQuery()
@@ -52,7 +51,7 @@ export class PasswordPageController {
     }
     void reply.type('text/html; charset=utf-8');
     const madeUp = await this.madeUpPassword.isStillUsedBy(caller.name);
-    return passwordPage({ next: safeNext(nextOf(request)), principal: caller.name, madeUp });
+    return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
   }
 
   /** Ends the caller's other sessions; the present one goes on. */
@@ -89,7 +88,7 @@ export class PasswordPageController {
     if (!caller) throw new UnauthorizedError('The session has ended: log in again.');
     await this.ownPassword.change(caller, body, request.ip);
     if (!isForm(request)) return PrincipalDto.from(caller);
-    void reply.redirect(safeNext(nextOf(request)), 303);
+    void reply.redirect(nextOf(request), 303);
     return undefined;
   }
 }

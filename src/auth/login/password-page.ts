@@ -1,5 +1,10 @@
+import { Catch } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { type AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requirements.js';
-import { describedByError, escapeHtml, framedPage, nextField } from './form-page.js';
+import { describedByError, escapeHtml, FormPageFilter, framedPage } from './form-page.js';
+import { loginPage } from './login-page.js';
+import { nextField, nextOf } from './next-path.js';
 
 export interface PasswordPage {
   readonly next: string;
@@ -10,7 +15,7 @@ export interface PasswordPage {
   readonly error?: string;
 }
 
-/** Where the login leads while the first start's password is in use, and everybody else who asks for it. */
+/** The login leads here while the password that the first start made up is in use; others may ask for the page. */
 export function passwordPage({ next, principal, madeUp, error }: PasswordPage): string {
   const described = describedByError(error);
   return framedPage({
@@ -30,4 +35,30 @@ export function passwordPage({ next, principal, madeUp, error }: PasswordPage): 
     </form>
     <p><a href="${escapeHtml(next)}">Not now</a></p>`,
   });
+}
+
+/** Shows the login page to somebody whose session has ended; it leads back here. */
+@Catch()
+export class PasswordPageFilter extends FormPageFilter {
+  protected page(request: FastifyRequest, error: AppError): string {
+    const principal = request.caller?.name;
+    if (principal === undefined)
+      return loginPage({ next: '/login/password', error: error.message });
+    return passwordPage({
+      next: nextOf(request),
+      principal,
+      madeUp: false,
+      error: wordsFor(error),
+    });
+  }
+}
+
+function wordsFor(error: AppError): string {
+  if (!(error instanceof ValidationError)) return error.message;
+  return error.errors.map(({ message }) => message.replace(/^(\w+?)_password\b/, named)).join(' ');
+}
+
+/** Calls the field by its label in the form. */
+function named(_: string, which: string): string {
+  return `The ${which} password`;
 }

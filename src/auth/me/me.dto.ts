@@ -8,7 +8,7 @@ import {
   APPROVAL_LEVELS,
 } from '../../platform/access/roles.js';
 import { ApiKeyLimitsDto } from '../keys/api-keys.dto.js';
-import { IsPassword } from '../passwords/is-password.js';
+import { IsPassword } from '../passwords/password-requirements.js';
 import { type Principal } from '../principal.js';
 import { PASSWORD_PROPERTY } from '../users/users.dto.js';
 

@@ -18,7 +18,7 @@ const HASH_BYTES = 32;
 const PHC =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{43})$/;
 
-/** A hash in the usual text form (PHC), which carries what it was made with. */
+/** In the usual text form (PHC), which says with what cost it was made. */
 export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const made = await derive(password, salt, cost);
@@ -35,7 +35,7 @@ export async function passwordMatches(password: string, stored: string): Promise
   return timingSafeEqual(made, Buffer.from(hash!, 'base64'));
 }
 
-/** Whether it was made with another cost than today's and should be made anew while the password is at hand. */
+/** Whether it was made with another cost than today's, and should be made again when the password is known. */
 export function isOutdated(stored: string): boolean {
   return !stored.startsWith(`$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$`);
 }

@@ -8,22 +8,23 @@ import { Passwords } from './passwords.js';
 
 export interface PasswordGuess {
   readonly address: string;
-  /** What guesses from strange addresses are counted by, whether or not there is such a user. */
+  /** Failures from networks that are not known are counted under this name, also when there is no such user. */
   readonly account: string;
-  /** Whether the user logged in from the network of the address before. */
+  /** Whether the user has logged in from the network of the address before. */
   readonly fromKnownNetwork: boolean;
   readonly password: string;
-  /** Absent where there is no such user: it takes the same time. */
+  /** Undefined when there is no such user: the check takes the same time. */
   readonly storedHash?: string;
-  /** Whether the right password counts at all: not for a disabled user. */
+  /** False for a disabled user: the right password counts as a failure. */
   readonly mayLogIn: boolean;
   /** For the audit record; undefined when there is no such user. */
   readonly username: string | undefined;
 }
 
 /**
- * Checks a password for a stranger. So many failures are let pass per address, and per account from addresses that its
- * user has not logged in from: guessing is slow from however many addresses, and its owner gets in all the while.
+ * Checks passwords, and slows down whoever guesses: there is a limit to the failures of an address, and one to the
+ * failures of an account from networks that its user has not logged in from. Guessing is slow from however many addresses,
+ * and the owner of the account still gets in. See docs/adr/0018.
  */
 @Injectable()
 export class PasswordThrottle {
@@ -33,11 +34,11 @@ export class PasswordThrottle {
     private readonly refusals: Refusals,
   ) {}
 
-  /** Throws when the address or the account has had its share of failures, whatever the guess is. */
+  /** Throws when the address or the account has reached its limit, also when the password is right. */
   async verifyPassword(guess: PasswordGuess): Promise<boolean> {
     await this.requireUnblocked(guess);
     return await this.passwords.inTurn(waiterOf(guess), async (matches) => {
-      // Again, because guesses made all at once would otherwise all be let in before the first has failed.
+      // Asked again: guesses that arrive together all pass the first question, before one of them has failed.
       await this.requireUnblocked(guess);
       const right = await matches(guess.password, guess.storedHash);
       if (right && guess.mayLogIn) return true;
@@ -79,12 +80,12 @@ export class PasswordThrottle {
   }
 }
 
-/** Whoever is at the machine itself gets in too: for the owner who has not logged in from anywhere yet. */
+/** The loopback counts as known: an owner who has not logged in from anywhere yet gets in from the machine itself. */
 function isTrustedAddress({ fromKnownNetwork, address }: PasswordGuess): boolean {
   return fromKnownNetwork || isLoopback(address);
 }
 
-/** Guesses at one account share a turn, save those of its owner. */
+/** All who guess at one account share a turn, except its owner. */
 function waiterOf(guess: PasswordGuess): Waiter {
   const { address, account } = guess;
   if (isTrustedAddress(guess))

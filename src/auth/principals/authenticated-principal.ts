@@ -1,14 +1,18 @@
-import { type Role, roleReaches } from '../../platform/access/roles.js';
+import type { Role } from '../../platform/access/roles.js';
 import type { LimitClass } from '../../platform/http/caller.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { RoleTooLowError, UnauthorizedError } from '../auth.errors.js';
+import { UnauthorizedError } from '../auth.errors.js';
+import { requireRole } from '../authorisation.js';
 import { type Principal } from '../principal.js';
 import type { VerifiedCredential } from './verified-credential.js';
 
-/** Reads again, in the transaction, which role the credential gives; undefined when it gives none any more. */
-export type ReadRole = (tx: Tx, verified: VerifiedCredential) => Promise<Role | undefined>;
+/** Reads again, in the transaction, which role the credential gives; undefined when it is not valid any more. */
+export type ReadRole = (tx: Tx, credential: VerifiedCredential) => Promise<Role | undefined>;
 
-/** The principal of one request. What it was let in for rests on a read that is up to a second old, its writes do not. */
+/**
+ * The principal of one request. The guards let it in by a read of its credential that is up to a second old; each
+ * transaction that writes for it reads the credential again.
+ */
 export class AuthenticatedPrincipal implements Principal {
   readonly kind: 'key' | 'user';
   readonly id: string;
@@ -16,40 +20,40 @@ export class AuthenticatedPrincipal implements Principal {
   readonly person: string;
   readonly personId?: string;
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
-  /** Of the request's session; a key has none. */
+  /** The session of this request; a key has none. */
   readonly sessionId?: string;
-  /** Once a transaction has begun, the one that it saw. */
+  /** From the first transaction on, the role that the transaction read. */
   role: Role;
 
-  readonly #verified: VerifiedCredential;
-  readonly #required: Role | undefined;
+  readonly #credential: VerifiedCredential;
   readonly #readRole: ReadRole;
 
-  constructor(verified: VerifiedCredential, required: Role | undefined, readRole: ReadRole) {
-    this.kind = verified.kind;
-    this.id = verified.id;
-    this.name = verified.name;
-    this.role = verified.role;
-    if (verified.kind === 'user') {
-      this.person = verified.name;
-      this.personId = verified.id;
-      this.sessionId = verified.sessionId;
+  constructor(
+    credential: VerifiedCredential,
+    readonly requiredRole: Role | undefined,
+    readRole: ReadRole,
+  ) {
+    this.kind = credential.kind;
+    this.id = credential.id;
+    this.name = credential.name;
+    this.role = credential.role;
+    if (credential.kind === 'user') {
+      this.person = credential.name;
+      this.personId = credential.id;
+      this.sessionId = credential.sessionId;
     } else {
-      this.person = verified.person;
-      if (verified.personId !== undefined) this.personId = verified.personId;
-      if (verified.limits) this.limits = verified.limits;
+      this.person = credential.person;
+      this.personId = credential.personId;
+      this.limits = credential.limits;
     }
-    this.#verified = verified;
-    this.#required = required;
+    this.#credential = credential;
     this.#readRole = readRole;
   }
 
   async begin(tx: Tx): Promise<void> {
-    const role = await this.#readRole(tx, this.#verified);
+    const role = await this.#readRole(tx, this.#credential);
     if (!role) throw new UnauthorizedError();
-    if (this.#required && !roleReaches(role, this.#required)) {
-      throw new RoleTooLowError(this.#required);
-    }
     this.role = role;
+    if (this.requiredRole) requireRole(this, this.requiredRole);
   }
 }

@@ -1,9 +1,14 @@
+// SQL: named statements where each request or each writing transaction asks, and a recursive query.
 import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
 import { ReservedConnections } from '../../platform/database/reserved-connections.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { IDLE_HOURS } from '../sessions/session.js';
+import { ApiKeyEntity } from '../keys/api-key.entity.js';
+import { SessionEntity } from '../sessions/session.entity.js';
+import type { UserEntity } from '../users/user.entity.js';
 import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
 import type { VerifiedCredential, VerifiedKey, VerifiedSession } from './verified-credential.js';
 
@@ -32,10 +37,13 @@ const SESSION_ROLE: Statement = {
   text: `select u.role from sessions s join users u on u.id = s.user_id where s.id = $1 and ${SESSION_IS_VALID}`,
 };
 
-// The line of a name is the name itself, who made it, who made that one, and so on. Two lines that meet in a key which
-// is neither of the two belong to two holders: nobody in particular stands behind such a key.
-const ARE_ONE: Statement = {
-  name: 'auth_are_one',
+/*
+ * Whether two names are of one person. The line of a name is the name itself, the principal that made it, the one that
+ * made that principal, and so on. Two names are of one person when one is in the line of the other, or when a user is in
+ * both lines. A key in both lines is not enough: whoever holds a key of the first start hands out keys to many people.
+ */
+const ARE_SAME_PERSON: Statement = {
+  name: 'auth_are_same_person',
   text: `
     with recursive line (of, name) as (
       values ($1, $1), ($2, $2)
@@ -47,54 +55,42 @@ const ARE_ONE: Statement = {
       select 1 from line a join line b on b.name = a.name
       where a.of = $1 and b.of = $2
         and (a.name in ($1, $2) or exists (select 1 from users where username = a.name))
-    ) as one`,
+    ) as same`,
 };
 
-interface KeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly owner_id: string | null;
+type KeyRow = Omit<ApiKeyEntity, 'created_by' | 'created_at' | 'revoked_at'> & {
   readonly owner: string | null;
-  readonly role: Role;
-  readonly prefix: string;
-  readonly secret_hash: Buffer;
-  readonly limit_read: number | null;
-  readonly limit_write: number | null;
-  readonly limit_triage: number | null;
-  readonly expires_at: Date | null;
-  readonly last_used_at: Date | null;
-}
+};
 
-interface SessionRow {
+interface SessionRow
+  extends Pick<SessionEntity, 'last_seen_at'>, Pick<UserEntity, 'id' | 'username' | 'role'> {
   readonly session_id: string;
   readonly hash: string;
-  readonly last_seen_at: Date;
   readonly ends_at: Date;
-  readonly id: string;
-  readonly username: string;
-  readonly role: Role;
 }
 
-/** What every request asks of the database, on the hot path. */
+/** What has to be known of a credential to let its request in, and of the people behind the names in records. */
 @Injectable()
 export class PrincipalsRepository {
   constructor(
     private readonly statements: Statements,
     private readonly reserved: ReservedConnections,
+    private readonly dataSource: DataSource,
   ) {}
 
-  /** The keys that hold, by their prefix. */
+  /** The valid ones of these keys, by their prefix. */
   async findKeys(prefixes: readonly string[]): Promise<Map<string, VerifiedKey>> {
     const rows = await this.reserved.rows<KeyRow>(KEYS, [prefixes]);
     return new Map(rows.map((row) => [row.prefix, keyOf(row)]));
   }
 
-  /** The sessions that hold, by the hash of their token in hexadecimal. */
+  /** The valid ones of these sessions, by the hash of their token in hexadecimal. */
   async findSessions(hashes: readonly string[]): Promise<Map<string, VerifiedSession>> {
     const rows = await this.reserved.rows<SessionRow>(SESSIONS, [hashes]);
     return new Map(rows.map((row) => [row.hash, sessionOf(row)]));
   }
 
+  /** The role that the credential gives now; undefined when it is not valid any more. */
   async findRole(tx: Tx, verified: VerifiedCredential): Promise<Role | undefined> {
     const [row] =
       verified.kind === 'key'
@@ -103,30 +99,56 @@ export class PrincipalsRepository {
     return row?.role;
   }
 
-  /** Whether the same user stands behind two names, or one of them made the other. */
   async areSamePerson(tx: Tx, one: string, other: string): Promise<boolean> {
-    const [row] = await this.statements.rowsIn<{ one: boolean }>(tx, ARE_ONE, [one, other]);
-    return row!.one;
+    const [row] = await this.statements.rowsIn<{ same: boolean }>(tx, ARE_SAME_PERSON, [
+      one,
+      other,
+    ]);
+    return row!.same;
+  }
+
+  // The condition on the time is for the other replicas, which note the use of the same key or session.
+
+  async noteKeysUsed(ids: readonly string[]): Promise<void> {
+    await this.dataSource
+      .createQueryBuilder()
+      .update(ApiKeyEntity)
+      .set({ last_used_at: () => 'now()' })
+      .where('id = any(:ids)', { ids })
+      .andWhere(`(last_used_at is null or last_used_at <= now() - interval '1 minute')`)
+      .execute();
+  }
+
+  async noteSessionsUsed(ids: readonly string[]): Promise<void> {
+    await this.dataSource
+      .createQueryBuilder()
+      .update(SessionEntity)
+      .set({ last_seen_at: () => 'now()' })
+      .where('id = any(:ids)', { ids })
+      .andWhere(`last_seen_at <= now() - interval '1 minute'`)
+      .execute();
   }
 }
 
 function keyOf(row: KeyRow): VerifiedKey {
+  const name = `key:${row.name}`;
   const limits = {
-    ...(row.limit_read !== null && { read: row.limit_read }),
-    ...(row.limit_write !== null && { write: row.limit_write }),
-    ...(row.limit_triage !== null && { triage: row.limit_triage }),
+    read: row.limit_read ?? undefined,
+    write: row.limit_write ?? undefined,
+    triage: row.limit_triage ?? undefined,
   };
+  const hasLimits = Object.values(limits).some((limit) => limit !== undefined);
   return {
     kind: 'key',
     id: row.id,
-    name: `key:${row.name}`,
-    person: row.owner ?? `key:${row.name}`,
-    ...(row.owner_id !== null && { personId: row.owner_id }),
+    name,
+    person: row.owner ?? name,
+    personId: row.owner_id ?? undefined,
     role: row.role,
     secretHash: row.secret_hash,
     usedAt: row.last_used_at?.getTime() ?? 0,
-    ...(Object.keys(limits).length > 0 && { limits }),
-    ...(row.expires_at && { endsAt: row.expires_at.getTime() }),
+    limits: hasLimits ? limits : undefined,
+    endsAt: row.expires_at?.getTime(),
   };
 }
 

@@ -3,14 +3,15 @@ import type { Tx } from '../../platform/database/transactions.js';
 import type { Principal } from '../principal.js';
 import { PrincipalsRepository } from './principals.repository.js';
 
-/** Tells one person from another, wherever a second one is needed. */
+/** Tells whether two principals are one person: approving needs a second one where four eyes are wanted. */
 @Injectable()
 export class SamePerson {
   constructor(private readonly repository: PrincipalsRepository) {}
 
   /**
-   * Whether the caller is the one whom records call `name`: by the same name, as the user behind it or as its key, or
-   * as a key that one of the two made. Names are never reused, so that this holds for the oldest record, too.
+   * Whether the caller is the person whom records call `name`: by the same name, as the user behind that key, as a key
+   * of that user, or as a key that was made with the other one. Names are never used again, so that the answer is right
+   * for the oldest record, too.
    */
   async isSamePerson(
     tx: Tx,

@@ -1,13 +1,14 @@
 import type { Role } from '../../platform/access/roles.js';
 import type { LimitClass } from '../../platform/http/caller.js';
 
-/** Who stands behind a credential, as the database last confirmed it. */
+/** A key with the principal that it makes its bearer, as the database last confirmed it. */
 export interface VerifiedKey {
   readonly kind: 'key';
   readonly id: string;
   readonly name: string;
-  /** The user whose key it is; its own name when it is nobody's. */
+  /** The name of the user who owns it; its own name when nobody does. */
   readonly person: string;
+  /** The id of that user. */
   readonly personId?: string;
   readonly role: Role;
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
@@ -16,9 +17,10 @@ export interface VerifiedKey {
   readonly usedAt: number;
 }
 
+/** A session with its user, as the database last confirmed it. */
 export interface VerifiedSession {
   readonly kind: 'user';
-  /** Of the user; the session has its own. */
+  /** The id of the user. */
   readonly id: string;
   readonly sessionId: string;
   readonly name: string;

@@ -3,8 +3,7 @@ import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import type { Transactions } from '../../platform/database/transactions.js';
-import { RefusalLog } from './refusal-log.js';
-import type { Refusal } from './refusal.js';
+import { type Refusal, RefusalLog } from './refusal-log.js';
 
 const MINUTE = 60_000;
 
@@ -60,7 +59,7 @@ describe('RefusalLog', () => {
     jest.restoreAllMocks();
   });
 
-  it('writes the first at once and the others as a number, minute by minute', async () => {
+  it('writes the first at once, and the number of its repetitions at the end of each minute', async () => {
     for (let index = 0; index < 1_000; index += 1) await log.count(stranger('a'));
     expect(rows).toEqual([entryOf('a')]);
     await jest.advanceTimersByTimeAsync(MINUTE);
@@ -71,7 +70,7 @@ describe('RefusalLog', () => {
     expect(rows).toHaveLength(3);
   });
 
-  it('writes so many rows a minute for all strangers, and how many it left out from when to when', async () => {
+  it('writes a limited number of rows a minute for all strangers, and how many it left out in which time', async () => {
     await jest.advanceTimersByTimeAsync(1_000);
     for (let index = 0; index < 300; index += 1) await log.count(stranger(`${index}`));
     await jest.advanceTimersByTimeAsync(1_000);
@@ -95,7 +94,7 @@ describe('RefusalLog', () => {
     ]);
   });
 
-  it('lets nobody crowd out those of another kind, nor of another name', async () => {
+  it('keeps rows for every other kind and name, however many refusals one causes', async () => {
     for (let index = 0; index < 1_000; index += 1) {
       await log.count(stranger(`${index}`));
       await log.write(atAccount('guessed'));
@@ -113,7 +112,7 @@ describe('RefusalLog', () => {
     ]);
   });
 
-  it('counts each kind by itself', async () => {
+  it('counts what it left out for each kind apart', async () => {
     const login = (name: string): Refusal => ({ ...atAccount(name), by: 'stranger' });
     for (let index = 0; index < 400; index += 1) await log.count(stranger(`${index}`));
     for (let index = 0; index < 50; index += 1) await log.write(login(`${index}`));
@@ -135,7 +134,7 @@ describe('RefusalLog', () => {
     expect(leftOut()).toEqual([['address:several', 101]]);
   });
 
-  it('counts what the database did not take, and tells it when it takes rows again', async () => {
+  it('counts what the database did not take, and writes the number when it takes rows again', async () => {
     isDown = true;
     await log.count(stranger('a'));
     await log.count(stranger('a'));

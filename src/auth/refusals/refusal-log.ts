@@ -3,38 +3,100 @@ import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { LeftOut } from './left-out.js';
-import type { Refusal } from './refusal.js';
 
 const MINUTE = 60_000;
 /**
- * Rows per minute and replica. Principals and users are as many as the site has, so that each has a share of its own;
- * strangers, whose addresses are without end, have one together. Nobody's refusals crowd out those of another kind.
+ * Rows in a minute, on each replica. A site has a limited number of principals and users, so that each has a share of
+ * its own. Strangers may have any number of addresses: they share one limit. No kind of refusals leaves another without
+ * a row.
  */
 const MOST_OF_ONE = { principal: 60, account: 20, stranger: 20 } as const;
 const MOST_OF_STRANGERS = 300;
 
-interface Counted {
+export interface Refusal {
+  readonly entry: AuditEntry;
+  /**
+   * Whose share of the rows it takes: that of a principal who may not do something, of the user whose account somebody
+   * tried, or of a stranger.
+   */
+  readonly by: 'principal' | 'account' | 'stranger';
+  /** The name of the principal, of the user, or the network of the stranger's address. */
+  readonly name: string;
+}
+
+interface RepeatedRefusal {
   readonly refusal: Refusal;
   repeated: number;
 }
 
+const SUBJECTS = { principal: 'principal', account: 'user', stranger: 'address' } as const;
+
+interface UnwrittenCount {
+  readonly action: AuditEntry['action'];
+  readonly subject: AuditEntry['subject'];
+  count: number;
+  from: number;
+  to: number;
+}
+
+/** How many refusals of each kind were not written, and between which times. */
+class UnwrittenRefusals {
+  private readonly counts = new Map<string, UnwrittenCount>();
+
+  /** When it is not `named`, only the number is recorded: there is no limit to the names of strangers. */
+  add({ entry, by, name }: Refusal, named: boolean, at: Date, times = 1): void {
+    const subject = { type: SUBJECTS[by], id: named ? name : 'several' };
+    this.merge({ action: entry.action, subject, count: times, from: +at, to: +at });
+  }
+
+  addAll(other: UnwrittenRefusals): void {
+    for (const count of other.counts.values()) this.merge(count);
+  }
+
+  entries(): AuditEntry[] {
+    return [...this.counts.values()].map(({ action, subject, count, from, to }) => ({
+      actor: 'system',
+      action: 'auth.refusals_counted',
+      subject,
+      details: {
+        refusals: action,
+        left_out: count,
+        from: new Date(from).toISOString(),
+        to: new Date(to).toISOString(),
+      },
+    }));
+  }
+
+  private merge(added: UnwrittenCount): void {
+    const kind = `${added.action} ${added.subject.type} ${added.subject.id}`;
+    const known = this.counts.get(kind);
+    if (!known) {
+      this.counts.set(kind, { ...added });
+      return;
+    }
+    known.count += added.count;
+    known.from = Math.min(known.from, added.from);
+    known.to = Math.max(known.to, added.to);
+  }
+}
+
+/** What happened in the present minute. */
 class Minute {
-  readonly counted = new Map<string, Counted>();
-  readonly leftOut = new LeftOut();
+  readonly repeated = new Map<string, RepeatedRefusal>();
+  readonly unwritten = new UnwrittenRefusals();
   private readonly rows = new Map<string, number>();
   private strangers = 0;
 
-  /** Whether one more row may be written, which it then has to be. */
-  take({ by, name }: Refusal): boolean {
-    const account = `${by} ${name}`;
-    const rows = this.rows.get(account) ?? 0;
+  /** Takes one row from the share; false when the share is used up. */
+  takeRow({ by, name }: Refusal): boolean {
+    const share = `${by} ${name}`;
+    const rows = this.rows.get(share) ?? 0;
     if (rows === MOST_OF_ONE[by]) return false;
     if (by === 'stranger') {
       if (this.strangers === MOST_OF_STRANGERS) return false;
       this.strangers += 1;
     }
-    this.rows.set(account, rows + 1);
+    this.rows.set(share, rows + 1);
     return true;
   }
 
@@ -44,13 +106,14 @@ class Minute {
 }
 
 /**
- * Refusals in the audit record. The first of a kind is written at once, its repetitions within the minute as one row
- * with their number at the end of it. What could not be written is counted, and its number is written.
+ * Writes refusals into the audit trail, and never so many that they hide what else is in it. The first of a kind is
+ * written at once; how often it was repeated within the minute is one row at the end of the minute. Refusals beyond
+ * the limits, or while the database takes no rows, are counted, and their number is written.
  */
 @Injectable()
 export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RefusalLog.name);
-  private readonly underWay = new Set<Promise<boolean>>();
+  private readonly insertsUnderWay = new Set<Promise<boolean>>();
   private minute = new Minute();
   private timer: NodeJS.Timeout | undefined;
 
@@ -66,57 +129,58 @@ export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    await Promise.all(this.underWay);
+    await Promise.all(this.insertsUnderWay);
     await this.closeMinute();
   }
 
-  /** Each by itself, as far as the share of its name goes. */
+  /** Each refusal is a row of its own, as long as its share lasts. */
   async write(refusal: Refusal): Promise<void> {
-    if (this.minute.take(refusal)) await this.record(refusal);
-    else this.leaveOut(refusal);
+    if (this.minute.takeRow(refusal)) await this.record(refusal);
+    else this.addUnwritten(refusal);
   }
 
+  /** Refusals of one kind are one row, and one more with the number of their repetitions. */
   async count(refusal: Refusal): Promise<void> {
     const { action, subject } = refusal.entry;
     const kind = `${action} ${refusal.name} ${subject.id}`;
-    const known = this.minute.counted.get(kind);
+    const known = this.minute.repeated.get(kind);
     if (known) {
       known.repeated += 1;
       return;
     }
-    if (!this.minute.take(refusal)) {
-      this.leaveOut(refusal);
+    if (!this.minute.takeRow(refusal)) {
+      this.addUnwritten(refusal);
       return;
     }
-    this.minute.counted.set(kind, { refusal, repeated: 0 });
+    this.minute.repeated.set(kind, { refusal, repeated: 0 });
     await this.record(refusal);
   }
 
-  private leaveOut(refusal: Refusal): void {
-    this.minute.leftOut.add(refusal, this.minute.hasRows(refusal), this.clock.now());
+  private addUnwritten(refusal: Refusal): void {
+    this.minute.unwritten.add(refusal, this.minute.hasRows(refusal), this.clock.now());
   }
 
   private async record(refusal: Refusal): Promise<void> {
     const writing = this.insert([refusal.entry]);
-    this.underWay.add(writing);
-    const written = await writing.finally(() => this.underWay.delete(writing));
-    if (!written) this.leaveOut(refusal);
+    this.insertsUnderWay.add(writing);
+    const written = await writing.finally(() => this.insertsUnderWay.delete(writing));
+    if (!written) this.addUnwritten(refusal);
   }
 
   private async closeMinute(): Promise<void> {
-    const { counted, leftOut } = this.minute;
+    const { repeated, unwritten } = this.minute;
     this.minute = new Minute();
-    const repeated = [...counted.values()].filter((one) => one.repeated > 0);
-    const entries = [...repeated.map(repeatedEntry), ...leftOut.entries()];
+    const repetitions = [...repeated.values()].filter((one) => one.repeated > 0);
+    const entries = [...repetitions.map(repetitionEntry), ...unwritten.entries()];
     if (entries.length === 0 || (await this.insert(entries))) return;
-    // The next minute tells of them, too.
-    this.minute.leftOut.addAll(leftOut);
-    for (const one of repeated) {
-      this.minute.leftOut.add(one.refusal, true, this.clock.now(), one.repeated);
+    // The rows of the next minute include them.
+    this.minute.unwritten.addAll(unwritten);
+    for (const one of repetitions) {
+      this.minute.unwritten.add(one.refusal, true, this.clock.now(), one.repeated);
     }
   }
 
-  /** False when it failed: the refusal stands whether or not it could be written down. */
+  /** False when it failed. The caller is refused all the same. */
   private async insert(entries: readonly AuditEntry[]): Promise<boolean> {
     try {
       await this.transactions.run((tx) => this.audit.recordAll(tx, entries));
@@ -128,6 +192,6 @@ export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function repeatedEntry({ refusal: { entry }, repeated }: Counted): AuditEntry {
+function repetitionEntry({ refusal: { entry }, repeated }: RepeatedRefusal): AuditEntry {
   return { ...entry, details: { ...entry.details, repeated } };
 }

@@ -3,8 +3,11 @@ import { IsBoolean, IsIn, IsString, Matches, NotEquals } from 'class-validator';
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Optional } from '../../platform/validation/decorators.js';
-import { IsPassword } from '../passwords/is-password.js';
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requirements.js';
+import {
+  IsPassword,
+  LONGEST_PASSWORD,
+  SHORTEST_PASSWORD,
+} from '../passwords/password-requirements.js';
 import {
   KEYS_OF_DELETED,
   type KeysOfDeleted,

@@ -5,7 +5,6 @@ import {
   credentialsStillValid,
   credentialsStillValidValues,
 } from '../../auth/principals/credentials-still-valid.js';
-import type { Role } from '../../platform/access/roles.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
@@ -72,15 +71,11 @@ export class IncidentInsertRepository {
   }
 
   /**
-   * A transaction of its own in one round trip, for callers who may do what `role` may; nothing is inserted unless the
-   * credentials of all of them still hold.
+   * A transaction of its own in one round trip. Nothing is inserted unless the credentials of all callers are still
+   * valid, and still give the roles that were required of them.
    */
-  async insertAllFor(
-    callers: readonly Principal[],
-    role: Role,
-    insertion: Insertion,
-  ): Promise<Numbers> {
-    const values = [...valuesOf(insertion), ...credentialsStillValidValues(callers, role)];
+  async insertAllFor(callers: readonly Principal[], insertion: Insertion): Promise<Numbers> {
+    const values = [...valuesOf(insertion), ...credentialsStillValidValues(callers)];
     return numbersOf(await this.statements.rows<NumberRow>(INSERT_FOR, values));
   }
 

@@ -7,7 +7,7 @@ import { type Role, ROLES } from './roles.js';
 type Handler = (...args: never[]) => unknown;
 type Controller = abstract new (...args: never[]) => unknown;
 
-/** Who may call a handler, as it or its controller declares. A service with a handler that declares nothing does not start. */
+/** Reads who may call a handler, from the handler or from its controller. The service does not start while a handler declares nothing. */
 @Injectable()
 export class DeclaredAccess implements OnModuleInit {
   private readonly known = new WeakMap<object, Access>();

@@ -3,6 +3,9 @@ import { FairQueue, type Waiter } from './fair-queue.js';
 const stranger = (...groups: string[]): Waiter => ({ groups, preferred: false });
 const preferred = (...groups: string[]): Waiter => ({ groups, preferred: true });
 
+const queueOf = (atATime: number, mostWaiting: number) =>
+  new FairQueue(atATime, mostWaiting, () => new Error('Too many wait.'));
+
 describe('FairQueue', () => {
   let running: (() => void)[];
   let order: string[];
@@ -12,8 +15,8 @@ describe('FairQueue', () => {
     order = [];
   });
 
-  const send = (queue: FairQueue, name: string, sender: Waiter) =>
-    queue.run(sender, async () => {
+  const send = (queue: FairQueue, name: string, waiter: Waiter) =>
+    queue.run(waiter, async () => {
       order.push(name);
       await new Promise<void>((done) => running.push(done));
     });
@@ -27,8 +30,8 @@ describe('FairQueue', () => {
     return order;
   };
 
-  it('runs so many at a time', async () => {
-    const queue = new FairQueue(2, 10);
+  it('runs no more at a time than it may', async () => {
+    const queue = queueOf(2, 10);
     for (const name of ['a', 'b', 'c', 'd']) void send(queue, name, stranger(name));
     await settle();
     expect(order).toEqual(['a', 'b']);
@@ -39,15 +42,15 @@ describe('FairQueue', () => {
   });
 
   it('goes on after work that failed', async () => {
-    const queue = new FairQueue(1, 10);
+    const queue = queueOf(1, 10);
     const failed = queue.run(stranger('a'), () => Promise.reject(new Error('failed')));
     const next = queue.run(stranger('b'), () => Promise.resolve('done'));
     await expect(failed).rejects.toThrow('failed');
     expect(await next).toBe('done');
   });
 
-  it('lets one address with many accounts wait behind the others', async () => {
-    const queue = new FairQueue(1, 100);
+  it('lets a network that tries many accounts wait behind the others', async () => {
+    const queue = queueOf(1, 100);
     for (let index = 0; index < 5; index += 1) {
       void send(queue, `flood ${index}`, stranger('network 1', `account ${index}`));
     }
@@ -58,7 +61,7 @@ describe('FairQueue', () => {
   });
 
   it('lets those who guess at one account wait behind the others, and its owner first', async () => {
-    const queue = new FairQueue(1, 100);
+    const queue = queueOf(1, 100);
     for (let index = 0; index < 4; index += 1) {
       void send(queue, `flood ${index}`, stranger(`network ${index}`, 'account 1'));
     }
@@ -69,7 +72,7 @@ describe('FairQueue', () => {
   });
 
   it('starves nobody while others keep coming', async () => {
-    const queue = new FairQueue(1, 100);
+    const queue = queueOf(1, 100);
     for (let index = 0; index < 3; index += 1) void send(queue, `flood ${index}`, stranger('a'));
     for (let index = 0; index < 6; index += 1) {
       await settle();
@@ -81,16 +84,16 @@ describe('FairQueue', () => {
     expect(all.indexOf('flood 2')).toBeLessThan(all.indexOf('new 2'));
   });
 
-  it('turns away the last in the order when too many wait: not the one, but the many', async () => {
-    const queue = new FairQueue(1, 3);
+  it('refuses the last in the order when too many wait: one of the many, and not the one who came last', async () => {
+    const queue = queueOf(1, 3);
     const flood = Array.from({ length: 5 }, (_, index) =>
-      send(queue, `flood ${index}`, stranger('a')).catch((error: Error) => error.name),
+      send(queue, `flood ${index}`, stranger('a')).catch((error: Error) => error.message),
     );
-    await expect(flood[4]).resolves.toBe('UnavailableError');
+    await expect(flood[4]).resolves.toBe('Too many wait.');
     const valid = send(queue, 'valid', stranger('b'));
-    await expect(flood[3]).resolves.toBe('UnavailableError');
+    await expect(flood[3]).resolves.toBe('Too many wait.');
     const owner = send(queue, 'owner', preferred('c'));
-    await expect(flood[2]).resolves.toBe('UnavailableError');
+    await expect(flood[2]).resolves.toBe('Too many wait.');
     expect(await finishAll()).toEqual(['flood 0', 'owner', 'flood 1', 'valid']);
     await Promise.all([valid, owner]);
   });

@@ -1,10 +1,8 @@
-import { UnavailableError } from '../errors/app-error.js';
-
-/** Who waits. */
+/** Somebody whose work has to wait. */
 export interface Waiter {
-  /** What it has in common with other senders, such as its network: all that share one of these share one turn. */
+  /** Such as its network, or the account that it wants: all waiters of one group share a turn. */
   readonly groups: readonly string[];
-  /** Goes before strangers of the same round. */
+  /** Goes first among those who have their turn in the same round. */
   readonly preferred: boolean;
 }
 
@@ -15,9 +13,9 @@ interface QueuedWaiter extends Waiter {
 }
 
 /**
- * Lets so many pieces of work run at a time. The others wait in rounds: in each round everybody has one turn, and those
- * who share a network or an account have it together, so that whoever sends a hundred waits behind the others and not
- * the others behind him. When too many wait, the last in this order is told to come back.
+ * Runs a limited number of pieces of work at a time. The others wait in rounds. In each round everybody has one turn, and
+ * a group has it together: who sends a hundred requests waits behind the others, and they do not wait behind that one.
+ * When too many wait, the last in this order is refused, and not the one who came last.
  */
 export class FairQueue {
   private free: number;
@@ -28,12 +26,13 @@ export class FairQueue {
   constructor(
     atATime: number,
     private readonly mostWaiting: number,
+    private readonly refusal: () => Error,
   ) {
     this.free = atATime;
   }
 
-  async run<T>(sender: Waiter, work: () => Promise<T>): Promise<T> {
-    await this.enter(sender);
+  async run<T>(waiter: Waiter, work: () => Promise<T>): Promise<T> {
+    await this.enter(waiter);
     try {
       return await work();
     } finally {
@@ -41,27 +40,29 @@ export class FairQueue {
     }
   }
 
-  private enter(sender: Waiter): Promise<void> {
+  private enter(waiter: Waiter): Promise<void> {
     if (this.free > 0) {
       this.free -= 1;
       return Promise.resolve();
     }
     return new Promise((start, refuse) => {
-      this.insert({ ...sender, round: this.roundOf(sender), start, refuse });
+      this.insert({ ...waiter, round: this.roundOf(waiter), start, refuse });
       if (this.waiting.length <= this.mostWaiting) return;
-      this.waiting.pop()!.refuse(new UnavailableError('Too many passwords are being checked.'));
+      this.waiting.pop()!.refuse(this.refusal());
     });
   }
 
-  /** The one after the last in which somebody waits who has something in common with the sender. */
+  /** The round after the last one in which somebody of the same group waits. */
   private roundOf({ groups }: Waiter): number {
-    const last = this.waiting.findLast((other) => other.groups.some((one) => groups.includes(one)));
+    const last = this.waiting.findLast((other) =>
+      other.groups.some((group) => groups.includes(group)),
+    );
     return 1 + (last?.round ?? this.round);
   }
 
-  private insert(sender: QueuedWaiter): void {
-    const before = this.waiting.findIndex((other) => goesBefore(sender, other));
-    this.waiting.splice(before < 0 ? this.waiting.length : before, 0, sender);
+  private insert(waiter: QueuedWaiter): void {
+    const before = this.waiting.findIndex((other) => goesBefore(waiter, other));
+    this.waiting.splice(before < 0 ? this.waiting.length : before, 0, waiter);
   }
 
   private leave(): void {

@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import type { ActionTypeName } from '../../../src/actions/catalogue/action-types.js';
 import { Failpoints } from '../../../src/actions/execution/failpoints.js';
+import { ROLES } from '../../../src/platform/access/roles.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { FakeVendor } from '../fake-vendor.js';
 import { makeKey } from '../principals.js';
@@ -65,10 +66,9 @@ export class ActionWorld {
     while (apps.length < replicas) {
       apps.push(await startTestApp({ settings: all, database: first.database }));
     }
-    const roles = ['viewer', 'analyst', 'senior', 'manager', 'admin'] as const;
-    const keys = await Promise.all(roles.map((role) => makeKey(first, role)));
-    const clients = Object.fromEntries(roles.map((role, at) => [role, keys[at]!.client]));
-    const names = Object.fromEntries(roles.map((role, at) => [role, keys[at]!.name]));
+    const keys = await Promise.all(ROLES.map((role) => makeKey(first, role)));
+    const clients = Object.fromEntries(ROLES.map((role, at) => [role, keys[at]!.client]));
+    const names = Object.fromEntries(ROLES.map((role, at) => [role, keys[at]!.name]));
     const world = new ActionWorld(
       vendor,
       apps,

@@ -1,8 +1,7 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
-import { SHORTEST_PASSWORD } from './password-requirements.js';
-import { weaknessOf } from './password-strength.js';
+import { hasPermittedLength, SHORTEST_PASSWORD, weaknessOf } from './password-requirements.js';
 
-describe('a password that may be set', () => {
+describe('weaknessOf', () => {
   it.each([
     'password1234',
     'Password123!',
@@ -21,18 +20,18 @@ describe('a password that may be set', () => {
     'changeme1234',
     // Full width, as another keyboard types it.
     '\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff441234',
-  ])('is not as common as %j', async (password) => {
+  ])('refuses %j as too easy to guess', async (password) => {
     expect(await weaknessOf(password, 'somebody')).toContain('too easy to guess');
   });
 
   it.each(['incident-triage-service', 'IncidentTriage1!', 'incidenttriage2026', 'SecurityTriage'])(
-    'is not made of words of this service: %j',
+    'refuses %j, which is made of words of this service',
     async (password) => {
       expect(await weaknessOf(password, 'somebody')).toContain('words of this service');
     },
   );
 
-  it('is none of the common ones that are long enough', async () => {
+  it('refuses every common password that is long enough', async () => {
     const common = dictionary['passwords-common'].filter(
       (password) => password.length >= SHORTEST_PASSWORD,
     );
@@ -51,7 +50,7 @@ describe('a password that may be set', () => {
     ['jonathan.archer', 'archer2026archer'],
     ['j.doe-the-second', 'j.doe-the-second1'],
     ['jonathan.archer', '\uff2aonathan.Archer!'],
-  ])('of %s is not %s', async (username, password) => {
+  ])('refuses for the user %s the password %s', async (username, password) => {
     expect(await weaknessOf(password, username)).toContain('the user name');
   });
 
@@ -63,7 +62,28 @@ describe('a password that may be set', () => {
     'Jonathan met 14 blue herons',
     // Eight characters beside the name are judged as they are.
     'archer-kV9#mq2!',
-  ])('may be %j', async (password) => {
+  ])('finds nothing wrong with %j', async (password) => {
     expect(await weaknessOf(password, 'jonathan.archer')).toBeUndefined();
+  });
+});
+
+describe('hasPermittedLength', () => {
+  it.each([
+    ['x'.repeat(11), false],
+    ['x'.repeat(12), true],
+    ['x'.repeat(256), true],
+    ['x'.repeat(257), false],
+    ['\u{1f600}'.repeat(11), false],
+    ['\u{1f600}'.repeat(12), true],
+    ['\u{1f600}'.repeat(256), true],
+    // Eleven characters, however they are composed.
+    ['e\u0301'.repeat(11), false],
+    // As long in UTF-16 units as 256 characters can be.
+    ['\u{11099}\u{110ba}'.repeat(256), true],
+    ['\u{11099}\u{110ba}'.repeat(257), false],
+    [undefined, false],
+    [123456789012, false],
+  ])('says of %j: %s', (password, good) => {
+    expect(hasPermittedLength(password)).toBe(good);
   });
 });

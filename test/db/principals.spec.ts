@@ -1,0 +1,124 @@
+import { hash, randomBytes } from 'node:crypto';
+import { PrincipalsRepository } from '../../src/auth/principals/principals.repository.js';
+import { ReservedConnections } from '../../src/platform/database/reserved-connections.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { newId } from '../../src/platform/ids.js';
+import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+
+describe('PrincipalsRepository', () => {
+  let database: OpenTestDatabase;
+  let reserved: ReservedConnections;
+  let repository: PrincipalsRepository;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    const { dataSource } = database;
+    reserved = new ReservedConnections(dataSource);
+    repository = new PrincipalsRepository(new Statements(dataSource), reserved, dataSource);
+  });
+  afterAll(async () => {
+    await reserved?.onApplicationShutdown();
+    await database?.close();
+  });
+
+  const query = (sql: string, values: unknown[]) => database.dataSource.query(sql, values);
+
+  async function makeKey(prefix: string, more: Readonly<Record<string, unknown>> = {}) {
+    const id = newId();
+    const row: Readonly<Record<string, unknown>> = {
+      id,
+      name: prefix,
+      role: 'senior',
+      prefix,
+      secret_hash: randomBytes(32),
+      created_by: 'system',
+      ...more,
+    };
+    const columns = Object.keys(row);
+    const parameters = columns.map((_, at) => `$${at + 1}`);
+    await query(
+      `insert into api_keys (${columns.join()}) values (${parameters.join()})`,
+      Object.values(row),
+    );
+    return id;
+  }
+  async function makeSession(role = 'analyst') {
+    const [userId, id, tokenHash] = [newId(), newId(), hash('sha256', newId(), 'hex')];
+    await query(
+      `insert into users (id, username, role, password_hash) values ($1, $2, $3, 'hash')`,
+      [userId, `u${userId}`, role],
+    );
+    await query(
+      `insert into sessions (id, user_id, token_hash, expires_at)
+       values ($1, $2, decode($3, 'hex'), now() + interval '1 day')`,
+      [id, userId, tokenHash],
+    );
+    return { userId, id, tokenHash };
+  }
+
+  it('finds the keys that are asked for, and no others', async () => {
+    await makeKey('findOne1');
+    await makeKey('findTwo2');
+    await makeKey('notAsked');
+    const found = await repository.findKeys(['findOne1', 'findTwo2', 'nobodys0']);
+    expect([...found.keys()].sort()).toEqual(['findOne1', 'findTwo2']);
+    expect(found.get('findOne1')).toMatchObject({ name: 'key:findOne1', role: 'senior' });
+  });
+
+  it('finds no key that was revoked or has expired', async () => {
+    await makeKey('revoked1', { revoked_at: new Date() });
+    await makeKey('expired1', { expires_at: new Date(Date.now() - 1_000) });
+    expect(await repository.findKeys(['revoked1', 'expired1'])).toEqual(new Map());
+  });
+
+  it('gives a key limits of its own only when it has one', async () => {
+    const ends = new Date(Date.now() + 60_000);
+    await makeKey('nolimits');
+    await makeKey('onelimit', { limit_write: 0, expires_at: ends });
+    const found = await repository.findKeys(['nolimits', 'onelimit']);
+    expect(found.get('nolimits')!.limits).toBeUndefined();
+    expect(found.get('nolimits')!.endsAt).toBeUndefined();
+    expect(found.get('onelimit')!.limits).toEqual({ write: 0 });
+    expect(found.get('onelimit')!.endsAt).toBe(ends.getTime());
+  });
+
+  it('finds the sessions that are asked for, and no others', async () => {
+    const [asked] = await Promise.all([makeSession('manager'), makeSession()]);
+    const found = await repository.findSessions([asked.tokenHash, '00'.repeat(32)]);
+    expect([...found]).toEqual([
+      [
+        asked.tokenHash,
+        expect.objectContaining({ id: asked.userId, sessionId: asked.id, role: 'manager' }),
+      ],
+    ]);
+  });
+
+  it('notes the use of keys and sessions once a minute, and of those alone that were used', async () => {
+    const [used, again, unused] = await Promise.all(
+      ['noteUsed', 'noteOnce', 'noteNone'].map((p) => makeKey(p)),
+    );
+    const [session, other] = await Promise.all([makeSession(), makeSession()]);
+    await query(`update api_keys set last_used_at = now() - interval '30 seconds' where id = $1`, [
+      again,
+    ]);
+    await query(
+      `update sessions set last_seen_at = now() - interval '2 minutes' where id = any ($1)`,
+      [[session.id, other.id]],
+    );
+    const secondsAgo = async (table: string, column: string, id: string | undefined) =>
+      (
+        await query(
+          `select extract(epoch from now() - ${column})::float as s from ${table} where id = $1`,
+          [id],
+        )
+      )[0].s as number | null;
+
+    await repository.noteKeysUsed([used!, again!]);
+    await repository.noteSessionsUsed([session.id]);
+    expect(await secondsAgo('api_keys', 'last_used_at', used)).not.toBeNull();
+    expect(await secondsAgo('api_keys', 'last_used_at', again)).toBeGreaterThanOrEqual(30);
+    expect(await secondsAgo('api_keys', 'last_used_at', unused)).toBeNull();
+    expect(await secondsAgo('sessions', 'last_seen_at', session.id)).toBeLessThan(100);
+    expect(await secondsAgo('sessions', 'last_seen_at', other.id)).toBeGreaterThanOrEqual(120);
+  });
+});

@@ -1,0 +1,51 @@
+import {
+  highestRole,
+  lowerRoleSql,
+  roleReaches,
+  roleReachesSql,
+  ROLES,
+} from '../../src/platform/access/roles.js';
+import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+
+const PAIRS = ROLES.flatMap((one) => ROLES.map((other) => [one, other] as const));
+
+describe('The order of the roles', () => {
+  let database: OpenTestDatabase;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(() => database?.close());
+
+  const valueOf = async (sql: string): Promise<unknown> =>
+    (await database.dataSource.query<[{ value: unknown }]>(`select ${sql} as value`))[0].value;
+
+  it('is the same in statements as in code', async () => {
+    for (const [role, required] of PAIRS) {
+      const sql = roleReachesSql(`'${role}'`, `'${required}'`);
+      expect([role, required, await valueOf(sql)]).toEqual([
+        role,
+        required,
+        roleReaches(role, required),
+      ]);
+    }
+  });
+
+  it('gives the lower of two roles, and the other one when one is null', async () => {
+    for (const [one, other] of PAIRS) {
+      const lower = roleReaches(one, other) ? other : one;
+      expect(await valueOf(lowerRoleSql(`'${one}'`, `'${other}'`))).toBe(lower);
+    }
+    expect(await valueOf(lowerRoleSql(`'senior'`, 'null'))).toBe('senior');
+  });
+
+  it('is true of no role in a statement that is unknown', async () => {
+    expect(await valueOf(roleReachesSql(`'admin'`, 'null'))).toBeNull();
+    expect(await valueOf(roleReachesSql(`'other'`, `'viewer'`))).toBeNull();
+  });
+
+  it('gives the highest of the roles that are required, and the lowest when none is', () => {
+    expect(highestRole(['analyst', 'manager', undefined, 'viewer'])).toBe('manager');
+    expect(highestRole([undefined])).toBe('viewer');
+  });
+});

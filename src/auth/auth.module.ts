@@ -15,7 +15,7 @@ import { PasswordPageController } from './login/password-page.controller.js';
 import { MeController } from './me/me.controller.js';
 import { OwnPasswordService } from './me/own-password.service.js';
 import { PasswordThrottle } from './passwords/password-throttle.js';
-import { OwnSessionsService, SessionsService } from './sessions/sessions.service.js';
+import { SessionsService } from './sessions/sessions.service.js';
 import { Passwords } from './passwords/passwords.js';
 import { LastUseWriter } from './authentication/last-use.js';
 import { SamePerson } from './principals/same-person.js';
@@ -58,7 +58,6 @@ import { UsersService } from './users/users.service.js';
     SessionsService,
     LoginService,
     OwnPasswordService,
-    OwnSessionsService,
     BootstrapRepository,
     Bootstrap,
     MadeUpPassword,

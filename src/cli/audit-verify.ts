@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   process.exitCode = findings.valid ? 0 : 1;
 }
 
-/** Nothing but a line feed ends a line: what people wrote may hold every other separator. */
+/** Only a line feed ends a line, because texts that people wrote may hold any other separator. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
@@ -31,7 +31,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-/** Beside an external database, too: whoever verifies a file has no use for it, and no key is ever made here. */
+/** The database does not matter for a file, so the key file counts beside an external one too. No key is ever generated here. */
 function loadKeys(): AuditKeys {
   const { secretsKey, dataDir } = loadSettings();
   const settings = { secretsKey, dataDir, databaseUrl: undefined };

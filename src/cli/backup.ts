@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The embedded database is made when it is not there; a backup of nothing helps nobody. */
+/** Opening an embedded database that is not there would create it, and the backup would be empty. */
 async function refuseNoDatabase({ databaseUrl, dataDir }: Settings): Promise<void> {
   if (databaseUrl !== undefined) return;
   const { hasCluster } = await import('../platform/database/embedded/embedded-postgres.js');

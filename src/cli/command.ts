@@ -1,7 +1,7 @@
 import { type OpenWithKeys, openWithKeys } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
 
-/** Runs a command; what goes wrong is one line for the operator. */
+/** Runs a command. An error is shown to the operator as one line. */
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -13,12 +13,12 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** For what goes through everything: no statement is given up for the time that it takes. */
+/** For commands that read whole tables: a statement may take an hour before it is cancelled. */
 export function withLongStatements(settings: Settings): Settings {
   return { ...settings, databaseStatementTimeoutMs: 3_600_000 };
 }
 
-/** With the embedded database the service may run meanwhile: the command uses its server. */
+/** When the service runs with the embedded database, the command uses the PostgreSQL server of the service. */
 export async function withDatabase<T>(
   settings: Settings,
   work: (open: OpenWithKeys) => Promise<T>,

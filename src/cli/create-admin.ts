@@ -6,8 +6,6 @@ import { AdminAccount } from '../auth/bootstrap/admin-account.js';
 import { hasPermittedLength } from '../auth/passwords/password-requirements.js';
 import { isUsername } from '../auth/users/user.js';
 import { loadSettings } from '../platform/config/load-settings.js';
-import { Statements } from '../platform/database/statements.js';
-import { Transactions } from '../platform/database/transactions.js';
 import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run create-admin -- <user name> [--password-stdin]
@@ -37,12 +35,8 @@ async function main(): Promise<void> {
 
 async function ensureAdmin(username: string, password: string) {
   return await withDatabase(loadSettings(), async ({ database: { dataSource }, keys }) => {
-    const account = new AdminAccount(
-      new Transactions(dataSource),
-      new Statements(dataSource),
-      logOfCommand(dataSource, new AuditKeys(keys)),
-    );
-    return await account.ensure(username, password);
+    const log = logOfCommand(dataSource, new AuditKeys(keys));
+    return await new AdminAccount(dataSource, log).ensure(username, password);
   });
 }
 

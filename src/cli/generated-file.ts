@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes a generated file, or with `--check` compares it byte by byte with what is committed and says which command
- * makes it fresh. Needs no clean git tree.
+ * Writes a generated file, or with `--check` compares it byte by byte with the committed one and names the command that
+ * generates it. Works with uncommitted changes, too.
  */
 export function writeOrCheck(path: string, content: string, command: string): void {
   if (!process.argv.includes('--check')) {

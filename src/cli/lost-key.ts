@@ -6,10 +6,11 @@ import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { acceptKeys, KNOWN, type KnownKey } from '../platform/secrets/known-keys.js';
-import { retire, waitUntilUnused } from '../platform/secrets/key-retirement.js';
+import { waitUntilUnused } from '../platform/secrets/key-heartbeat.js';
+import { acceptKeys } from '../platform/secrets/known-keys.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { SealedValues } from '../platform/secrets/sealed-values.js';
+import { SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
 import { withLongStatements, runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run lost-key -- KEY_ID --discard
@@ -36,8 +37,9 @@ async function main(): Promise<void> {
   try {
     const { dataSource } = database;
     const transactions = new Transactions(dataSource);
-    const known = await dataSource.query<KnownKey[]>(KNOWN);
-    if (!known.some(({ id, retired }) => id === lost && !retired)) {
+    const repository = new SecretKeysRepository(dataSource);
+    const known = await repository.list();
+    if (!known.some(({ id, retired_at }) => id === lost && !retired_at)) {
       throw new Error(`This database needs no key ${lost}.`);
     }
     if (givenSecretKeys(settings)?.ids.includes(lost)) {
@@ -45,13 +47,13 @@ async function main(): Promise<void> {
         `The key ${lost} is not lost: it is at hand. To replace it, run npm run reseal.`,
       );
     }
-    await waitUntilUnused(dataSource, [lost], say);
+    await waitUntilUnused(repository, [lost], say);
     const keys = await transactions.run((tx) => acceptKeys(tx, settings, lost));
     const auditKeys = new AuditKeys(keys);
     const { takenOver } = await new AuditResealing(dataSource, auditKeys, [lost]).run();
     const discarded = await transactions.run(async (tx) => {
       const counts = await new SealedValues(dataSource, sealedColumns).discard(tx, lost);
-      await retire(tx, [lost]);
+      await repository.retire(tx, [lost]);
       await logOfCommand(dataSource, auditKeys).record(tx, {
         actor: 'system',
         action: 'secrets.key_lost',

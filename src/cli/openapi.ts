@@ -8,7 +8,7 @@ import { buildDocument } from '../platform/openapi/document.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { writeOrCheck } from './generated-file.js';
 
-/** Writes the contract, or with --check holds the committed one against the code. Needs no database. */
+/** Writes the contract, or with --check compares the committed one with the code. Needs no database. */
 async function main(): Promise<void> {
   const settings = loadSettings({ LOG_LEVEL: 'silent' });
   const app = await NestFactory.create(
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
       logger: createRootLogger(settings),
     }),
     new FastifyAdapter(),
-    // Preview: no provider is made, so nothing connects anywhere.
+    // In preview mode Nest creates no provider, so nothing connects anywhere.
     { preview: true, abortOnError: false, logger: false },
   );
   const document = buildDocument(app);

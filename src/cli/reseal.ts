@@ -5,9 +5,10 @@ import { AuditResealing } from '../audit/verification/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { olderKeys, retire, waitUntilUnused } from '../platform/secrets/key-retirement.js';
+import { waitUntilUnused } from '../platform/secrets/key-heartbeat.js';
 import { SealedValues } from '../platform/secrets/sealed-values.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
+import { SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
 import { withLongStatements, runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run reseal
@@ -19,11 +20,12 @@ async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(USAGE);
   const settings = withLongStatements(loadSettings());
   await withDatabase(settings, async ({ database: { dataSource }, keys }) => {
-    const [first] = keys.ids;
-    const older = await olderKeys(dataSource, first!);
-    await waitUntilUnused(dataSource, older, say);
+    const first = keys.ids[0]!;
+    const repository = new SecretKeysRepository(dataSource);
+    const older = await repository.listIdsBeside(first);
+    await waitUntilUnused(repository, older, say);
     const values = new SealedValues(dataSource, sealedColumns);
-    const secrets = await values.reseal(new SecretBox(keys), first!);
+    const secrets = await values.reseal(new SecretBox(keys), first);
     say(`${secrets} secrets are under the key ${first} now.`);
     const auditKeys = new AuditKeys(keys);
     const { attested } = await new AuditResealing(dataSource, auditKeys).run();
@@ -34,11 +36,11 @@ async function main(): Promise<void> {
 
     await signAnchorAnew(anchorFileOf(settings), auditKeys);
     await new Transactions(dataSource).run(async (tx) => {
-      await retire(tx, older);
+      await repository.retire(tx, older);
       await logOfCommand(dataSource, auditKeys).record(tx, {
         actor: 'system',
         action: 'secrets.resealed',
-        subject: { type: 'secret_key', id: first! },
+        subject: { type: 'secret_key', id: first },
         details: { retired: older, secrets, entries: attested },
       });
     });

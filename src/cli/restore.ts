@@ -39,7 +39,7 @@ async function main(): Promise<void> {
 
   const settings = loadSettings();
   const backup = await verifyBackup(file);
-  if (!withoutKey) takeKeys(settings, backup);
+  if (!withoutKey) requireKeys(settings, backup);
   const server = await reachServer(settings, () => undefined, { join: true });
   const plan = new ServiceRestorePlan(settings, backup, withoutKey);
   try {
@@ -61,8 +61,11 @@ async function main(): Promise<void> {
   );
 }
 
-/** Before anything is changed: what was restored without its key nobody could use, and what nobody signed may be forged. */
-function takeKeys(settings: Settings, backup: VerifiedBackup): void {
+/**
+ * Before anything is changed: without its key nobody could use what was restored, and a backup without a valid signature
+ * may be forged.
+ */
+function requireKeys(settings: Settings, backup: VerifiedBackup): void {
   const { manifest, keys: written } = backup;
   const inFile = settings.secretsKey.length === 0 && settings.databaseUrl === undefined;
   const own = givenSecretKeys(settings);

@@ -1,9 +1,8 @@
 import { type ActiveSwitch, KillSwitchRepository } from '../kill-switch/kill-switch.repository.js';
-import type { ClientBase } from 'pg';
 import type { Settings } from '../platform/config/settings.js';
 import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-plan.js';
 import type { KeyRing, SecretKeys } from '../platform/secrets/secret-keys.js';
-import { acceptKeys, KNOWN, type KnownKey, refuseMissingKeys } from '../platform/secrets/known-keys.js';
+import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { type ActionsAcrossRestore, carryActionsOverRestore, noteActionsBeforeRestore } from '../actions/execution/actions-across-restore.js';
 import { shownActionId } from '../actions/action-id.js';
@@ -14,9 +13,10 @@ import type { VerifiedBackup } from '../platform/database/backup/read-backup.js'
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { IncidentCountsRepository } from '../incidents/counting/incident-counts.repository.js';
-import { rememberKeysInUse, type KeyInUse, keysInUse } from '../platform/secrets/key-retirement.js';
+import { type KeyInUse, SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
+import type { ClientBase } from 'pg';
 
-/** Counts follow from the incidents; a session that has ended must not come to life again. */
+/** Counts are made anew from the incidents, and a session that has ended must not become valid again. */
 export const EXCLUDED_TABLES = [
   'incident_count_deltas',
   'incident_counts',
@@ -25,14 +25,15 @@ export const EXCLUDED_TABLES = [
   'sessions',
 ] as const;
 
+/** What a backup of this service leaves out, and which keys it needs. */
 export function serviceBackupPlan(settings: Settings, withoutKey: boolean): BackupPlan {
   const given = withoutKey ? undefined : givenSecretKeys(settings);
   return {
     excludedTables: EXCLUDED_TABLES,
     keyIds: async (client) => {
       const known = await knownKeys(client);
-      if (!withoutKey) refuseMissingKeys(settings, known, given);
-      return known.filter(({ retired }) => !retired).map(({ id }) => id);
+      if (!withoutKey) requireKeysOf(known, settings, given);
+      return known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
     },
     signerOf: (keyIds) => {
       const id = given?.ids.find((one) => keyIds.includes(one)) ?? given?.ids[0];
@@ -41,31 +42,38 @@ export function serviceBackupPlan(settings: Settings, withoutKey: boolean): Back
   };
 }
 
-/** The keys that sign backups, of a purpose of their own. */
+/** Backups are signed with keys that are used for nothing else. */
 export function backupKeys(keys: SecretKeys): KeyRing {
   return keys.derive('backup');
 }
 
-/** None where the database is of an earlier release, which did not keep them. */
+/**
+ * SQL, because it reads in the snapshot of the backup, on its connection. A database of an earlier release has no such
+ * table, and so no keys.
+ */
 async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
-  const { rows } = await client.query<{ there: boolean }>(
+  const { rows: tables } = await client.query<{ there: boolean }>(
     `select to_regclass('secret_keys') is not null as there`,
   );
-  return rows[0]?.there ? (await client.query<KnownKey>(KNOWN)).rows : [];
+  if (!tables[0]?.there) return [];
+  const { rows } = await client.query<KnownKey>(
+    'select id, verifier, retired_at from secret_keys order by known_since, id',
+  );
+  return rows;
 }
 
-/** A record holds some; how many there are, it says. */
+/** An audit record names no more actions than this; it says how many there are. */
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: somebody stopped the automation, and vendors did what they were asked. The rest is as in
- * the backup.
+ * What a restore must not undo: a kill switch that somebody turned on, and actions that vendors carried out since the
+ * backup. Everything else becomes what it was in the backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
-  private stopped: ActiveSwitch | undefined;
-  private active: ActiveSwitch | undefined;
-  private keys: readonly KeyInUse[] = [];
+  private switchBefore: ActiveSwitch | undefined;
+  private switchNow: ActiveSwitch | undefined;
+  private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { continued: [], lost: [] };
 
   constructor(
@@ -74,52 +82,56 @@ export class ServiceRestorePlan implements RestorePlan {
     private readonly withoutKey: boolean,
   ) {}
 
-  /** Each process was started with all keys that the database knew and had not given up. */
+  /** Each running process was started with all keys that the present database needs. */
   async readableToAll(tx: Tx): Promise<boolean> {
-    const known = await tx.query<KnownKey[]>(KNOWN);
-    const here = known.filter(({ retired }) => !retired).map(({ id }) => id);
-    return !this.withoutKey && this.backup.manifest.key_ids.every((id) => here.includes(id));
+    const known = await new SecretKeysRepository(tx.dataSource).list(tx);
+    const needed = known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
+    return !this.withoutKey && this.backup.manifest.key_ids.every((id) => needed.includes(id));
   }
 
   async remember(tx: Tx, inUse: boolean): Promise<void> {
-    this.stopped = await killSwitchOf(tx).findActive(tx);
-    this.keys = inUse ? await keysInUse(tx) : [];
+    this.switchBefore = await killSwitchOf(tx).findActive(tx);
+    this.keysInUse = inUse ? await new SecretKeysRepository(tx.dataSource).listInUse(tx) : [];
     await noteActionsBeforeRestore(tx);
   }
 
   async rebuild(tx: Tx): Promise<void> {
     const killSwitch = killSwitchOf(tx);
-    if (this.stopped) await killSwitch.keepActive(tx, this.stopped);
-    this.active = await killSwitch.findActive(tx);
+    if (this.switchBefore) await killSwitch.keepActive(tx, this.switchBefore);
+    this.switchNow = await killSwitch.findActive(tx);
     this.actions = await carryActionsOverRestore(tx);
-    await new IncidentCountsRepository(new Statements(tx.connection)).recount(tx);
+    await new IncidentCountsRepository(new Statements(tx.dataSource)).recount(tx);
     if (this.withoutKey) return;
-    await rememberKeysInUse(tx, this.keys);
+    // Also when the backup is older than they are: what is sealed with them from now on needs them.
+    await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
     await this.record(tx);
   }
 
-  /** For the operator, once it is done. */
+  /** What the operator should know once the restore is done, a line each. */
   summary(): string[] {
     const { continued, lost } = this.actions;
     const named = (ids: readonly string[]) => ids.map(shownActionId).join(', ');
-    return [
-      ...(this.active
-        ? [
-            `The kill switch is on, as ${this.stopped ? 'before the restore' : 'in the backup'}: ${this.active.activated_by} turned it on (${this.active.reason}).`,
-          ]
-        : []),
-      ...(continued.length > 0
-        ? [`They had gone on since the backup, and are where they were now: ${named(continued)}.`]
-        : []),
-      ...(lost.length > 0
-        ? [`Their vendors were called, and the backup does not know them: ${named(lost)}.`]
-        : []),
-    ];
+    const lines: string[] = [];
+    if (this.switchNow) {
+      const { activated_by, reason } = this.switchNow;
+      lines.push(
+        `The kill switch is on, as ${this.switchBefore ? 'before the restore' : 'in the backup'}: ${activated_by} turned it on (${reason}).`,
+      );
+    }
+    if (continued.length > 0) {
+      lines.push(
+        `They had gone on since the backup, and are where they were now: ${named(continued)}.`,
+      );
+    }
+    if (lost.length > 0) {
+      lines.push(`Their vendors were called, and the backup does not know them: ${named(lost)}.`);
+    }
+    return lines;
   }
 
   private async record(tx: Tx): Promise<void> {
     const keys = new AuditKeys(await acceptKeys(tx, this.settings));
-    const log = logOfCommand(tx.connection, keys);
+    const log = logOfCommand(tx.dataSource, keys);
     const { created_at, version } = this.backup.manifest;
     const { continued, lost } = this.actions;
     await log.record(tx, {
@@ -129,21 +141,21 @@ export class ServiceRestorePlan implements RestorePlan {
       details: {
         backup_of: created_at,
         backup_by: version,
-        kill_switch_kept_on: this.stopped && { ...this.stopped },
-        ...someOf('actions_continued', continued),
-        ...someOf('actions_lost', lost),
+        kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
+        actions_continued: countedIds(continued),
+        actions_lost: countedIds(lost),
       },
     });
-    // The trail ends earlier now than the service has seen it end.
+    // The restored trail ends earlier than the one that the service last saw, which would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
 }
 
-function killSwitchOf({ connection }: Tx): KillSwitchRepository {
-  return new KillSwitchRepository(connection, new Statements(connection));
+function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {
+  return new KillSwitchRepository(dataSource, new Statements(dataSource));
 }
 
-function someOf(name: string, ids: readonly string[]): Record<string, unknown> {
-  if (ids.length === 0) return {};
-  return { [name]: { count: ids.length, ids: ids.slice(0, MOST_NAMED).map(shownActionId) } };
+function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {
+  if (ids.length === 0) return undefined;
+  return { count: ids.length, ids: ids.slice(0, MOST_NAMED).map(shownActionId) };
 }

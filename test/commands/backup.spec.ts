@@ -74,7 +74,7 @@ describe('backup and restore, with an external database', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('brings everything back, into an empty database and over a used one', async () => {
+  it('restores everything, into an empty database and over a used one', async () => {
     const source = await filled();
     expect(await backup(source, file)).toMatchObject({ code: 0, stderr: '' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -102,7 +102,7 @@ describe('backup and restore, with an external database', () => {
     }
   });
 
-  it('is of one moment while the service goes on writing', async () => {
+  it('writes a backup of one moment while the service goes on writing', async () => {
     const source = await database({ empty: true });
     const service = await serve(source);
     await site.fill(service);
@@ -130,7 +130,7 @@ describe('backup and restore, with an external database', () => {
     expect(shown.body.meta.total).toBe(counts!.incidents - 1);
   });
 
-  it('is refused while the service is connected, when the schemas or the keys differ', async () => {
+  it('refuses a restore while the service is connected when the schemas or the keys differ', async () => {
     const source = await filled();
     await backup(source, file);
     const target = await database({ empty: true });
@@ -194,7 +194,7 @@ describe('backup and restore, with an external database', () => {
     expect(await contentsOf(source.url)).toEqual(before);
   });
 
-  it('refuses what somebody without the key wrote, although its checksums are right', async () => {
+  it('refuses a file that somebody without the key wrote, although its checksums are right', async () => {
     const source = await filled();
     await backup(source, file);
     const before = await contentsOf(source.url);
@@ -228,7 +228,7 @@ describe('backup and restore, with an external database', () => {
     expect(trusted.stdout).toMatch(/^Its signature was not checked: nobody vouches/m);
   });
 
-  it('takes a backup of an earlier release on, and refuses one of a later', async () => {
+  it('migrates a backup of an earlier release, and refuses one of a later release', async () => {
     const source = await filled();
     await query(
       source.url,
@@ -250,7 +250,7 @@ describe('backup and restore, with an external database', () => {
     expect(stderr).toMatch(/^The backup is of another release [^\n]*Later9999999999999[^\n]*\n$/);
   });
 
-  it('lets the role of the service use what the owner restored, and refuses that role alone', async () => {
+  it('lets the role of the service use what the owner restored, and refuses a restore by that role itself', async () => {
     const source = await filled();
     await backup(source, file);
     const target = await database({ empty: true });
@@ -292,7 +292,7 @@ describe('backup and restore, with an external database', () => {
     expect(await site.faults(again)).toEqual([]);
   });
 
-  it('never leaves half a file, and replaces none unasked', async () => {
+  it('never leaves half a file, and replaces a file only with --force', async () => {
     const source = await filled();
     writeFileSync(file, 'precious');
     expect(await backup(source, file)).toMatchObject({ code: 1, stdout: '' });
@@ -310,7 +310,7 @@ describe('backup and restore, with an external database', () => {
     expect(readdirSync(folder)).toEqual(['site.backup']);
   });
 
-  it('asks for the key of the backup before anything is changed', async () => {
+  it('asks for the key of the backup before it changes anything', async () => {
     const source = await filled();
     await backup(source, file);
     expect(gunzipSync(readFileSync(file)).toString('latin1')).not.toContain('BwcHBwcHBwc');
@@ -359,7 +359,7 @@ describe('backup and restore, with the embedded database', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   });
 
-  it('brings a whole site to another DATA_DIR, taken while the service runs', async () => {
+  it('restores a whole site into another DATA_DIR from a backup that was made while the service ran', async () => {
     const file = join(folder, 'site.backup');
     const [from, to] = [join(folder, 'from'), join(folder, 'to')];
     const settings = { ...site.settings, SECRETS_KEY: '' };

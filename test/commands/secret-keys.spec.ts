@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '../support/command.js';
 import { schema } from '../../src/app.schema.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { waitUntilUnused } from '../../src/platform/secrets/key-retirement.js';
+import { waitUntilUnused } from '../../src/platform/secrets/key-heartbeat.js';
+import { SecretKeysRepository } from '../../src/platform/secrets/secret-keys.repository.js';
 import { compiledService } from '../support/compiled-service.js';
 import { query } from '../support/embedded/query.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -73,7 +74,7 @@ describe('the keys that the database knows', () => {
     expect(body.components.audit).toMatchObject({ status: 'healthy' });
   };
 
-  it('stop a start, and every command, under another key before it writes anything', async () => {
+  it('stop a start and every command under another key before it writes anything', async () => {
     await fill();
     const [{ id }] = (await query<{ id: string }>(database.url, 'select id from secret_keys')) as [
       { id: string },
@@ -105,13 +106,13 @@ describe('the keys that the database knows', () => {
     expect(await site.faults(await start(old))).toEqual([]);
   });
 
-  it('tell a key of the same id apart', async () => {
+  it('are told apart from another key of the same id', async () => {
     await fill();
     await query(database.url, `update secret_keys set verifier = decode(repeat('00', 32), 'hex')`);
     expect(await refused(old)).toMatch(WRONG);
   });
 
-  it('are those of the first start, when several begin together with different ones', async () => {
+  it('are those of the first start when several processes start together with different keys', async () => {
     const services = [newKey(), newKey(), newKey()].map((key) => new ServiceProcess(withKeys(key)));
     const outcomes = await Promise.all(
       services.map((service) =>
@@ -125,7 +126,7 @@ describe('the keys that the database knows', () => {
     expect(await query(database.url, 'select id from secret_keys')).toHaveLength(1);
   });
 
-  it('rotate: after reseal the old one may go, and may not come back to the front', async () => {
+  it('allow the old key to be removed after reseal, and refuse it in front again', async () => {
     await fill();
     const next = newKey();
     const running = await start(next, old);
@@ -155,7 +156,7 @@ describe('the keys that the database knows', () => {
     expect(again.stdout).toMatch(/No older key is needed\./);
   });
 
-  it('rotate while nothing runs, too, and lines of the log from before are still known', async () => {
+  it('can be rotated while nothing runs, and earlier lines of the log are still recognised', async () => {
     await fill();
     const next = newKey();
     const { code } = await runCommand('reseal', [], withKeys(next, old));
@@ -174,15 +175,16 @@ describe('the keys that the database knows', () => {
     expect(usage.stderr).toMatch(/^Usage: /);
   });
 
-  it('are not given up while a replica still writes with them', async () => {
+  it('are not retired while a replica still writes with them', async () => {
     await fill();
     const [next, data] = [newKey(), createDataSource(schema, { connectionString: database.url })];
+    const keys = new SecretKeysRepository(data);
     const service = await start(old);
     const id = (await query<{ id: string }>(database.url, 'select id from secret_keys'))[0]!.id;
     await data.initialize();
     try {
       const told: string[] = [];
-      await expect(waitUntilUnused(data, [id], (line) => told.push(line), 1_500)).rejects.toThrow(
+      await expect(waitUntilUnused(keys, [id], (line) => told.push(line), 1_500)).rejects.toThrow(
         `A process that runs now writes with the key ${id}: `,
       );
       expect(told).toContain(`Waiting until nobody writes with the key ${id} any more.`);
@@ -199,7 +201,7 @@ describe('the keys that the database knows', () => {
     expect(await site.faults(await start(next, old))).toEqual([]);
   });
 
-  it('rotate also when the run is killed at any moment and started again', async () => {
+  it('can be rotated when reseal is killed at any moment and run again', async () => {
     await fill();
     const next = newKey();
     const service = await start(next, old);
@@ -225,7 +227,7 @@ describe('the keys that the database knows', () => {
     expect(await site.faults(await start(next))).toEqual([]);
   });
 
-  it('can be given up when they are lost, in the open', async () => {
+  it('can be given up when they are lost, and the audit trail says so', async () => {
     await fill();
     const next = newKey();
     const [, id] = WRONG.exec(await refused(next))!;
@@ -253,7 +255,7 @@ describe('the keys that the database knows', () => {
     expect(await refused(old)).toMatch(WRONG);
   });
 
-  it('are not made up beside a cluster that was used with another', async () => {
+  it('are not generated beside an embedded database that was used with another key', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'its-lost-'));
     const dataDir = join(folder, 'data');
     const embedded = { dataDir: folder, settings: { SECRETS_KEY: '', DATA_DIR: dataDir } };

@@ -49,7 +49,7 @@ describe('shutdown', () => {
     expect(service.lines.at(-1)).toContain('Stopped.');
   });
 
-  it('fails readiness at once and serves on for the delay, closing each connection', async () => {
+  it('fails readiness at once, and answers requests during the delay, closing each connection', async () => {
     const service = await start({ SHUTDOWN_DELAY_MS: '1500' });
     const idle = await RawConnection.open(service.port);
     idle.send('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -73,7 +73,7 @@ describe('shutdown', () => {
     expect(ms).toBeGreaterThan(1_450);
   });
 
-  it('lets a request that runs finish, takes no new ones, and then exits', async () => {
+  it('finishes a running request, accepts no new ones, and then exits', async () => {
     const service = await start({ SHUTDOWN_GRACE_MS: '20000' });
     const slow = await halfSent(service);
     service.signal('SIGTERM');
@@ -88,7 +88,7 @@ describe('shutdown', () => {
     expect(ms).toBeLessThan(10_000);
   });
 
-  it('is not held up by connections that wait', async () => {
+  it('exits in time when idle connections are open', async () => {
     const service = await start({ SHUTDOWN_GRACE_MS: '20000' });
     const used = await RawConnection.open(service.port);
     used.send('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -104,7 +104,7 @@ describe('shutdown', () => {
     halfHead.close();
   });
 
-  it('cuts off at the end of the grace what does not finish, and still exits with 0', async () => {
+  it('aborts at the end of the grace period what has not finished, and still exits with 0', async () => {
     const service = await start({ SHUTDOWN_GRACE_MS: '1000' });
     const stuck = await halfSent(service);
     const { code, ms } = await service.stop();
@@ -115,7 +115,7 @@ describe('shutdown', () => {
     await stuck.untilClosed();
   });
 
-  it('takes a second signal for nothing new', async () => {
+  it('ignores a second signal', async () => {
     const service = await start({ SHUTDOWN_GRACE_MS: '20000' });
     const slow = await halfSent(service);
     service.signal('SIGTERM');
@@ -129,7 +129,7 @@ describe('shutdown', () => {
     expect(service.lines.filter((line) => line.includes(': stopping.'))).toHaveLength(1);
   });
 
-  it('stops on SIGINT alike', async () => {
+  it('stops on SIGINT as on SIGTERM', async () => {
     const service = await start();
     service.signal('SIGINT');
     expect(await service.exited).toMatchObject({ code: 0, signal: null });
@@ -167,7 +167,7 @@ describe('shutdown', () => {
       BOOTSTRAP_ADMIN_API_KEY: KEY,
     };
 
-    it('takes PostgreSQL down with it, requests first', async () => {
+    it('stops PostgreSQL after the running requests have finished', async () => {
       const service = await ServiceProcess.start({ settings: embedded });
       const slow = await halfSent(service);
       const postmaster = postmasterOf(service)!;
@@ -183,7 +183,7 @@ describe('shutdown', () => {
     });
 
     it.each([50, 300, 600, 900, 1_200])(
-      'leaves nothing behind when it is stopped %i ms after its start',
+      'leaves no process and no lock behind when it is stopped %i ms after its start',
       async (ms) => {
         const service = new ServiceProcess({ settings: embedded });
         await sleep(ms);

@@ -7,7 +7,7 @@ import { migrate } from '../../src/platform/database/migrate.js';
 import { KeyOwners1795001100000 } from '../../src/platform/database/migrations/1795001100000-key-owners.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-describe('owners of the keys that there are already', () => {
+describe('the migration that gives existing keys their owners', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
 
@@ -22,7 +22,7 @@ describe('owners of the keys that there are already', () => {
     await database?.drop();
   });
 
-  it('are the users who made them, through however many keys', async () => {
+  it('takes the user who created a key for its owner, also through other keys', async () => {
     const user = (username: string, deleted: boolean) =>
       dataSource.query(
         `insert into users (id, username, role, password_hash, enabled, deleted_at)

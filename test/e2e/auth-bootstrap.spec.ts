@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const PASSWORD = 'the password of the site';
 
-describe('The first start', () => {
+describe('the first start', () => {
   let database: TestDatabase;
   const apps: TestApp[] = [];
 
@@ -41,13 +41,13 @@ describe('The first start', () => {
   const withKey = async (app: TestApp, key: string) =>
     (await app.request('GET', '/api/me', { headers: { authorization: `Bearer ${key}` } })).body;
 
-  it('makes nobody with an external database and no settings', async () => {
+  it('creates no user and no key with an external database and no settings', async () => {
     await start();
     expect(await query('select 1 from users')).toEqual([]);
     expect(await query('select 1 from api_keys')).toEqual([]);
   });
 
-  it('makes the admin and the key that the settings name, and writes no secret anywhere', async () => {
+  it('creates the admin and the key of the settings, and writes no secret anywhere', async () => {
     const { key } = createKey();
     const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
     const app = await start({
@@ -78,7 +78,7 @@ describe('The first start', () => {
     ]);
   });
 
-  it('happens once, when replicas start together', async () => {
+  it('creates one admin and one key when replicas start together', async () => {
     const { key } = createKey();
     const settings = { BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD };
     await Promise.all([start(settings), start(settings), start(settings)]);
@@ -90,7 +90,7 @@ describe('The first start', () => {
     }
   });
 
-  it('changes nothing later, whatever the settings say', async () => {
+  it('changes nothing at later starts, whatever the settings say', async () => {
     const { key } = createKey();
     const first = await start({ BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
     const other = createKey().key;
@@ -110,7 +110,7 @@ describe('The first start', () => {
     expect((await withKey(last, key)).error.code).toBe('unauthorized');
   });
 
-  it('makes credentials up with the embedded database, in a file for its owner alone', async () => {
+  it('generates credentials with the embedded database, in a file that only its owner can read', async () => {
     const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
     // Unset is what makes it embedded; which server it really is does not matter here.
     const app = await start({ DATABASE_URL: '', DATA_DIR: dataDir });
@@ -132,7 +132,7 @@ describe('The first start', () => {
     }
   });
 
-  it('refuses a common BOOTSTRAP_ADMIN_PASSWORD in one line, and makes nobody', async () => {
+  it('refuses a common BOOTSTRAP_ADMIN_PASSWORD in one line, and creates nothing', async () => {
     const weak = start({ BOOTSTRAP_ADMIN_PASSWORD: 'Password123!' });
     await expect(weak).rejects.toThrow(/^BOOTSTRAP_ADMIN_PASSWORD is too easy to guess: [^\n]+$/);
     const own = start({ BOOTSTRAP_ADMIN_PASSWORD: 'admin-admin-2026' });
@@ -140,7 +140,7 @@ describe('The first start', () => {
     expect(await query('select 1 from users')).toEqual([]);
   });
 
-  it('does not mind a common BOOTSTRAP_ADMIN_PASSWORD once it changes nothing', async () => {
+  it('accepts a common BOOTSTRAP_ADMIN_PASSWORD when the admin exists and the setting has no effect', async () => {
     await start({ BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
     const later = await start({ BOOTSTRAP_ADMIN_PASSWORD: 'Password123!' });
     expect(await login(later, PASSWORD)).toBe(200);
@@ -150,7 +150,7 @@ describe('The first start', () => {
   it.each([
     ['BOOTSTRAP_ADMIN_API_KEY', 'its_short'],
     ['BOOTSTRAP_ADMIN_PASSWORD', 'too short'],
-  ])('refuses %s in one line when it is no good', async (variable, value) => {
+  ])('refuses a malformed %s in one line', async (variable, value) => {
     await expect(start({ [variable]: value })).rejects.toThrow(
       new RegExp(`^${variable} must be [^\\n]+$`),
     );

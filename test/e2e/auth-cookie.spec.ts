@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const HTTPS = { 'x-forwarded-proto': 'https' };
 
-describe('The cookie of a session', () => {
+describe('the cookie of a session', () => {
   let app: TestApp;
   let user: TestUser;
 
@@ -33,7 +33,7 @@ describe('The cookie of a session', () => {
     expect(await statusWith({ ...HTTPS, cookie: cookies[0]!.split(';')[0]! })).toBe(200);
   });
 
-  it('has its plain name without https', async () => {
+  it('has its plain name when the connection is not https', async () => {
     expect((await logIn({}))[0]).toMatch(/^its_session=\S+ Path=\/; HttpOnly; SameSite=Lax$/);
   });
 

@@ -13,7 +13,7 @@ interface MadeKey {
   readonly client: ApiClient;
 }
 
-describe('The person behind a key', () => {
+describe('the owner of an API key', () => {
   let app: TestApp;
 
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('The person behind a key', () => {
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
     app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isSamePerson(tx, one, name));
 
-  it('is the user who made it, through however many keys', async () => {
+  it('is the user who created the key, also through other keys', async () => {
     const ada = await makeUser(app, 'admin');
     const bob = await makeUser(app, 'admin');
     const session = await inSession(app, ada);
@@ -59,7 +59,7 @@ describe('The person behind a key', () => {
     }
   });
 
-  it('is shown with the keys, which are found by who made them', async () => {
+  it('is shown with the keys, and the list finds keys by who created them', async () => {
     const ada = await makeUser(app, 'admin');
     const session = await inSession(app, ada);
     const first = await keyMadeBy(session);
@@ -82,7 +82,7 @@ describe('The person behind a key', () => {
     expect((await session.request('GET', '/api/api-keys?created_by=')).status).toBe(422);
   });
 
-  it('is nobody where the first start made it: it is one with what it made, and those are not one', async () => {
+  it('is nobody for a key of the first start: it counts as one person with each key that it created, and those keys as different persons', async () => {
     const root = await makeKey(app, 'admin');
     const one = await keyMadeBy(root.client);
     const other = await keyMadeBy(root.client);

@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 /** What is promised for an end to hold everywhere. */
 const PROMISED_MS = 1_000;
 
-describe('Keys of users', () => {
+describe('the API keys of a user', () => {
   let app: TestApp;
   let replica: TestApp;
   let admin: ApiClient;
@@ -59,7 +59,7 @@ describe('Keys of users', () => {
     client.request('DELETE', `/api/users/${user.id}${query}`);
 
   it.each(['', '?keys=revoke'])(
-    'end with the user, everywhere within a second (%j)',
+    'end on every replica within a second when the user is deleted with the query %j',
     async (query) => {
       const { user, keys, ids } = await userWithKeys();
       const others = await userWithKeys();
@@ -82,7 +82,7 @@ describe('Keys of users', () => {
     },
   );
 
-  it('go on where that is asked for, and what they make, too', async () => {
+  it('stay valid, with the keys that they make, when the deletion asks to keep them', async () => {
     const { user, keys } = await userWithKeys();
     expect((await remove(user, '?keys=keep')).status).toBe(200);
     await sleep(PROMISED_MS);
@@ -94,7 +94,7 @@ describe('Keys of users', () => {
     ]);
   });
 
-  it('stay, with the user, when the deletion is refused', async () => {
+  it('stay valid when the deletion of the user is refused', async () => {
     const { user, keys } = await userWithKeys();
     for (const query of ['?keys=', '?keys=delete', '?keys=keep&keys=revoke', '?key=keep'])
       expect((await remove(user, query)).status).toBe(422);
@@ -102,7 +102,7 @@ describe('Keys of users', () => {
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
   });
 
-  it('rest while the user is disabled', async () => {
+  it('do not work while the user is disabled, and work again afterwards', async () => {
     const { user, keys } = await userWithKeys();
     const enable = async (enabled: boolean) => {
       const answer = await admin.request('PUT', `/api/users/${user.id}`, { body: { enabled } });
@@ -122,7 +122,7 @@ describe('Keys of users', () => {
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
   });
 
-  it('may do no more than the user may by now', async () => {
+  it('may do no more than the present role of the user allows', async () => {
     const { user, keys } = await userWithKeys();
     const become = async (role: string) => {
       const answer = await admin.request('PUT', `/api/users/${user.id}`, { body: { role } });
@@ -146,7 +146,7 @@ describe('Keys of users', () => {
     expect(await statuses(keys)).toEqual([403, 403, 403, 403]);
   });
 
-  it('are not made by who is being deleted: the request waits for it, and comes too late', async () => {
+  it('are not created by a user who is being deleted: the request waits for the deletion and is refused', async () => {
     const { user, keys } = await userWithKeys();
     const database = app.nest.get(DataSource);
     const deletion = database.createQueryRunner();

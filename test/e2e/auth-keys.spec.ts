@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 /** What is promised for a revocation to hold everywhere; what the tests wait. */
 const PROMISED_MS = 1_000;
 
-describe('API keys', () => {
+describe('the API keys', () => {
   let app: TestApp;
   let replica: TestApp;
   let admin: ApiClient;
@@ -32,7 +32,7 @@ describe('API keys', () => {
   const statusOn = async (where: TestApp, key: string) =>
     (await where.request('GET', '/api/api-keys', bearer(key))).status;
 
-  it('shows the key once, and keeps only its hash', async () => {
+  it('shows the key once, and stores only its hash', async () => {
     const answer = await admin.request('POST', '/api/api-keys', {
       body: { name: 'once', role: 'admin', expires_in_days: 30, limits: { read: 5, triage: 0 } },
     });
@@ -50,7 +50,7 @@ describe('API keys', () => {
     }
   });
 
-  it('shows it again to who asks with the same Idempotency-Key, and keeps it encrypted', async () => {
+  it('shows the key again to a request with the same Idempotency-Key, and stores it encrypted', async () => {
     const ask = () =>
       admin.request('POST', '/api/api-keys', {
         body: { name: 'asked-twice', role: 'viewer' },
@@ -69,13 +69,13 @@ describe('API keys', () => {
     expect(kept).not.toContain(first.body.data.key.slice(13));
   });
 
-  it('holds at once on every replica', async () => {
+  it('accepts a new key at once on every replica', async () => {
     const { key } = await create({ name: 'fresh', role: 'admin' });
     expect(await statusOn(replica, key)).toBe(200);
     expect(await statusOn(app, key)).toBe(200);
   });
 
-  it('ceases to hold everywhere within a second of the answer, while it is being used', async () => {
+  it('refuses a revoked key on every replica within a second of the answer, even while it is in use', async () => {
     const { id, key } = await create({ name: 'busy', role: 'admin' });
     const seen: { at: number; status: number }[] = [];
     let stop = false;
@@ -100,7 +100,7 @@ describe('API keys', () => {
     expect(new Set(after.map(({ status }) => status))).toEqual(new Set([401]));
   });
 
-  it('cannot write with a key that was revoked this very moment', async () => {
+  it('refuses a write when its key was revoked after the request was authenticated', async () => {
     const { id, key } = await create({ name: 'writer', role: 'admin' });
     expect(await statusOn(replica, key)).toBe(200);
     await admin.request('DELETE', `/api/api-keys/${id}`);
@@ -112,7 +112,7 @@ describe('API keys', () => {
     expect(write.body.error.code).toBe('unauthorized');
   });
 
-  it('cannot write above a role that was taken away this very moment', async () => {
+  it('refuses a write when the role of its key was lowered after the request was authenticated', async () => {
     const { id, key } = await create({ name: 'demoted', role: 'admin' });
     expect(await statusOn(replica, key)).toBe(200);
     await app.nest.get(DataSource).query(`update api_keys set role = 'viewer' where id = $1`, [id]);
@@ -124,7 +124,7 @@ describe('API keys', () => {
     expect(write.body.error.details).toEqual({ required_role: 'admin' });
   });
 
-  it('never lets a name be used again', async () => {
+  it('refuses the name of a revoked key', async () => {
     const { id } = await create({ name: 'unique', role: 'viewer' });
     const again = { body: { name: 'unique', role: 'viewer' } };
     expect((await admin.request('POST', '/api/api-keys', again)).body.error.code).toBe('conflict');
@@ -133,7 +133,7 @@ describe('API keys', () => {
     expect((await admin.request('DELETE', `/api/api-keys/${id}`)).status).toBe(404);
   });
 
-  it('lets one of many that ask for the same name have it', async () => {
+  it('gives a name to one of many requests that ask for it at once', async () => {
     const other = await as(replica, 'admin');
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -157,13 +157,13 @@ describe('API keys', () => {
     [{ name: 'r5', role: 'viewer', limits: { read: -1 } }, 'limits.read'],
     [{ name: 'r6', role: 'viewer', limits: { writes: 1 } }, 'limits.writes'],
     [{ name: 'r7', role: 'viewer', prefix: 'AAAAAAAA' }, 'prefix'],
-  ])('refuses %j', async (body, field) => {
+  ])('answers 422 to a new key with %j and names the field %s', async (body, field) => {
     const answer = await admin.request('POST', '/api/api-keys', { body });
     expect(answer.status).toBe(422);
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
 
-  it('refuses an expired key', async () => {
+  it('refuses a key once it has expired', async () => {
     const past = await makeKey(app, 'admin', { expiresAt: new Date(Date.now() - 1) });
     expect((await past.client.request('GET', '/api/api-keys')).status).toBe(401);
     const soon = await makeKey(app, 'admin', { expiresAt: new Date(Date.now() + 400) });
@@ -172,7 +172,7 @@ describe('API keys', () => {
     expect((await soon.client.request('GET', '/api/api-keys')).status).toBe(401);
   });
 
-  it('notes the last use once a minute, not while the request waits', async () => {
+  it('records the last use at most once a minute, and not while the request waits', async () => {
     const key = await makeKey(app, 'admin');
     const used = async () =>
       (
@@ -189,7 +189,7 @@ describe('API keys', () => {
     expect(await used()).toEqual(first);
   });
 
-  it('pages and sorts', async () => {
+  it('lists the keys by page, in the order that is asked for', async () => {
     const names = async (query: string) =>
       (await admin.request('GET', `/api/api-keys?${query}`)).body.data.map(
         ({ name }: { name: string }) => name,

@@ -11,7 +11,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const STRONG = 'seven herons over the lake';
 const REMINDER = 'The password that the first start made up for admin is still in use';
 
-describe('The password that the first start made up', () => {
+describe('the password that the first start generated', () => {
   let database: TestDatabase;
   let dataDir: string;
   let warnings: string[];
@@ -64,7 +64,7 @@ describe('The password that the first start made up', () => {
     return { status: body.status, ...body.components.access };
   };
 
-  it('is offered to be changed after each login, which can be put off', async () => {
+  it('leads each login to the page that changes it, which the user may leave', async () => {
     const app = await start();
     const { password } = credentials();
     for (let login = 0; login < 2; login += 1) {
@@ -155,7 +155,7 @@ describe('The password that the first start made up', () => {
   });
 });
 
-describe('The page that changes the own password', () => {
+describe('the page that changes the own password', () => {
   let app: TestApp;
 
   beforeAll(async () => {

@@ -1,8 +1,9 @@
 import { DataSource } from 'typeorm';
 import { hashPassword } from '../../src/auth/passwords/password-hash.js';
 import { PasswordThrottle } from '../../src/auth/passwords/password-throttle.js';
-import { SessionsRepository, type LoginUser } from '../../src/auth/sessions/sessions.repository.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
+import type { LoginUser } from '../../src/auth/users/user.js';
+import { UsersRepository } from '../../src/auth/users/users.repository.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { inSession, logIn, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -10,7 +11,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const DELETE = `update users set deleted_at = now(), enabled = false, password_hash = null where id = $1`;
 
 /** Between the check of a password and what follows from it lies all the time that the check takes. */
-describe('What became of a user while the password was checked', () => {
+describe('a login or password change, when the user changes while the password is checked', () => {
   let app: TestApp;
   let database: DataSource;
 
@@ -24,7 +25,7 @@ describe('What became of a user while the password was checked', () => {
   /** A user as the login saw it. */
   async function seen(): Promise<LoginUser> {
     const { name } = await makeUser(app, 'senior');
-    return (await app.nest.get(SessionsRepository).findForLogin(name, '192.0.2.1'))!;
+    return (await app.nest.get(UsersRepository).findForLogin(name, '192.0.2.1'))!;
   }
   const begin = (user: LoginUser) =>
     app.nest.get(SessionsService).begin({ user, address: '192.0.2.1', renewedHash: 'a new hash' });
@@ -35,7 +36,7 @@ describe('What became of a user while the password was checked', () => {
     ['disabled', 'update users set enabled = false where id = $1'],
     ['given another password', `update users set password_hash = 'another' where id = $1`],
     ['deleted', 'update users set deleted_at = now(), password_hash = null where id = $1'],
-  ])('counts: who was %s gets no session', async (_, sql) => {
+  ])('begins no session when the user was %s meanwhile', async (_, sql) => {
     const user = await seen();
     await database.query(sql, [user.id]);
     expect(await begin(user)).toBeUndefined();
@@ -48,13 +49,13 @@ describe('What became of a user while the password was checked', () => {
     expect(row.password_hash).not.toBe('a new hash');
   });
 
-  it('counts: who was demoted gets a session of the role that is left', async () => {
+  it('begins a session with the lower role when the user was demoted meanwhile', async () => {
     const user = await seen();
     await database.query(`update users set role = 'viewer' where id = $1`, [user.id]);
     expect(await begin(user)).toMatchObject({ role: 'viewer' });
   });
 
-  it('is waited for: a deletion under way leaves no session behind', async () => {
+  it('waits for a deletion under way, and then begins no session', async () => {
     const user = await seen();
     const deletion = database.createQueryRunner();
     await deletion.startTransaction();
@@ -79,7 +80,7 @@ describe('What became of a user while the password was checked', () => {
     ['given another password', `update users set password_hash = 'another' where id = $1`, 401],
     ['disabled', 'update users set enabled = false where id = $1', 401],
     ['logged out', 'delete from sessions where user_id = $1', 401],
-  ])('counts: who was %s does not change the own password', async (_, sql, status) => {
+  ])('does not change the own password when the user was %s meanwhile', async (_, sql, status) => {
     const user = await makeUser(app, 'viewer');
     const mine = await inSession(app, user);
     const check = jest

@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const PROMISED_MS = 1_000;
 
-describe('Sessions', () => {
+describe('the sessions', () => {
   let app: TestApp;
   let replica: TestApp;
   let admin: ApiClient;
@@ -67,7 +67,7 @@ describe('Sessions', () => {
       'it is logged out',
       (_, cookie) => () => app.request('POST', '/logout', { headers: { cookie } }),
     ],
-  ])('end everywhere within a second when %s', async (_, happening) => {
+  ])('end on every replica within a second when %s', async (_, happening) => {
     const user = await makeUser(app, 'admin');
     const cookie = await logIn(app, user);
     const { before, after } = await seenAfter(cookie, '/api/users', happening(user, cookie));
@@ -75,7 +75,7 @@ describe('Sessions', () => {
     expect(after).toEqual([401]);
   });
 
-  it('end at once where the user is disabled, deleted or given another password', async () => {
+  it('end at once on the replica that disables or deletes the user or sets another password', async () => {
     const ends: ((user: TestUser) => Promise<unknown>)[] = [
       (user) => change(user, { enabled: false })(),
       (user) => change(user, { password: 'another password' })(),
@@ -90,7 +90,7 @@ describe('Sessions', () => {
     }
   });
 
-  it('go on with another role, everywhere within a second', async () => {
+  it('continue with the new role on every replica within a second when the role changes', async () => {
     const user = await makeUser(app, 'admin');
     const cookie = await logIn(app, user);
     const { before, after } = await seenAfter(
@@ -106,7 +106,7 @@ describe('Sessions', () => {
     expect((await me(replica, cookie)).body.data).toMatchObject({ approval_level: 'senior' });
   });
 
-  it('do not come back when a disabled user is enabled again', async () => {
+  it('stay ended when a disabled user is enabled again', async () => {
     const user = await makeUser(app, 'viewer');
     const cookie = await logIn(app, user);
     await change(user, { enabled: false })();
@@ -123,7 +123,7 @@ describe('Sessions', () => {
     expect((await me(app, await logIn(app, user))).status).toBe(200);
   });
 
-  it('end after eight hours without a request, and after a day in any case', async () => {
+  it('end after eight hours without a request, and after a day even while they are in use', async () => {
     const user = await makeUser(app, 'viewer');
     const age = async (column: string, interval: string) => {
       const cookie = await logIn(app, user);
@@ -143,7 +143,7 @@ describe('Sessions', () => {
     expect(await age('expires_at', '24 hours')).toBe(401);
   });
 
-  it('are removed once they have ended, and no other', async () => {
+  it('are deleted from the database once they have ended, and not before', async () => {
     const user = await makeUser(app, 'viewer');
     const cookies = [];
     for (let index = 0; index < 3; index += 1) cookies.push(await logIn(app, user));
@@ -167,7 +167,7 @@ describe('Sessions', () => {
     expect((await me(app, cookies[2]!)).status).toBe(200);
   });
 
-  it('are renewed by use, at most once a minute', async () => {
+  it('are prolonged by use, which is written at most once a minute', async () => {
     const user = await makeUser(app, 'viewer');
     const cookie = await logIn(app, user);
     const query = (text: string) => app.nest.get(DataSource).query(text, [user.id]);
@@ -189,7 +189,7 @@ describe('Sessions', () => {
     expect(await seen()).toBeGreaterThan(first);
   });
 
-  it('take writes from this site only', async () => {
+  it('accept writes from pages of this site only', async () => {
     const user = await makeUser(app, 'admin');
     const cookie = await logIn(app, user);
     const post = (headers: object, method = 'POST') =>
@@ -218,7 +218,7 @@ describe('Sessions', () => {
     expect(read.status).toBe(200);
   });
 
-  it('do not matter when a key comes along, valid or not', async () => {
+  it('are ignored when the request also brings a key, valid or not', async () => {
     const user = await makeUser(app, 'viewer');
     const cookie = await logIn(app, user);
     const both = await admin.request('GET', '/api/me', { headers: { cookie } });
@@ -232,18 +232,18 @@ describe('Sessions', () => {
   });
 
   it.each([
-    'its_session=',
-    'its_session=short',
-    'its_session=%00',
-    `its_session=${'A'.repeat(43)}`,
-    'its_session',
-    `its_session=${'A'.repeat(5000)}`,
-    '=;;;its_session==;',
-  ])('do not begin with the cookie %j', async (cookie) => {
+    ['an empty token', 'its_session='],
+    ['a short token', 'its_session=short'],
+    ['an escaped null character', 'its_session=%00'],
+    ['a token of nobody', `its_session=${'A'.repeat(43)}`],
+    ['no value', 'its_session'],
+    ['a very long token', `its_session=${'A'.repeat(5000)}`],
+    ['separators alone', '=;;;its_session==;'],
+  ])('are not found for a cookie with %s, which is answered with 401', async (_, cookie) => {
     expect((await me(app, cookie.slice(0, 5000))).status).toBe(401);
   });
 
-  it('change the own password, ending the other sessions and not this one', async () => {
+  it('end, except the present one, when the user changes the own password', async () => {
     const user = await makeUser(app, 'viewer');
     const other = await logIn(replica, user);
     const mine = await inSession(app, user);
@@ -267,14 +267,14 @@ describe('Sessions', () => {
     await logIn(app, { ...user, password: 'zwo\u0308lf zeichen fin' });
   });
 
-  it('are no matter of keys: they have no password', async () => {
+  it('are needed to change a password: a key has none and is refused', async () => {
     const answer = await admin.request('PUT', '/api/me/password', {
       body: { current_password: 'whatever it is', new_password: 'whatever it was' },
     });
     expect([answer.status, answer.body.error.code]).toEqual([409, 'invalid_state']);
   });
 
-  it('are many when many log in at once', async () => {
+  it('all begin when many users log in at once', async () => {
     const user = await makeUser(app, 'viewer');
     const cookies = await Promise.all(
       Array.from({ length: 10 }, (_, index) => logIn(index % 2 ? app : replica, user)),
@@ -283,7 +283,7 @@ describe('Sessions', () => {
     for (const cookie of cookies) expect((await me(app, cookie)).status).toBe(200);
   });
 
-  it("are shown to their user, each with where it began, and are nobody else's", async () => {
+  it('are listed to their user with where each login came from, and to nobody else', async () => {
     const user = await makeUser(app, 'viewer');
     const agent = `Browser/1.0 ${'x'.repeat(300)}`;
     const first = await app.request('POST', '/login', {
@@ -320,7 +320,7 @@ describe('Sessions', () => {
     expect((await admin.request('GET', '/api/me/sessions')).body.data).toEqual([]);
   });
 
-  it('are not shown once they have ended', async () => {
+  it('are not listed once they have ended', async () => {
     const user = await makeUser(app, 'viewer');
     await logIn(app, user);
     await app.nest
@@ -332,7 +332,7 @@ describe('Sessions', () => {
     expect((await mine.request('GET', '/api/me/sessions')).body.meta.total).toBe(1);
   });
 
-  it('are ended one by one by their user, everywhere within a second', async () => {
+  it('end one by one on every replica within a second when their user ends them', async () => {
     const user = await makeUser(app, 'admin');
     const lost = await logIn(app, user);
     const mine = await inSession(app, user);
@@ -357,7 +357,7 @@ describe('Sessions', () => {
     expect((await mine.request('GET', '/api/me')).status).toBe(401);
   });
 
-  it('are the same in upper case, to the answer, the trail and who comes next', async () => {
+  it('are found by an id in upper case, and answer, audit record and next request see the same session', async () => {
     const user = await makeUser(app, 'viewer');
     const lost = await logIn(app, user);
     const mine = await inSession(app, user);
@@ -373,7 +373,7 @@ describe('Sessions', () => {
     );
   });
 
-  it('never survive a login that races with being disabled', async () => {
+  it('never outlive the user being disabled while a login is under way', async () => {
     for (let round = 0; round < 5; round += 1) {
       const user = await makeUser(app, 'viewer');
       const logins = [app, replica, app].map((where) => logIn(where, user).catch(() => undefined));

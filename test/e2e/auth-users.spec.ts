@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const PASSWORD = 'a long enough password';
 
-describe('Users', () => {
+describe('the users API', () => {
   let app: TestApp;
   let replica: TestApp;
   let admin: ApiClient;
@@ -23,7 +23,7 @@ describe('Users', () => {
 
   const create = (body: object) => admin.request('POST', '/api/users', { body });
 
-  it('are made, read, listed, changed and deleted, and never show a hash', async () => {
+  it('creates, reads, lists, changes and deletes a user, and never shows a hash', async () => {
     const made = await create({ username: 'j.doe', password: PASSWORD, role: 'analyst' });
     expect(made.status).toBe(201);
     const { id } = made.body.data;
@@ -56,7 +56,7 @@ describe('Users', () => {
     expect(row!.password_hash).toBeNull();
   });
 
-  it('keep what a PUT leaves out', async () => {
+  it('keeps the fields that a PUT leaves out', async () => {
     const user = await makeUser(app, 'analyst');
     const put = (body: object) => admin.request('PUT', `/api/users/${user.id}`, { body });
     await put({ enabled: false });
@@ -88,20 +88,20 @@ describe('Users', () => {
     [{ enabled: 'true' }, 'enabled'],
     [{ id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' }, 'id'],
     [{ password_hash: 'x' }, 'password_hash'],
-  ])('refuse %j', async (wrong, field) => {
+  ])('answers 422 to a new user with %j and names the field %s', async (wrong, field) => {
     const answer = await create({ username: 'fine', password: PASSWORD, role: 'viewer', ...wrong });
     expect(answer.status).toBe(422);
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
 
   it.each(['not-a-uuid', '%00', '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e'])(
-    'are not found at %j',
+    'answers 404 when the id is %j',
     async (id) => {
       expect((await admin.request('GET', `/api/users/${id}`)).status).toBe(404);
     },
   );
 
-  it('give a contested name to one', async () => {
+  it('gives a name to one of many requests that ask for it at once', async () => {
     const other = await as(replica, 'admin');
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -113,7 +113,7 @@ describe('Users', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  describe('of the role admin', () => {
+  describe('with admins', () => {
     const query = (text: string, values: unknown[] = []) =>
       app.nest.get(DataSource).query(text, values);
 
@@ -127,7 +127,7 @@ describe('Users', () => {
         (client, id) => client.request('PUT', `/api/users/${id}`, { body: { enabled: false } }),
       ],
       ['deleted', (client, id) => client.request('DELETE', `/api/users/${id}`)],
-    ])('leave one when all are %s at once, on two replicas', async (_, remove) => {
+    ])('leaves one admin when all are %s at once on two replicas', async (_, remove) => {
       const other = await as(replica, 'admin');
       for (let round = 0; round < 4; round += 1) {
         await query(`update users set role = 'viewer' where role = 'admin'`);
@@ -146,7 +146,7 @@ describe('Users', () => {
       }
     });
 
-    it('may have their password changed, be the last as they may', async () => {
+    it('changes the password of the last admin, and refuses to take its role away', async () => {
       await query(`update users set role = 'viewer' where role = 'admin'`);
       const last = await makeUser(app, 'admin');
       const put = (body: object) => admin.request('PUT', `/api/users/${last.id}`, { body });

@@ -19,7 +19,7 @@ export const BOOTSTRAP_KEY = 'bootstrap-admin';
 
 const PASSWORD_BYTES = 18;
 
-/** Lets the first person in. What it finds it leaves as it is. */
+/** Makes the first user and the first API key. A user or key that exists already is never changed. */
 @Injectable()
 export class Bootstrap implements OnModuleInit {
   private readonly logger = new Logger(Bootstrap.name);
@@ -43,11 +43,11 @@ export class Bootstrap implements OnModuleInit {
     let path: string | undefined;
     const made = await this.transactions.run(async (tx) => {
       const credentials = await this.make(tx);
-      // Before the commit: what nobody could read afterwards must not exist.
+      // Before the commit: when the file cannot be written, nobody would know the credentials, so they must not exist.
       if (credentials && this.embedded) path = writeCredentials(this.settings.dataDir, credentials);
       return credentials;
     });
-    if (made) this.tell(made, path);
+    if (made) this.announce(made, path);
   }
 
   private async make(tx: Tx): Promise<Credentials | undefined> {
@@ -55,11 +55,7 @@ export class Bootstrap implements OnModuleInit {
     const password = await this.makeUser(tx);
     const key = await this.makeKey(tx);
     if (password === undefined && key === undefined) return undefined;
-    return {
-      username: BOOTSTRAP_USER,
-      password,
-      api_key: key,
-    };
+    return { username: BOOTSTRAP_USER, password, api_key: key };
   }
 
   private async makeUser(tx: Tx): Promise<string | undefined> {
@@ -70,10 +66,15 @@ export class Bootstrap implements OnModuleInit {
     if (!wanted) return undefined;
     const password = given ?? randomBytes(PASSWORD_BYTES).toString('base64url');
     if (given) await requireStrong(given);
-    const passwordHash = await this.passwords.hash(password);
-    const row = { id: newId(), username: BOOTSTRAP_USER, role: 'admin', enabled: true } as const;
-    if (!(await this.users.insertIfNew(tx, { ...row, passwordHash, passwordMadeUp: !given })))
-      return undefined;
+    const created = await this.users.insertIfNew(tx, {
+      id: newId(),
+      username: BOOTSTRAP_USER,
+      role: 'admin',
+      enabled: true,
+      password_hash: await this.passwords.hash(password),
+      password_made_up: !given,
+    });
+    if (!created) return undefined;
     await this.record(tx, 'user.created', { type: 'user', id: BOOTSTRAP_USER });
     return password;
   }
@@ -82,15 +83,18 @@ export class Bootstrap implements OnModuleInit {
     const given = this.settings.bootstrapAdminApiKey;
     if (!given && !(this.embedded && !(await this.keys.hasAny(tx)))) return undefined;
     const { key, prefix, hash } = (given ? readKey(given) : undefined) ?? createKey();
-    const row = { id: newId(), name: BOOTSTRAP_KEY, role: 'admin', prefix } as const;
-    const isNew = await this.keys.insertIfNew(tx, {
-      ...row,
-      secretHash: hash,
+    const id = newId();
+    const created = await this.keys.insertIfNew(tx, {
+      id,
+      name: BOOTSTRAP_KEY,
+      role: 'admin',
+      prefix,
+      secret_hash: hash,
       limits: {},
-      createdBy: 'system',
+      created_by: 'system',
     });
-    if (!isNew) return undefined;
-    await this.record(tx, 'api_key.created', { type: 'api_key', id: row.id });
+    if (!created) return undefined;
+    await this.record(tx, 'api_key.created', { type: 'api_key', id });
     return key;
   }
 
@@ -103,7 +107,7 @@ export class Bootstrap implements OnModuleInit {
     await this.audit.record(tx, { actor: 'system', action, subject, details });
   }
 
-  private tell(made: Credentials, path: string | undefined): void {
+  private announce(made: Credentials, path: string | undefined): void {
     const what = [
       made.password && `the user ${BOOTSTRAP_USER}`,
       made.api_key && 'an admin API key',
@@ -124,7 +128,7 @@ export class Bootstrap implements OnModuleInit {
   }
 }
 
-/** Only where it would be used: whoever has set another one since does not have to mind the setting. */
+/** Only called when the user is about to be made: later the setting is not used, so a weak one does no harm. */
 async function requireStrong(password: string): Promise<void> {
   const weakness = await weaknessOf(password, BOOTSTRAP_USER);
   if (weakness !== undefined) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
@@ -138,7 +142,7 @@ export interface Credentials {
 
 const OWNER_ONLY = 0o600;
 
-/** A whole file or none, and never readable by others, not even for a moment. Answers where it is. */
+/** Writes a whole file or none, which nobody but the owner can read at any moment. Answers its path. */
 export function writeCredentials(dataDir: string, credentials: Credentials): string {
   mkdirSync(dataDir, { recursive: true });
   const path = join(dataDir, 'bootstrap-credentials.json');

@@ -3,8 +3,8 @@ import { type ComponentHealth, HealthComponents } from '../../platform/health-co
 import { UsersRepository } from '../users/users.repository.js';
 
 /**
- * Reminds of the password that the first start made up: it stands in a file, and whoever set the service up may not be
- * who runs it. Everything works with it, so the health stays as it is.
+ * Reminds people to change the password that the first start generated, because it stands in a file. `/health` names it,
+ * but stays healthy, since everything works with that password.
  */
 @Injectable()
 export class MadeUpPassword implements OnModuleInit, OnApplicationBootstrap {
@@ -19,7 +19,7 @@ export class MadeUpPassword implements OnModuleInit, OnApplicationBootstrap {
     this.components.register('access', () => this.health());
   }
 
-  /** After the first start has made it up. */
+  /** After Bootstrap, which generates the password when a module is initialised. */
   async onApplicationBootstrap(): Promise<void> {
     const { message } = await this.health();
     if (message !== undefined) this.logger.warn(message);

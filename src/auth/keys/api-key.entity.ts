@@ -1,4 +1,13 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import {
+  Check,
+  Column,
+  Entity,
+  Index,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
+  Unique,
+} from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
 import { UserEntity } from '../users/user.entity.js';
 
@@ -27,7 +36,8 @@ export class ApiKeyEntity {
   @Column({ type: 'text' })
   readonly prefix: string;
 
-  @Column({ type: 'bytea' })
+  /** SHA-256. Only read where it is asked for by name. */
+  @Column({ type: 'bytea', select: false })
   readonly secret_hash: Buffer;
 
   @Column({ type: 'integer', nullable: true })
@@ -54,8 +64,11 @@ export class ApiKeyEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly revoked_at: Date | null;
 
-  /** The user behind it, also where another key made it; null for those of the first start and what they made. */
+  /** The user whose key it is, also where another key made it; null for keys of the first start and what they made. */
   @Column({ type: 'uuid', nullable: true })
-  @ForeignKey(() => UserEntity, { name: 'fk_api_keys_owner_id' })
   readonly owner_id: string | null;
+
+  @ManyToOne(() => UserEntity)
+  @JoinColumn({ name: 'owner_id', foreignKeyConstraintName: 'fk_api_keys_owner_id' })
+  readonly owner?: UserEntity | null;
 }

@@ -1,6 +1,6 @@
-import type { Role } from '../../platform/access/roles.js';
 import type { LimitClass } from '../../platform/http/caller.js';
 import type { PageRequest } from '../../platform/paging/page.js';
+import type { ApiKeyEntity } from './api-key.entity.js';
 
 export const API_KEY_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
 export type ApiKeySort = (typeof API_KEY_SORTS)[number];
@@ -10,35 +10,23 @@ export interface ApiKeyListRequest extends PageRequest {
   readonly created_by?: string;
 }
 
-export interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly prefix: string;
-  readonly limit_read: number | null;
-  readonly limit_write: number | null;
-  readonly limit_triage: number | null;
-  readonly created_by: string;
-  /** The user behind it. */
+/** A key without the hash of its secret, which reads leave out unless they ask for it. */
+export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {
+  /** The name of the user whose key it is. */
   readonly owner: string | null;
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-  readonly last_used_at: Date | null;
-}
+};
 
-export interface NewApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly prefix: string;
-  readonly secretHash: Buffer;
+export type NewApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix' | 'secret_hash'> & {
   readonly limits: Partial<Readonly<Record<LimitClass, number>>>;
-  readonly createdBy: string;
-  readonly ownerId?: string;
+  readonly created_by: string;
+  readonly owner_id?: string;
   readonly expiresInDays?: number;
-}
+};
 
-/** The only time that the key itself is known. */
+/** What the audit record of a revocation says about the key. */
+export type RevokedApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix'>;
+
+/** The answer to the creation of a key: the only time that the key itself is known. */
 export interface CreatedKey {
   readonly row: ApiKey;
   readonly key: string;

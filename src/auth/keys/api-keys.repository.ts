@@ -1,107 +1,109 @@
 import { Injectable } from '@nestjs/common';
-import type { Page } from '../../platform/paging/page.js';
-import { Statements } from '../../platform/database/statements.js';
+import {
+  DataSource,
+  type EntityManager,
+  type FindOptionsWhere,
+  type InsertQueryBuilder,
+  IsNull,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { ApiKeyListRequest, ApiKey, ApiKeySort, NewApiKey } from './api-key.js';
+import type { Page } from '../../platform/paging/page.js';
+import type { ApiKey, ApiKeyListRequest, ApiKeySort, NewApiKey, RevokedApiKey } from './api-key.js';
+import { ApiKeyEntity } from './api-key.entity.js';
 
-const COLUMNS = `id, name, role, prefix, limit_read, limit_write, limit_triage, created_by, created_at, expires_at, last_used_at,
-  (select username from users where users.id = owner_id) as owner`;
-
-const ORDERS: Readonly<Record<ApiKeySort, string>> = {
-  created_at: 'created_at, id',
-  '-created_at': 'created_at desc, id desc',
-  name: 'name, id',
-  '-name': 'name desc, id desc',
-};
-
-const INSERT = `
-  insert into api_keys
-    (id, name, role, prefix, secret_hash, limit_read, limit_write, limit_triage, created_by, expires_at, owner_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(days => $10::int), $11)`;
+const ORDERS = {
+  created_at: ['created_at', 'ASC'],
+  '-created_at': ['created_at', 'DESC'],
+  name: ['name', 'ASC'],
+  '-name': ['name', 'DESC'],
+} as const satisfies Record<ApiKeySort, readonly [keyof ApiKey, 'ASC' | 'DESC']>;
 
 @Injectable()
 export class ApiKeysRepository {
-  constructor(private readonly statements: Statements) {}
+  constructor(private readonly dataSource: DataSource) {}
 
-  async insert(tx: Tx, row: NewApiKey): Promise<ApiKey> {
-    const text = `${INSERT} returning ${COLUMNS}`;
-    const rows = await this.statements.rowsIn<ApiKey>(
-      tx,
-      { name: 'api_keys_insert', text },
-      valuesOf(row),
-    );
-    return rows[0]!;
+  async insert(tx: Tx, key: NewApiKey): Promise<ApiKey> {
+    await insertOf(tx, key).execute();
+    return withOwnerName(await withOwner(tx).where({ id: key.id }).getOneOrFail());
   }
 
   /** False when the name or the prefix was ever used. */
-  async insertIfNew(tx: Tx, row: NewApiKey): Promise<boolean> {
-    const text = `${INSERT} on conflict do nothing returning id`;
-    const statement = { name: 'api_keys_insert_if_new', text };
-    return (await this.statements.rowsIn(tx, statement, valuesOf(row))).length > 0;
+  async insertIfNew(tx: Tx, key: NewApiKey): Promise<boolean> {
+    const result = await insertOf(tx, key).orIgnore().returning(['id']).execute();
+    return (result.raw as unknown[]).length > 0;
   }
 
   async hasAny(tx: Tx): Promise<boolean> {
-    const statement = { name: 'api_keys_any', text: `select 1 from api_keys limit 1` };
-    return (await this.statements.rowsIn(tx, statement)).length > 0;
+    return await tx.getRepository(ApiKeyEntity).exists();
   }
 
   async list({ page, per_page, sort, created_by }: ApiKeyListRequest): Promise<Page<ApiKey>> {
-    const [kind, creators] = created_by === undefined ? ['all', []] : ['of', [created_by]];
-    const shown = `revoked_at is null${created_by === undefined ? '' : ' and created_by = $1'}`;
-    const [limit, offset] = [1, 2].map((at) => `$${creators.length + at}`);
-    const rows = {
-      name: `api_keys_list_${kind}_${sort}`,
-      text: `select ${COLUMNS} from api_keys where ${shown} order by ${ORDERS[sort]} limit ${limit} offset ${offset}`,
-    };
-    const count = {
-      name: `api_keys_count_${kind}`,
-      text: `select count(*)::int as total from api_keys where ${shown}`,
-    };
-    const [items, [counted]] = await Promise.all([
-      this.statements.rows<ApiKey>(rows, [...creators, per_page, (page - 1) * per_page]),
-      this.statements.rows<{ total: number }>(count, creators),
+    const valid = { revoked_at: IsNull() };
+    const where = created_by === undefined ? valid : { ...valid, created_by };
+    const [column, direction] = ORDERS[sort];
+    const keys = withOwner(this.dataSource.manager)
+      .where(where)
+      .orderBy(`key.${column}`, direction)
+      .addOrderBy('key.id', direction)
+      // Not `take` and `skip`: with a join they read the page in two statements, of which one sorts all keys.
+      .limit(per_page)
+      .offset((page - 1) * per_page);
+    const [items, total] = await Promise.all([
+      keys.getMany(),
+      this.dataSource.getRepository(ApiKeyEntity).countBy(where),
     ]);
-    return { items, total: counted!.total };
+    return { items: items.map(withOwnerName), total };
   }
 
-  /** The key that ceased to hold; undefined when there was none. */
-  async revoke(tx: Tx, id: string): Promise<ApiKey | undefined> {
-    const statement = {
-      name: 'api_keys_revoke',
-      text: `update api_keys set revoked_at = now() where id = $1 and revoked_at is null returning ${COLUMNS}`,
-    };
-    return (await this.statements.rowsIn<ApiKey>(tx, statement, [id]))[0];
+  /** Undefined when there is no such key, or it was revoked before. */
+  async revoke(tx: Tx, id: string): Promise<RevokedApiKey | undefined> {
+    return (await revokeWhere(tx, { id }))[0];
   }
 
-  /** The keys of a user that ceased to hold. */
-  async revokeAllOf(tx: Tx, ownerId: string): Promise<ApiKey[]> {
-    const statement = {
-      name: 'api_keys_revoke_owned',
-      text: `update api_keys set revoked_at = now() where owner_id = $1 and revoked_at is null returning ${COLUMNS}`,
-    };
-    return await this.statements.rowsIn<ApiKey>(tx, statement, [ownerId]);
-  }
-
-  /** Waits for who is about to delete or disable the user, and makes the next one wait. */
-  async lockOwner(tx: Tx, ownerId: string): Promise<void> {
-    const text = `select 1 from users where id = $1 for key share`;
-    await this.statements.rowsIn(tx, { name: 'api_keys_lock_owner', text }, [ownerId]);
+  async revokeAllOf(tx: Tx, ownerId: string): Promise<RevokedApiKey[]> {
+    return await revokeWhere(tx, { owner_id: ownerId });
   }
 }
 
-function valuesOf(row: NewApiKey): unknown[] {
-  const { read, write, triage } = row.limits;
-  return [
-    row.id,
-    row.name,
-    row.role,
-    row.prefix,
-    row.secretHash,
-    read ?? null,
-    write ?? null,
-    triage ?? null,
-    row.createdBy,
-    row.expiresInDays ?? null,
-    row.ownerId ?? null,
-  ];
+function insertOf(tx: Tx, key: NewApiKey): InsertQueryBuilder<ApiKeyEntity> {
+  const { limits, expiresInDays, ...columns } = key;
+  return tx
+    .createQueryBuilder()
+    .insert()
+    .into(ApiKeyEntity)
+    .values({
+      ...columns,
+      limit_read: limits.read,
+      limit_write: limits.write,
+      limit_triage: limits.triage,
+      expires_at: () => 'now() + make_interval(days => cast(:expiresInDays as int))',
+    })
+    .setParameter('expiresInDays', expiresInDays ?? null);
+}
+
+function withOwner(manager: EntityManager): SelectQueryBuilder<ApiKeyEntity> {
+  return manager
+    .getRepository(ApiKeyEntity)
+    .createQueryBuilder('key')
+    .leftJoin('key.owner', 'owner')
+    .addSelect(['owner.id', 'owner.username']);
+}
+
+function withOwnerName({ owner, ...key }: ApiKeyEntity): ApiKey {
+  return { ...key, owner: owner?.username ?? null };
+}
+
+async function revokeWhere(
+  tx: Tx,
+  where: FindOptionsWhere<ApiKeyEntity>,
+): Promise<RevokedApiKey[]> {
+  const result = await tx
+    .createQueryBuilder()
+    .update(ApiKeyEntity)
+    .set({ revoked_at: () => 'now()' })
+    .where({ ...where, revoked_at: IsNull() })
+    .returning(['id', 'name', 'role', 'prefix'])
+    .execute();
+  return result.raw as RevokedApiKey[];
 }

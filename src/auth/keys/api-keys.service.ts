@@ -11,7 +11,8 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { User } from '../users/user.js';
-import type { ApiKeyListRequest, CreatedKey, ApiKey } from './api-key.js';
+import type { ApiKeyListRequest, CreatedKey, ApiKey, RevokedApiKey } from './api-key.js';
+import { UsersRepository } from '../users/users.repository.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { createKey } from './key-format.js';
 
@@ -26,6 +27,7 @@ export interface CreateKey {
 export class ApiKeysService {
   constructor(
     private readonly transactions: Transactions,
+    private readonly users: UsersRepository,
     private readonly keys: ApiKeysRepository,
     private readonly audit: AuditLog,
     private readonly verification: CredentialVerification,
@@ -40,17 +42,17 @@ export class ApiKeysService {
     return await mapConstraints({ uq_api_keys_name: taken }, () =>
       this.transactions.run<CreatedKey>(
         async (tx) => {
-          await this.holdOwner(tx, caller);
+          await this.lockOwner(tx, caller);
           const { key, prefix, hash } = createKey();
           const row = await this.keys.insert(tx, {
             id: newId(),
             name: wanted.name,
             role: wanted.role,
             prefix,
-            secretHash: hash,
+            secret_hash: hash,
             limits: wanted.limits ?? {},
-            createdBy: caller.name,
-            ownerId: caller.personId,
+            created_by: caller.name,
+            owner_id: caller.personId,
             expiresInDays: wanted.expires_in_days,
           });
           await this.audit.record(tx, {
@@ -81,7 +83,7 @@ export class ApiKeysService {
     }, caller);
   }
 
-  /** Those that a user made, through however many keys; how many they were. */
+  /** Revokes the keys that the user made, also through other keys. Answers how many they were. */
   async revokeAllOf(tx: Tx, caller: Principal, owner: User): Promise<number> {
     const revoked = await this.keys.revokeAllOf(tx, owner.id);
     const reason = `${owner.username} was deleted`;
@@ -92,16 +94,19 @@ export class ApiKeysService {
     return revoked.length;
   }
 
-  /** Whoever deletes the user behind the caller sees the new key, or has been seen by the caller: it cannot slip through. */
-  private async holdOwner(tx: Tx, caller: Principal): Promise<void> {
+  /**
+   * The user behind the caller may be deleted at this very moment. Either the deletion waits and then finds the new key,
+   * or the caller waits here and then finds that its credentials are no longer valid.
+   */
+  private async lockOwner(tx: Tx, caller: Principal): Promise<void> {
     if (caller.personId === undefined) return;
-    await this.keys.lockOwner(tx, caller.personId);
+    await this.users.lockAgainstDeletion(tx, caller.personId);
     await caller.begin(tx);
   }
 }
 
 function revocationOf(
-  { id, name, role, prefix }: ApiKey,
+  { id, name, role, prefix }: RevokedApiKey,
   caller: Principal,
   more: Readonly<Record<string, unknown>> = {},
 ): AuditEntry {

@@ -4,7 +4,7 @@ const PREFIX_LENGTH = 8;
 const SECRET_BYTES = 32;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** `its_`, a public part under which the key is found and shown, and 256 bits of secret. */
+/** `its_`, a public prefix by which the key is found and shown, and a secret of 256 bits. */
 export const KEY_PATTERN = /^its_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
 
 export interface NewKey {
@@ -21,7 +21,7 @@ export function createKey(): NewKey {
   return readKey(`its_${prefix}_${randomBytes(SECRET_BYTES).toString('base64url')}`)!;
 }
 
-/** What is stored of a key: the secret has 256 bits, so that a plain hash cannot be searched. */
+/** What is stored of a key. The secret has 256 bits, so a plain hash of it cannot be reversed by trying secrets. */
 export function readKey(key: string): NewKey | undefined {
   const prefix = KEY_PATTERN.exec(key)?.[1];
   return prefix === undefined ? undefined : { key, prefix, hash: hashOf(key) };

@@ -3,9 +3,9 @@ import { networkOf } from '../../platform/addresses/network.js';
 import { InvalidCredentialsError } from '../auth.errors.js';
 import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
-import { SessionsRepository } from '../sessions/sessions.repository.js';
 import { type BegunSession, SessionsService } from '../sessions/sessions.service.js';
 import { isUsername } from '../users/user.js';
+import { UsersRepository } from '../users/users.repository.js';
 
 export interface LoginAttempt {
   readonly username: string;
@@ -26,7 +26,7 @@ const NOBODYS_NAME = '-';
 @Injectable()
 export class LoginService {
   constructor(
-    private readonly repository: SessionsRepository,
+    private readonly users: UsersRepository,
     private readonly sessions: SessionsService,
     private readonly throttle: PasswordThrottle,
     private readonly passwords: Passwords,
@@ -43,7 +43,7 @@ export class LoginService {
     // Telephones begin what is typed with a capital letter.
     const typed = username.trim().toLowerCase();
     const account = isUsername(typed) ? typed : NOBODYS_NAME;
-    const user = await this.repository.findForLogin(account, networkOf(address));
+    const user = await this.users.findForLogin(account, networkOf(address));
     const storedHash = user?.password_hash ?? undefined;
     const passed = await this.throttle.verifyPassword({
       address,

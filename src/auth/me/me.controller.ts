@@ -13,8 +13,8 @@ import { ListAnswer } from '../../platform/paging/page.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import type { Principal } from '../principal.js';
 import { ChangePasswordDto, PrincipalDto } from './me.dto.js';
-import { OwnSessionsService } from '../sessions/sessions.service.js';
 import { OwnPasswordService } from './own-password.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 import { SessionDto, SessionQueryDto } from './sessions.dto.js';
 
 @ApiTags('Access')
@@ -23,7 +23,7 @@ import { SessionDto, SessionQueryDto } from './sessions.dto.js';
 export class MeController {
   constructor(
     private readonly ownPassword: OwnPasswordService,
-    private readonly ownSessions: OwnSessionsService,
+    private readonly sessions: SessionsService,
   ) {}
 
   @Get()
@@ -67,7 +67,7 @@ export class MeController {
     @Query() query: SessionQueryDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<ListAnswer<SessionDto>> {
-    const page = await this.ownSessions.list(caller, query, query.sort);
+    const page = await this.sessions.listOwn(caller, query, query.sort);
     return ListAnswer.of(page, query, (row) => SessionDto.from(row, caller.sessionId));
   }
 
@@ -83,7 +83,7 @@ export class MeController {
     @CurrentPrincipal() caller: Principal,
     @Req() request: FastifyRequest,
   ): Promise<DeletedDto> {
-    await this.ownSessions.end(caller, id, request.ip);
+    await this.sessions.endOwn(caller, id, request.ip);
     return { id, deleted: true };
   }
 }

@@ -10,6 +10,7 @@ import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import { KnownNetworksRepository } from '../sessions/known-networks.repository.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
+import { UsersRepository } from '../users/users.repository.js';
 
 export interface PasswordChange {
   readonly current_password: string;
@@ -20,6 +21,7 @@ export interface PasswordChange {
 export class OwnPasswordService {
   constructor(
     private readonly transactions: Transactions,
+    private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
     private readonly networks: KnownNetworksRepository,
     private readonly throttle: PasswordThrottle,
@@ -30,11 +32,11 @@ export class OwnPasswordService {
 
   async change(caller: Principal, wanted: PasswordChange, address: string): Promise<void> {
     if (caller.kind !== 'user') throw new AppError('invalid_state', 'A key has no password.');
-    const stored = await this.sessions.passwordHashOf(caller.id);
+    const stored = await this.users.findPasswordHash(caller.id);
     if (stored === undefined) throw new UnauthorizedError();
     const guess = {
       address,
-      // Apart from logins: what strangers guess there must not keep the user from changing it.
+      // Counted apart from logins: strangers who guess passwords there must not keep the user from changing this one.
       account: `${caller.name} in a session`,
       fromKnownNetwork: await this.networks.has(caller.id, networkOf(address)),
       password: wanted.current_password,
@@ -52,8 +54,8 @@ export class OwnPasswordService {
       field: 'new_password',
     });
     await this.transactions.run(async (tx) => {
-      // Someone else may have set another one since it was checked.
-      if (!(await this.sessions.replacePassword(tx, caller.id, stored, hash))) {
+      // Somebody else may have set another password since this one was checked.
+      if (!(await this.users.replacePassword(tx, caller.id, stored, hash))) {
         throw new WrongCurrentPasswordError();
       }
       await this.sessions.endAllOf(tx, caller.id, caller.sessionId);

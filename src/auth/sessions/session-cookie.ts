@@ -2,15 +2,15 @@ import '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export const SESSION_COOKIE = 'its_session';
-/** Browsers take a cookie of this prefix over https alone, and from this very host: no neighbour can plant one. */
+/** Browsers accept a cookie of this prefix only over https and only from this host, so that no neighbouring host can plant one. */
 export const SECURE_SESSION_COOKIE = `__Host-${SESSION_COOKIE}`;
 
-/** The session token that the browser brought, under the one name that counts for its connection. */
+/** The session token of the request, from the cookie whose name fits its connection (https or not). */
 export function sessionTokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[cookieName(request)];
 }
 
-/** Without an expiry of its own: the browser drops it when it closes, and the server ends the session in any case. */
+/** The cookie has no expiry: the browser deletes it when it closes, and the server ends the session in any case. */
 export function setSessionCookie(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -31,7 +31,7 @@ function options(request: FastifyRequest) {
   return { httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure(request) } as const;
 }
 
-/** As a trusted proxy tells it, see TRUST_PROXY. */
+/** Behind a trusted proxy the proxy says so: see TRUST_PROXY. */
 function isSecure(request: FastifyRequest): boolean {
   return request.protocol === 'https';
 }

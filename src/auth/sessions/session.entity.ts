@@ -11,7 +11,8 @@ export class SessionEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_sessions' })
   readonly id: string;
 
-  @Column({ type: 'bytea' })
+  /** SHA-256. Only read where it is asked for by name. */
+  @Column({ type: 'bytea', select: false })
   readonly token_hash: Buffer;
 
   @Column({ type: 'uuid' })
@@ -27,7 +28,7 @@ export class SessionEntity {
   @Column({ type: 'timestamptz', precision: 3 })
   readonly expires_at: Date;
 
-  /** Where the login came from. */
+  /** The address that the login came from. */
   @Column({ type: 'text', nullable: true })
   readonly address: string | null;
 

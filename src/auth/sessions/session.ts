@@ -1,8 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { SessionEntity } from './session.entity.js';
 
-/** A session ends when it was not used for this long … */
+/** A session ends when it was not used for this long, */
 export const IDLE_HOURS = 8;
-/** … and this long after the login in any case. */
+/** and this long after the login even while it is in use. */
 export const ABSOLUTE_HOURS = 24;
 
 export const SESSION_SORTS = [
@@ -13,21 +14,15 @@ export const SESSION_SORTS = [
 ] as const;
 export type SessionSort = (typeof SESSION_SORTS)[number];
 
-export interface Session {
-  readonly id: string;
-  readonly created_at: Date;
-  readonly last_seen_at: Date;
-  readonly expires_at: Date;
-  readonly address: string | null;
-  readonly user_agent: string | null;
-}
+/** A session without the hash of its token, which reads leave out unless they ask for it. */
+export type Session = Omit<SessionEntity, 'token_hash'>;
 
 export interface NewSession {
   readonly id: string;
   readonly userId: string;
   /** In hexadecimal. */
   readonly tokenHash: string;
-  /** Where it was begun and with what, as its user is shown it. */
+  /** Where the login came from, and the User-Agent header that it came with. Both are shown to the user. */
   readonly address: string;
   readonly userAgent?: string;
 }
@@ -39,7 +34,7 @@ export function createSessionToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** What PostgreSQL knows of a token, in hexadecimal; undefined for what cannot be one. */
+/** The hash of a token in hexadecimal; the token itself is not stored. Undefined for a text that cannot be a token. */
 export function sessionHashOf(token: string): string | undefined {
   return TOKEN_PATTERN.test(token) ? hash('sha256', token, 'hex') : undefined;
 }

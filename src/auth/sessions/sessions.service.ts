@@ -8,9 +8,11 @@ import { Jobs } from '../../platform/jobs/jobs.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { Principal } from '../principal.js';
 import { createSessionToken, type Session, sessionHashOf, type SessionSort } from './session.js';
-import { type LoginUser, SessionsRepository } from './sessions.repository.js';
+import { SessionsRepository } from './sessions.repository.js';
 import type { Role } from '../../platform/access/roles.js';
 import { networkOf } from '../../platform/addresses/network.js';
+import type { LoginUser } from '../users/user.js';
+import { UsersRepository } from '../users/users.repository.js';
 import { KnownNetworksRepository } from './known-networks.repository.js';
 
 const PRUNE_SECONDS = 600;
@@ -22,12 +24,15 @@ export interface BegunSession {
 }
 
 export interface SessionToBegin {
-  readonly user: LoginUser;
+  readonly user: Pick<LoginUser, 'id' | 'username' | 'password_hash'>;
   readonly address: string;
   readonly userAgent?: string;
-  /** The password's hash made anew, when the stored one is of another cost. */
+  /** A new hash of the same password, when the stored one was made at another cost. */
   readonly renewedHash?: string;
-  /** What the browser brought along; it ends here, so that nobody goes on with a session planted before the login. */
+  /**
+   * The session token that the browser already had. That session ends, so that nobody goes on using a session which an
+   * attacker had planted in the browser before the login.
+   */
   readonly formerToken?: string;
 }
 
@@ -35,6 +40,7 @@ export interface SessionToBegin {
 export class SessionsService implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
+    private readonly users: UsersRepository,
     private readonly sessions: SessionsRepository,
     private readonly networks: KnownNetworksRepository,
     private readonly verification: CredentialVerification,
@@ -57,9 +63,9 @@ export class SessionsService implements OnModuleInit {
   }: SessionToBegin): Promise<BegunSession | undefined> {
     const token = createSessionToken();
     return await this.transactions.run(async (tx) => {
-      const role = await this.sessions.recordLogin(tx, user, renewedHash);
+      const role = await this.users.recordLogin(tx, user, renewedHash);
       if (!role) return undefined;
-      if (formerToken !== undefined) await this.endOne(tx, formerToken);
+      if (formerToken !== undefined) await this.endByToken(tx, formerToken);
       const expiresAt = await this.sessions.insert(tx, {
         id: newId(),
         userId: user.id,
@@ -78,11 +84,12 @@ export class SessionsService implements OnModuleInit {
     });
   }
 
-  /** True when there was a session to end. */
+  /** Ends the session of the token; false when there was none. */
   async end(token: string, address: string): Promise<boolean> {
     return await this.transactions.run(async (tx) => {
-      const username = await this.endOne(tx, token);
-      if (username === undefined) return false;
+      const userId = await this.endByToken(tx, token);
+      if (userId === undefined) return false;
+      const username = (await this.users.findNameById(tx, userId))!;
       await this.audit.record(tx, {
         actor: username,
         action: 'auth.logout',
@@ -93,30 +100,12 @@ export class SessionsService implements OnModuleInit {
     });
   }
 
-  private async endOne(tx: Tx, token: string): Promise<string | undefined> {
-    const hash = sessionHashOf(token);
-    if (hash === undefined) return undefined;
-    this.transactions.onCommit(tx, () => this.verification.forgetSession(token));
-    return await this.sessions.endByToken(tx, hash);
-  }
-}
-
-/** What users see and end of their own. A key has no sessions, not even those of the user who made it. */
-@Injectable()
-export class OwnSessionsService {
-  constructor(
-    private readonly transactions: Transactions,
-    private readonly sessions: SessionsRepository,
-    private readonly audit: AuditLog,
-    private readonly verification: CredentialVerification,
-  ) {}
-
-  /** The sessions are found by the user; the id of a key is no user's. */
-  list(caller: Principal, request: PageRequest, sort: SessionSort): Promise<Page<Session>> {
+  /** The caller's own sessions. An API key has none: its id is no user's, not even that of the user who made it. */
+  listOwn(caller: Principal, request: PageRequest, sort: SessionSort): Promise<Page<Session>> {
     return this.sessions.listByUser(caller.id, request, sort);
   }
 
-  async end(caller: Principal, id: string, address: string): Promise<void> {
+  async endOwn(caller: Principal, id: string, address: string): Promise<void> {
     if (!isUuid(id)) throw new NotFoundError('Session');
     await this.transactions.run(async (tx) => {
       if (!(await this.sessions.endOwn(tx, caller.id, id))) throw new NotFoundError('Session');
@@ -128,5 +117,12 @@ export class OwnSessionsService {
         details: { address },
       });
     }, caller);
+  }
+
+  private async endByToken(tx: Tx, token: string): Promise<string | undefined> {
+    const hash = sessionHashOf(token);
+    if (hash === undefined) return undefined;
+    this.transactions.onCommit(tx, () => this.verification.forgetSession(token));
+    return await this.sessions.endByToken(tx, hash);
   }
 }

@@ -20,10 +20,11 @@ export class UserEntity {
   @Column({ type: 'boolean', default: true })
   readonly enabled: boolean;
 
-  @Column({ type: 'text', nullable: true })
+  /** Null once the user is deleted. Only read where it is asked for by name. */
+  @Column({ type: 'text', nullable: true, select: false })
   readonly password_hash: string | null;
 
-  /** The first start made the password up, and it was not changed since. */
+  /** True while the password is the one that the first start generated. */
   @Column({ type: 'boolean', default: false })
   readonly password_made_up: boolean;
 
@@ -36,6 +37,7 @@ export class UserEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly last_login_at: Date | null;
 
+  /** The row of a deleted user stays, because names are never used again. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly deleted_at: Date | null;
 }

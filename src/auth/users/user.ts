@@ -1,8 +1,8 @@
-import type { Role } from '../../platform/access/roles.js';
+import type { UserEntity } from './user.entity.js';
 
 export const USERNAME = /^[a-z0-9][a-z0-9._@-]{1,62}$/;
 
-/** Records say `system` where nobody in particular acted. */
+/** Audit records name `system` as the actor where neither a user nor a key acted. */
 export const RESERVED_NAME = 'system';
 
 export function isUsername(text: string): boolean {
@@ -19,32 +19,26 @@ export const USER_SORTS = [
 ] as const;
 export type UserSort = (typeof USER_SORTS)[number];
 
-/** What becomes of the keys of a user who is deleted. */
+/** What happens to the API keys of a user who is deleted. */
 export const KEYS_OF_DELETED = ['revoke', 'keep'] as const;
 export type KeysOfDeleted = (typeof KEYS_OF_DELETED)[number];
 
-export interface User {
-  readonly id: string;
-  readonly username: string;
-  readonly role: Role;
-  readonly enabled: boolean;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  readonly last_login_at: Date | null;
-}
+/** A user without the hash of the password, which reads leave out unless they ask for it. */
+export type User = Omit<UserEntity, 'password_hash'>;
 
-export interface NewUser {
-  readonly id: string;
-  readonly username: string;
-  readonly role: Role;
-  readonly enabled: boolean;
-  readonly passwordHash: string;
-  /** By the first start, for nobody in particular. */
-  readonly passwordMadeUp?: boolean;
-}
+export type NewUser = Pick<UserEntity, 'id' | 'username' | 'role' | 'enabled'> & {
+  readonly password_hash: string;
+  readonly password_made_up?: boolean;
+};
 
 export interface UserChange {
-  readonly role?: Role;
+  readonly role?: UserEntity['role'];
   readonly enabled?: boolean;
-  readonly passwordHash?: string;
+  readonly password_hash?: string;
+}
+
+/** The user whom a login names, with what is needed to check the password. */
+export interface LoginUser extends UserEntity {
+  /** Whether this user logged in from the network of this login before. */
+  readonly known: boolean;
 }

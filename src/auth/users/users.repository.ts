@@ -1,137 +1,202 @@
 import { Injectable } from '@nestjs/common';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { Statements } from '../../platform/database/statements.js';
+import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
+import type { Role } from '../../platform/access/roles.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { NewUser, UserChange, User, UserSort } from './user.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { KnownNetworkEntity } from '../sessions/known-network.entity.js';
+import type { LoginUser, NewUser, User, UserChange, UserSort } from './user.js';
+import { UserEntity } from './user.entity.js';
 
-const COLUMNS = `id, username, role, enabled, created_at, updated_at, last_login_at`;
-
-const ORDERS: Readonly<Record<UserSort, string>> = {
-  created_at: 'created_at, id',
-  '-created_at': 'created_at desc, id desc',
-  username: 'username',
-  '-username': 'username desc',
-  name: 'username',
-  '-name': 'username desc',
+const ORDERS: Readonly<Record<UserSort, FindOptionsOrder<UserEntity>>> = {
+  created_at: { created_at: 'ASC', id: 'ASC' },
+  '-created_at': { created_at: 'DESC', id: 'DESC' },
+  username: { username: 'ASC' },
+  '-username': { username: 'DESC' },
+  name: { username: 'ASC' },
+  '-name': { username: 'DESC' },
 };
-
-const INSERT = `insert into users (id, username, role, enabled, password_hash, password_made_up)
-  values ($1, $2, $3, $4, $5, $6)`;
 
 @Injectable()
 export class UsersRepository {
-  constructor(private readonly statements: Statements) {}
+  constructor(private readonly dataSource: DataSource) {}
 
-  async insert(tx: Tx, row: NewUser): Promise<User> {
-    const statement = { name: 'users_insert', text: `${INSERT} returning ${COLUMNS}` };
-    return (await this.statements.rowsIn<User>(tx, statement, valuesOf(row)))[0]!;
+  async insert(tx: Tx, user: NewUser): Promise<User> {
+    const users = tx.getRepository(UserEntity);
+    await users.insert(user);
+    return await users.findOneByOrFail({ id: user.id });
   }
 
-  /** False when the name was ever used. */
-  async insertIfNew(tx: Tx, row: NewUser): Promise<boolean> {
-    const text = `${INSERT} on conflict (username) do nothing returning id`;
-    const statement = { name: 'users_insert_if_new', text };
-    return (await this.statements.rowsIn(tx, statement, valuesOf(row))).length > 0;
+  /** False when the name belongs, or ever belonged, to somebody. */
+  async insertIfNew(tx: Tx, user: NewUser): Promise<boolean> {
+    const result = await tx
+      .createQueryBuilder()
+      .insert()
+      .into(UserEntity)
+      .values(user)
+      .orIgnore()
+      .returning(['id'])
+      .execute();
+    return (result.raw as unknown[]).length > 0;
   }
 
   async hasAny(tx: Tx): Promise<boolean> {
-    const statement = { name: 'users_any', text: `select 1 from users limit 1` };
-    return (await this.statements.rowsIn(tx, statement)).length > 0;
+    return await tx.getRepository(UserEntity).exists();
   }
 
-  /** Whether the name belongs, or ever belonged, to someone. */
+  /** Whether the name belongs, or ever belonged, to somebody. */
   async isNameTaken(tx: Tx, username: string): Promise<boolean> {
-    const statement = { name: 'users_was_used', text: `select 1 from users where username = $1` };
-    return (await this.statements.rowsIn(tx, statement, [username])).length > 0;
+    return await tx.getRepository(UserEntity).existsBy({ username });
   }
 
   async findIdByName(tx: Tx, username: string): Promise<string | undefined> {
-    const text = `select id from users where username = $1 and deleted_at is null`;
-    const statement = { name: 'users_id_of', text };
-    return (await this.statements.rowsIn<{ id: string }>(tx, statement, [username]))[0]?.id;
+    const user = await tx.getRepository(UserEntity).findOne({
+      select: { id: true },
+      where: { username, deleted_at: IsNull() },
+    });
+    return user?.id;
   }
 
-  /** Who could log in with a password that the first start made up: the one user that it made, or nobody. */
+  /** The name of a user, deleted or not. */
+  async findNameById(tx: Tx, id: string): Promise<string | undefined> {
+    const user = await tx.getRepository(UserEntity).findOne({
+      select: { id: true, username: true },
+      where: { id },
+    });
+    return user?.username;
+  }
+
+  /** The names of the users who can log in with a password that the first start generated: one name, or none. */
   async namesWithMadeUpPassword(): Promise<string[]> {
-    const text = `select username from users where password_made_up and enabled and deleted_at is null`;
-    const statement = { name: 'users_made_up_password', text };
-    return (await this.statements.rows<{ username: string }>(statement)).map((row) => row.username);
+    const users = await this.dataSource.getRepository(UserEntity).find({
+      select: { id: true, username: true },
+      where: { password_made_up: true, enabled: true, deleted_at: IsNull() },
+    });
+    return users.map(({ username }) => username);
   }
 
-  async list(request: PageRequest, sort: UserSort): Promise<Page<User>> {
-    const page = {
-      name: `users_list_${sort}`,
-      text: `select ${COLUMNS} from users where deleted_at is null order by ${ORDERS[sort]} limit $1 offset $2`,
-    };
-    const count = {
-      name: 'users_count',
-      text: `select count(*)::int as total from users where deleted_at is null`,
-    };
-    const [items, [counted]] = await Promise.all([
-      this.statements.rows<User>(page, [request.per_page, (request.page - 1) * request.per_page]),
-      this.statements.rows<{ total: number }>(count),
-    ]);
-    return { items, total: counted!.total };
+  async list({ page, per_page }: PageRequest, sort: UserSort): Promise<Page<User>> {
+    const [items, total] = await this.dataSource.getRepository(UserEntity).findAndCount({
+      where: { deleted_at: IsNull() },
+      order: ORDERS[sort],
+      skip: (page - 1) * per_page,
+      take: per_page,
+    });
+    return { items, total };
   }
 
   async findById(id: string): Promise<User | undefined> {
-    const text = `select ${COLUMNS} from users where id = $1 and deleted_at is null`;
-    return (await this.statements.rows<User>({ name: 'users_find', text }, [id]))[0];
+    const users = this.dataSource.getRepository(UserEntity);
+    return (await users.findOneBy({ id, deleted_at: IsNull() })) ?? undefined;
+  }
+
+  /** One statement whether or not there is such a user, so that its time does not tell. */
+  async findForLogin(username: string, network: string): Promise<LoginUser | undefined> {
+    const { entities, raw } = await this.dataSource
+      .getRepository(UserEntity)
+      .createQueryBuilder('account')
+      .addSelect('account.password_hash')
+      .leftJoin(
+        KnownNetworkEntity,
+        'network',
+        'network.user_id = account.id and network.network = :network',
+        { network },
+      )
+      .addSelect('network.network is not null', 'known')
+      .where('account.username = :username', { username })
+      .getRawAndEntities<{ known: boolean }>();
+    return entities[0] && { ...entities[0], known: raw[0]!.known };
   }
 
   /**
-   * Locks the user together with all enabled admins, in one order for everyone: of two changes that would each leave
-   * the other's admin as the last one, the second sees what the first did.
+   * Records the login and locks the user until the transaction ends, provided that nothing changed since the password
+   * was checked: a user who was disabled, deleted or given another password meanwhile gets no session.
+   */
+  async recordLogin(
+    tx: Tx,
+    { id, password_hash }: Pick<LoginUser, 'id' | 'password_hash'>,
+    renewedHash?: string,
+  ): Promise<Role | undefined> {
+    if (password_hash === null) return undefined;
+    const result = await tx
+      .createQueryBuilder()
+      .update(UserEntity)
+      .set({ last_login_at: () => 'now()', password_hash: renewedHash })
+      .where({ id, enabled: true, deleted_at: IsNull(), password_hash })
+      .returning(['role'])
+      .execute();
+    return (result.raw as Pick<UserEntity, 'role'>[])[0]?.role;
+  }
+
+  /**
+   * Locks the user together with all enabled admins, in the same order for everybody. When two changes run at once, and
+   * each would leave only the other's admin, the second waits and then sees what the first did.
    */
   async lockWithEnabledAdmins(
     tx: Tx,
     id: string,
   ): Promise<{ user: User | undefined; otherAdmins: number }> {
-    const rows = await this.statements.rowsIn<User>(
-      tx,
-      {
-        name: 'users_lock_with_admins',
-        text: `select ${COLUMNS} from users
-          where deleted_at is null and (id = $1 or (role = 'admin' and enabled)) order by id for update`,
-      },
-      [id],
-    );
-    const user = rows.find((row) => row.id === id);
-    return { user, otherAdmins: rows.length - (user ? 1 : 0) };
+    const users = await tx.getRepository(UserEntity).find({
+      where: [
+        { id, deleted_at: IsNull() },
+        { role: 'admin', enabled: true, deleted_at: IsNull() },
+      ],
+      order: { id: 'ASC' },
+      lock: { mode: 'pessimistic_write' },
+    });
+    const user = users.find((one) => one.id === id);
+    return { user, otherAdmins: users.length - (user ? 1 : 0) };
+  }
+
+  /** Waits for a transaction that deletes or disables the user, and makes the next such transaction wait. */
+  async lockAgainstDeletion(tx: Tx, id: string): Promise<void> {
+    await tx.getRepository(UserEntity).findOne({
+      select: { id: true },
+      where: { id },
+      lock: { mode: 'for_key_share' },
+    });
   }
 
   async update(tx: Tx, id: string, change: UserChange): Promise<User> {
-    const statement = {
-      name: 'users_update',
-      text: `update users set role = coalesce($2, role), enabled = coalesce($3, enabled),
-          password_hash = coalesce($4, password_hash), password_made_up = password_made_up and $4::text is null,
-          updated_at = now()
-        where id = $1 and deleted_at is null returning ${COLUMNS}`,
-    };
-    const { role = null, enabled = null, passwordHash = null } = change;
-    const rows = await this.statements.rowsIn<User>(tx, statement, [
-      id,
-      role,
-      enabled,
-      passwordHash,
-    ]);
-    return rows[0]!;
+    const users = tx.getRepository(UserEntity);
+    await users.update(
+      { id, deleted_at: IsNull() },
+      {
+        ...change,
+        password_made_up: change.password_hash === undefined ? undefined : false,
+        updated_at: () => 'now()',
+      },
+    );
+    return await users.findOneByOrFail({ id });
   }
 
-  /** The row stays, for its name. */
+  async findPasswordHash(id: string): Promise<string | undefined> {
+    const user = await this.dataSource.getRepository(UserEntity).findOne({
+      select: { id: true, password_hash: true },
+      where: { id, deleted_at: IsNull() },
+    });
+    return user?.password_hash ?? undefined;
+  }
+
+  /** False when the stored hash is not `before` any more. */
+  async replacePassword(tx: Tx, id: string, before: string, after: string): Promise<boolean> {
+    const { affected } = await tx
+      .getRepository(UserEntity)
+      .update(
+        { id, password_hash: before },
+        { password_hash: after, password_made_up: false, updated_at: () => 'now()' },
+      );
+    return affected === 1;
+  }
+
   async markDeleted(tx: Tx, id: string): Promise<void> {
-    const text = `update users set deleted_at = now(), updated_at = now(), enabled = false, password_hash = null where id = $1`;
-    await this.statements.rowsIn(tx, { name: 'users_mark_deleted', text }, [id]);
+    await tx.getRepository(UserEntity).update(
+      { id },
+      {
+        deleted_at: () => 'now()',
+        updated_at: () => 'now()',
+        enabled: false,
+        password_hash: null,
+      },
+    );
   }
-}
-
-function valuesOf(row: NewUser): unknown[] {
-  return [
-    row.id,
-    row.username,
-    row.role,
-    row.enabled,
-    row.passwordHash,
-    row.passwordMadeUp ?? false,
-  ];
 }

@@ -46,13 +46,17 @@ export class UsersService {
     { username, password, role, enabled = true }: CreateUser,
     idempotency: Participant<User>,
   ): Promise<User> {
-    const passwordHash = await this.passwords.hashChosen({ username, password, field: 'password' });
+    const password_hash = await this.passwords.hashChosen({
+      username,
+      password,
+      field: 'password',
+    });
     const taken = () => new UsernameTakenError(username);
     return await mapConstraints({ uq_users_username: taken }, () =>
       this.transactions.run<User>(
         async (tx) => {
-          const row = { id: newId(), username, role, enabled, passwordHash };
-          const user = await this.users.insert(tx, row);
+          const id = newId();
+          const user = await this.users.insert(tx, { id, username, role, enabled, password_hash });
           await this.record(tx, caller, 'user.created', user, { role, enabled });
           return user;
         },
@@ -78,25 +82,23 @@ export class UsersService {
       throw ValidationError.nothingGiven();
     }
     if (!isUuid(id)) throw new NotFoundError('User');
-    const passwordHash = password === undefined ? undefined : await this.hashFor(id, password);
+    const password_hash = password === undefined ? undefined : await this.hashFor(id, password);
     return await this.transactions.run<User>(async (tx) => {
       const before = await this.lock(
         tx,
         id,
         (user) => (role ?? user.role) === 'admin' && (enabled ?? user.enabled),
       );
-      const user = await this.users.update(tx, id, {
-        role,
-        enabled,
-        ...(passwordHash && { passwordHash }),
-      });
+      const user = await this.users.update(tx, id, { role, enabled, password_hash });
       if (!user.enabled) await this.sessions.endAllOf(tx, id);
-      else if (passwordHash) await this.sessions.endAllOf(tx, id, caller.sessionId);
+      else if (password_hash) await this.sessions.endAllOf(tx, id, caller.sessionId);
       this.transactions.onCommit(tx, () => this.verification.forgetUser(id));
       await this.record(tx, caller, 'user.updated', user, {
-        ...(role && { role, role_before: before.role }),
-        ...(enabled !== undefined && { enabled, enabled_before: before.enabled }),
-        ...(passwordHash && { password: 'changed' }),
+        role,
+        role_before: role && before.role,
+        enabled,
+        enabled_before: enabled === undefined ? undefined : before.enabled,
+        password: password_hash && 'changed',
       });
       return user;
     }, caller);
@@ -123,7 +125,7 @@ export class UsersService {
     return await this.passwords.hashChosen({ username, password, field: 'password' });
   }
 
-  /** Refuses to go on when the last enabled admin would not be one any more. */
+  /** Locks the user, and refuses a change after which no enabled admin would be left. */
   private async lock(tx: Tx, id: string, staysAdmin: (user: User) => boolean): Promise<User> {
     const { user, otherAdmins } = await this.users.lockWithEnabledAdmins(tx, id);
     if (!user) throw new NotFoundError('User');

@@ -7,22 +7,18 @@ import {
   type KeySettings,
   loadSecretKeys,
 } from './load-secret-keys.js';
+import type { SecretKeyEntity } from './secret-key.entity.js';
 import type { SecretKeys } from './secret-keys.js';
+import { SecretKeysRepository } from './secret-keys.repository.js';
 import { RetiredKeyError, WrongKeyError } from './secrets.errors.js';
 
-export interface KnownKey {
-  readonly id: string;
-  readonly verifier: Buffer | null;
-  readonly retired: boolean;
-}
-
-/** The keys, with whether they were given up. */
-export const KNOWN =
-  'select id, verifier, retired_at is not null as retired from secret_keys order by known_since, id';
+/** A key that the database was used with. */
+export type KnownKey = Pick<SecretKeyEntity, 'id' | 'verifier' | 'retired_at'>;
 
 /**
- * The keys of this process, held against those that the database was used with. Every start and every command comes
- * through here before it writes anything: a stray key would seal what nobody could ever verify.
+ * Loads the keys of this process and compares them with those that the database was used with. Every start and every
+ * command comes through here before it writes anything, because nobody could verify or decrypt later what a wrong key
+ * had written.
  */
 export async function requireKnownKeys(
   settings: KeySettings,
@@ -31,64 +27,48 @@ export async function requireKnownKeys(
   return await new Transactions(dataSource).run((tx) => acceptKeys(tx, settings));
 }
 
-/** `lost`: a key that is about to be given up. */
+/** @param lostId a key that is about to be given up, and is therefore not required */
 export async function acceptKeys(
   tx: Tx,
   settings: KeySettings,
-  lost?: string,
+  lostId?: string,
 ): Promise<SecretKeys> {
-  // Replicas that start together take turns: the first key of a new database is the key of all.
-  await tx.query('lock table secret_keys in exclusive mode');
-  const all: KnownKey[] = await tx.query(KNOWN);
-  const known = all.filter(({ id }) => id !== lost);
+  const repository = new SecretKeysRepository(tx.dataSource);
+  await repository.lockTable(tx);
+  const known = (await repository.list(tx)).filter(({ id }) => id !== lostId);
   const given = givenSecretKeys(settings);
-  refuseMissingKeys(settings, known, given);
+  requireKeysOf(known, settings, given);
   const keys = given ?? loadSecretKeys(settings);
-  const [first] = keys.ids;
-  if (known.some(({ id, retired }) => retired && id === first)) {
-    throw new RetiredKeyError(sourceOf(settings), first!);
+  const first = keys.ids[0]!;
+  if (known.some(({ id, retired_at }) => retired_at && id === first)) {
+    throw new RetiredKeyError(sourceOf(settings), first);
   }
-  await rememberKeys(tx, keys, known);
+  // A key is stored once a process writes with it, and not while it only stands behind the first one.
+  await repository.recordInUse(tx, { id: first, verifier: keys.verifierOf(first)! });
+  // Rows of releases that stored no verifier.
+  for (const { id, verifier, retired_at } of known) {
+    if (!verifier && !retired_at) await repository.setVerifier(tx, id, keys.verifierOf(id)!);
+  }
   return keys;
 }
 
-/** Throws when the database needs a key that is not given. */
-export function refuseMissingKeys(
-  settings: KeySettings,
+/** Throws when the database needs a key that was not given. */
+export function requireKeysOf(
   known: readonly KnownKey[],
+  settings: KeySettings,
   given: SecretKeys | undefined,
 ): void {
-  const missing = missingFrom(known, given);
+  const missing = known.filter((key) => isMissing(key, given)).map(({ id }) => id);
   if (missing.length > 0) throw new WrongKeyError(sourceOf(settings), missing, given?.ids ?? []);
+}
+
+/** The verifier tells apart two keys that have the same short id. */
+function isMissing({ id, verifier, retired_at }: KnownKey, given: SecretKeys | undefined): boolean {
+  if (retired_at) return false;
+  const own = given?.verifierOf(id);
+  return own === undefined || (verifier !== null && !timingSafeEqual(own, verifier));
 }
 
 function sourceOf(settings: KeySettings): string {
   return settings.secretsKey.length > 0 ? 'SECRETS_KEY' : keyFileOf(settings);
-}
-
-/** The ids of the keys that the database needs and that are not given. */
-function missingFrom(
-  known: readonly KnownKey[],
-  given: Pick<SecretKeys, 'verifierOf'> | undefined,
-): string[] {
-  return known
-    .filter(({ id, verifier, retired }) => {
-      const own = given?.verifierOf(id);
-      return !retired && (own === undefined || (verifier && !timingSafeEqual(own, verifier)));
-    })
-    .map(({ id }) => id);
-}
-
-/** A key counts as known from the first start that writes with it, and not while it only waits behind the first one. */
-async function rememberKeys(tx: Tx, keys: SecretKeys, known: readonly KnownKey[]): Promise<void> {
-  const [first] = keys.ids;
-  await tx.query(
-    `insert into secret_keys (id, verifier, last_used_at) values ($1, $2, now())
-     on conflict on constraint pk_secret_keys do update set last_used_at = excluded.last_used_at`,
-    [first, keys.verifierOf(first!)],
-  );
-  for (const { id, verifier, retired } of known) {
-    if (verifier || retired) continue;
-    await tx.query('update secret_keys set verifier = $2 where id = $1', [id, keys.verifierOf(id)]);
-  }
 }

@@ -20,7 +20,7 @@ import { SecretBox } from './secret-box.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
 
-describe('loading the keys', () => {
+describe('loadSecretKeys', () => {
   let folder: string;
   let file: string;
 
@@ -33,7 +33,7 @@ describe('loading the keys', () => {
   const boxOf = (environment: Record<string, string> = {}): SecretBox =>
     new SecretBox(loadSecretKeys(loadSettings({ DATA_DIR: join(folder, 'data'), ...environment })));
 
-  it('takes those of the setting, and then makes none', () => {
+  it('takes the keys of the setting, and then creates no file', () => {
     const key = newKey();
     const sealed = boxOf({ SECRETS_KEY: key }).seal('x', 'c');
     expect(
@@ -42,46 +42,51 @@ describe('loading the keys', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('stops the start with an external database and none, in one line', () => {
+  it('stops the start in one line when there is an external database and no key', () => {
     const load = (): unknown => boxOf({ DATABASE_URL: 'postgres://db/name' });
     expect(load).toThrow(SettingError);
     expect(load).toThrow(/^SECRETS_KEY is needed [^\n]+\.$/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('makes one beside the embedded database, for its owner only, and finds it again', () => {
+  it('creates a key beside the embedded database that only its owner can read, and finds it again', () => {
     const sealed = boxOf().seal('x', 'c');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
     expect(boxOf().open(sealed, 'c')).toBe('x');
   });
 
-  it('rotates by a key in front of the file', () => {
+  it('seals with the key in front of the file, and still opens with the keys behind it', () => {
     const sealed = boxOf().seal('x', 'c');
     writeFileSync(file, `${newKey()}\n${readFileSync(file, 'utf8')}`);
     expect(boxOf().isSealedWithOldKey(sealed)).toBe(true);
     expect(boxOf().open(sealed, 'c')).toBe('x');
   });
 
-  it.each([0o640, 0o604, 0o620])('refuses a file that others may open (%o)', (mode) => {
+  it.each([
+    ['its group may read', 0o640],
+    ['everybody may read', 0o604],
+    ['its group may write', 0o620],
+  ])('refuses a file that %s', (_, mode) => {
     boxOf();
     chmodSync(file, mode);
     expect(() => boxOf()).toThrow(SettingError);
     expect(() => boxOf()).toThrow(/^[^\n]*secrets\.key can be read by others: [^\n]+\.$/);
   });
 
-  it.each(['', 'no key', randomBytes(16).toString('base64')])(
-    'refuses a file without a usable key, without repeating it',
-    (content) => {
-      boxOf();
-      writeFileSync(file, content);
-      expect(() => boxOf()).toThrow(SettingError);
-      expect(() => boxOf()).toThrow(
-        /^[^\n]*secrets\.key (is empty|must be keys of 32 bytes)[^\n]+\.$/,
-      );
-      if (content !== '') expect(() => boxOf()).not.toThrow(content);
-    },
-  );
+  it.each([
+    ['without content', ''],
+    ['with something else', 'no key'],
+    ['with a short key', randomBytes(16).toString('base64')],
+  ])('refuses a file %s, without repeating what is in it', (_, content) => {
+    boxOf();
+    writeFileSync(file, content);
+    expect(() => boxOf()).toThrow(SettingError);
+    expect(() => boxOf()).toThrow(
+      /^[^\n]*secrets\.key (is empty|must be keys of 32 bytes)[^\n]+\.$/,
+    );
+    if (content !== '') expect(() => boxOf()).not.toThrow(content);
+  });
 
   it('ends with one key when many processes start at once', async () => {
     const program = dirname(compiledService());

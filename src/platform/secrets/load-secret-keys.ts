@@ -18,14 +18,14 @@ import { SecretKeys } from './secret-keys.js';
 
 export type KeySettings = Pick<Settings, 'secretsKey' | 'databaseUrl' | 'dataDir'>;
 
-/** The file of the keys, when they are not in a setting. */
+/** The path of the file that holds the keys when no setting does. */
 export function keyFileOf({ dataDir }: KeySettings): string {
   return join(dataDir, 'secrets.key');
 }
 
 /**
- * The keys that this process was given. The embedded database lives on one machine beside its key, and undefined means
- * that this is not there (yet); with an external one every replica must be given the same key, so that none is made up.
+ * The keys that this process was given, by the setting or the file. Undefined when the database is embedded and its file
+ * is not there yet. With an external database no key is ever generated, because every replica must have the same one.
  */
 export function givenSecretKeys(settings: KeySettings): SecretKeys | undefined {
   if (settings.secretsKey.length > 0) return new SecretKeys(settings.secretsKey);
@@ -38,7 +38,7 @@ export function givenSecretKeys(settings: KeySettings): SecretKeys | undefined {
   return keys && new SecretKeys(keys);
 }
 
-/** Those, or a new one beside the embedded database; only for a database that was never used with any: see acceptKeys. */
+/** The given keys, or else a new one beside the embedded database. Only for a database that needs no key yet: see acceptKeys. */
 export function loadSecretKeys(settings: KeySettings): SecretKeys {
   return givenSecretKeys(settings) ?? new SecretKeys(readOrCreateKeyFile(keyFileOf(settings)));
 }
@@ -46,7 +46,7 @@ export function loadSecretKeys(settings: KeySettings): SecretKeys {
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
-/** The keys in the file, which is made with one new key when it is not there yet. */
+/** The keys in the file. When there is no file, it is created with one new key. */
 export function readOrCreateKeyFile(path: string): KeyObject[] {
   const present = readKeyFileIfPresent(path);
   if (present) return present;
@@ -63,7 +63,7 @@ export function readKeyFileIfPresent(path: string): KeyObject[] | undefined {
   }
 }
 
-/** The same form as SECRETS_KEY, so that a key is rotated by writing a new one in front. */
+/** The file has the same form as SECRETS_KEY, so a key is rotated by writing a new one in front of the others. */
 function readKeyFile(path: string): KeyObject[] {
   const file = openSync(path, 'r');
   try {
@@ -89,7 +89,10 @@ function parse(path: string, text: string): KeyObject[] {
   }
 }
 
-/** A whole file appears under its name or none does, and never over another: of two racing starts one key wins. */
+/**
+ * Creates the whole file or nothing, and never replaces a file: when two processes start at once, both go on with the key
+ * of the one that was first.
+ */
 export function createKeyFile(path: string, keys: string): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = draftOf(path);

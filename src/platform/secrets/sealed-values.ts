@@ -1,19 +1,20 @@
+// SQL, because the tables and columns are those that other modules list, and not of one entity.
 import type { DataSource } from 'typeorm';
 import type { Tx } from '../database/transactions.js';
 import type { SecretBox } from './secret-box.js';
 import { UnreadableSecretError } from './secrets.errors.js';
 
-/** A column that holds what SecretBox sealed. Every such column is in the list of src/app.schema.ts. */
+/** A column whose values SecretBox sealed. Every such column is in the list of src/app.schema.ts. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
   /** The primary key. */
   readonly id: readonly string[];
-  /** The rows in which it is sealed. */
+  /** The condition for the rows in which the column is sealed. */
   readonly where: string;
-  /** What the value was sealed with beside the key, from the columns of `id`. */
+  /** The context that the value was sealed with, made from the columns of `id`. */
   readonly context: (id: Readonly<Record<string, string>>) => string;
-  /** The beginning of the statement that leaves a row without what nobody can read any more. */
+  /** The beginning of the statement that removes a value which nobody can read any more. */
   readonly discard: string;
 }
 
@@ -21,7 +22,7 @@ type Row = Readonly<Record<string, string>>;
 
 const PAGE = 500;
 
-/** Everything that is encrypted in the database, wherever it is. */
+/** All encrypted values of the database, in whichever table they are. */
 export class SealedValues {
   constructor(
     private readonly dataSource: DataSource,
@@ -29,8 +30,9 @@ export class SealedValues {
   ) {}
 
   /**
-   * Under the first key. Each value is a statement of its own that gives way to whoever wrote a newer one, so that it may
-   * be killed, and run again, while the service works. Answers how many there were.
+   * Seals with the first key every value that another key sealed, and answers how many there were. Each value is a
+   * statement of its own that changes nothing when somebody wrote a newer value meanwhile, so that the run may be killed
+   * and started again while the service works.
    */
   async reseal(box: SecretBox, firstKeyId: string): Promise<number> {
     let count = 0;
@@ -43,7 +45,7 @@ export class SealedValues {
     return count;
   }
 
-  /** What the key sealed goes. Answers how many values of each table that were. */
+  /** Removes what the key sealed. Answers how many values that were, by table. */
   async discard(tx: Tx, keyId: string): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { table, column, where, discard } of this.columns) {

@@ -14,19 +14,23 @@ describe('SecretBox', () => {
   const key = newKey();
   const box = boxOf(key);
 
-  it.each(['', 'hunter2', '🔑'.repeat(1000)])('opens what it sealed', (plain) => {
+  it.each([
+    ['an empty text', ''],
+    ['a word', 'hunter2'],
+    ['a long text', '🔑'.repeat(1000)],
+  ])('opens %s that it sealed', (_, plain) => {
     const sealed = box.seal(plain, 'connector:1');
     expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+$/);
     expect(box.open(sealed, 'connector:1')).toBe(plain);
     expect(boxOf(key).open(sealed, 'connector:1')).toBe(plain);
   });
 
-  it('never seals the same text alike', () => {
+  it('seals the same text differently each time', () => {
     const sealed = Array.from({ length: 100 }, () => box.seal('same', 'c'));
     expect(new Set(sealed).size).toBe(100);
   });
 
-  it('refuses another context, and every altered character, without saying what is inside', () => {
+  it('refuses another context and every altered character, and does not say what is inside', () => {
     const sealed = box.seal('hunter2', 'connector:1');
     const refused = (text: string, context: string): void => {
       expect(() => box.open(text, context)).toThrow(UnreadableSecretError);
@@ -41,13 +45,13 @@ describe('SecretBox', () => {
     }
   });
 
-  it('names the key that is missing, and only that', () => {
+  it('names the missing key, and nothing else, when it cannot open a secret', () => {
     const sealed = boxOf(newKey()).seal('hunter2', 'c');
     expect(() => box.open(sealed, 'c')).toThrow(UnknownSecretKeyError);
     expect(() => box.open(sealed, 'c')).toThrow(sealed.split('.')[1]);
   });
 
-  it('rotates: the first key seals, all open, and old secrets can be told and sealed again', () => {
+  it('seals with the first key and opens with all, so that secrets of an older key can be found and sealed anew', () => {
     const [first, rotated] = [boxOf(key), boxOf(newKey(), key)];
     const old = first.seal('hunter2', 'c');
     expect(rotated.open(old, 'c')).toBe('hunter2');
@@ -62,7 +66,7 @@ describe('SecretBox', () => {
 });
 
 describe('SecretKeys', () => {
-  it('derives the same key for the same purpose, and others for others', () => {
+  it('derives the same key for the same purpose, and different keys for different purposes', () => {
     const key = newKey();
     const derived = (purpose: string): string =>
       keysOf(key).derive(purpose).first.key.export().toString('hex');
@@ -72,7 +76,7 @@ describe('SecretKeys', () => {
     ).toBe(3);
   });
 
-  it('is never shown, wherever it is printed', () => {
+  it('shows no key when it is printed in any way', () => {
     const keys = [newKey(), newKey()];
     const settings = loadSettings({ SECRETS_KEY: keys.join(', ') });
     const secretKeys = new SecretKeys(settings.secretsKey);
@@ -97,19 +101,19 @@ describe('SecretKeys', () => {
     }
   });
 
-  it('takes only different keys', () => {
+  it('refuses the same key twice, and no key at all', () => {
     const key = newKey();
     expect(() => keysOf(key, key)).toThrow(SettingError);
     expect(() => keysOf()).toThrow(SettingError);
   });
 
   it.each([
-    randomBytes(31).toString('base64'),
-    randomBytes(33).toString('base64'),
-    randomBytes(32).toString('hex'),
-    'not base64 at all',
-    `${randomBytes(32).toString('base64')},short`,
-  ])('refuses a setting that is no list of keys, without repeating it', (value) => {
+    ['of a key that is too short', randomBytes(31).toString('base64')],
+    ['of a key that is too long', randomBytes(33).toString('base64')],
+    ['in hexadecimal', randomBytes(32).toString('hex')],
+    ['that is not base64', 'not base64 at all'],
+    ['whose second key is too short', `${randomBytes(32).toString('base64')},short`],
+  ])('refuses a setting %s, without repeating it', (_, value) => {
     expect(() => loadSettings({ SECRETS_KEY: value })).toThrow(
       /^SECRETS_KEY must be keys of 32 bytes in base64, comma separated\.$/,
     );

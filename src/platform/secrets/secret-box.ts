@@ -10,8 +10,8 @@ const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
 /**
- * Encryption at rest. A sealed secret reads `v1.<key id>.<nonce, ciphertext and tag in base64url>`. Its context, such as
- * `connector:<id>`, is authenticated with it: copied into another record it does not open.
+ * Encryption at rest. A sealed secret has the form `v1.<key id>.<nonce, ciphertext and tag in base64url>`. The context,
+ * such as `connector:<id>`, is authenticated with it, so that a sealed secret does not open in another record.
  */
 @Injectable()
 export class SecretBox {
@@ -56,7 +56,7 @@ export class SecretBox {
     return parse(sealed).keyId !== this.keys.first.id;
   }
 
-  /** The same secret under the first key, for whoever rotates keys. */
+  /** The same secret, sealed with the first key: for the rotation of keys. */
   reseal(sealed: string, context: string): string {
     return this.seal(this.open(sealed, context), context);
   }

@@ -6,7 +6,7 @@ export interface NamedKey {
   readonly key: KeyObject;
 }
 
-/** The keys of one purpose: the first is used for what is new, every one for what exists. */
+/** The keys of one purpose. New data is written with the first; existing data may need any of them. */
 export class KeyRing {
   readonly #byId: ReadonlyMap<string, NamedKey>;
 
@@ -26,8 +26,8 @@ const KEY_BYTES = 32;
 const ID_BYTES = 4;
 
 /**
- * The keys of the installation. They are used for one thing only, to derive others: what is encrypted, signed or
- * chained has a key of its own purpose, so that none of them says anything about another.
+ * The keys of the installation. They are only used to derive other keys, one for each purpose (encrypting, signing,
+ * chaining), so that knowing the key of one purpose tells nothing about the key of another.
  */
 export class SecretKeys {
   readonly #keys: readonly NamedKey[];
@@ -40,23 +40,23 @@ export class SecretKeys {
     }
   }
 
-  /** The first is the one that is written with. */
+  /** The first is the one that new data is written with. */
   get ids(): readonly string[] {
     return this.#keys.map(({ id }) => id);
   }
 
-  /** Proves to whoever kept it that a key is the same one, and tells nothing else about it. */
+  /** A value that is stored to recognise the key later. It tells nothing else about the key. */
   verifierOf(id: string): Buffer | undefined {
     const check = this.derive('key-check').find(id);
     return check && createHmac('sha256', check.key).update('the key of this database').digest();
   }
 
-  /** As SECRETS_KEY has them, for the one place that may: a backup that is asked to hold them. */
+  /** The keys in the form of SECRETS_KEY. Only for a backup that was asked to hold the keys. */
   asSetting(): string {
     return this.#keys.map(({ key }) => key.export().toString('base64')).join(',');
   }
 
-  /** The same purpose yields the same keys, in every process and after every restart. */
+  /** The same purpose gives the same keys, in every process and after every restart. */
   derive(purpose: string): KeyRing {
     const derived = this.#keys.map(({ id, key }) => ({
       id,

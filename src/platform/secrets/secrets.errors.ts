@@ -1,4 +1,4 @@
-/** The operator has to act: the key that sealed it is missing from SECRETS_KEY. The id of a key is no secret. */
+/** The operator has to act: the key that encrypted the value is missing from SECRETS_KEY. The id of a key is no secret. */
 export class UnknownSecretKeyError extends Error {
   constructor(keyId: string) {
     super(`A stored secret was sealed with the key ${keyId}, which SECRETS_KEY does not hold.`);
@@ -6,7 +6,7 @@ export class UnknownSecretKeyError extends Error {
   }
 }
 
-/** One error for every other reason, so that it tells nothing to whoever tampers. */
+/** The same error for every other reason, so that it tells nothing to somebody who tampers with the stored value. */
 export class UnreadableSecretError extends Error {
   constructor() {
     super('A stored secret does not open: it was altered, or it belongs to another record.');
@@ -26,7 +26,7 @@ export class WrongKeyError extends Error {
   }
 }
 
-/** What is written with it would need it again. */
+/** A retired key must not be used for new data, because the database would then need it again. */
 export class RetiredKeyError extends Error {
   constructor(where: string, id: string) {
     super(

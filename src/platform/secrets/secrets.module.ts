@@ -4,11 +4,13 @@ import { KeyHeartbeat } from './key-heartbeat.js';
 import { loadSecretKeys } from './load-secret-keys.js';
 import { SecretBox } from './secret-box.js';
 import { SecretKeys } from './secret-keys.js';
+import { SecretKeysRepository } from './secret-keys.repository.js';
 
 @Global()
 @Module({
   providers: [
     { provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] },
+    SecretKeysRepository,
     SecretBox,
     KeyHeartbeat,
   ],

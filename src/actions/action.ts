@@ -10,7 +10,7 @@ export const ACTION_STATUSES = [
 ] as const;
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
-/** What an action may have to be approved at. */
+/** The levels at which an action may have to be approved. */
 export const REQUIRED_LEVELS = ['analyst', 'senior', 'manager'] as const;
 export type RequiredLevel = (typeof REQUIRED_LEVELS)[number];
 
@@ -35,12 +35,12 @@ export interface ActionResult {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** `claimed`: a call may be on its way. `accepted`: the vendor is doing it. */
+/** Of a run. `claimed`: a call may be on its way. `accepted`: the vendor has accepted it and is doing it. */
 export type Phase = 'claimed' | 'accepted';
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** What is said about an action's incident wherever the action is. */
+/** What is shown of an action's incident wherever the action is shown. */
 export type ActionIncident = Pick<
   IncidentSummary,
   'incidentNumber' | 'incidentType' | 'severity' | 'status'
@@ -76,17 +76,21 @@ export interface Action {
   readonly phase?: Phase;
   /** Bytes of a call may have left, in this attempt or an earlier one. */
   readonly sent: boolean;
+  /** The number of the latest claim: what an earlier run writes does not count. */
   readonly fence: number;
   readonly connectorId?: string;
+  /** What the vendor gave to ask how far it is. */
   readonly handle?: Readonly<Record<string, unknown>>;
+  /** When the vendor accepted it. */
   readonly acceptedAt?: Date;
 }
 
+/** Who is named where no person acts: a deletion, a discard, an approval that came too late. */
 export const SYSTEM = 'system';
 
 const MINUTE = 60_000;
 
-/** Tells until when the action waits, if it does. */
+/** Adds until when the action waits for approval, if it does. */
 export function withExpiry(action: Action, ttlMinutes: number): Action {
   if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
   return { ...action, expiresAt: new Date(action.requestedAt.getTime() + ttlMinutes * MINUTE) };

@@ -6,7 +6,6 @@ import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { RequiredLevels } from './policy/required-levels.js';
 import { ActionRecorder } from './records/action-recorder.js';
 import { ActionRecordsRepository } from './records/action-records.repository.js';
-import { ActionReadRepository } from './records/action-read.repository.js';
 import { ActionRequests } from './requests/action-requests.js';
 import { ActionsRepository } from './records/actions.repository.js';
 import { ActionsController } from './actions.controller.js';
@@ -19,7 +18,6 @@ import { ClaimRepository } from './execution/claim.repository.js';
 import { Claims } from './execution/claims.js';
 import { ConnectorPlaces } from './execution/connector-places.js';
 import { Failpoints } from './execution/failpoints.js';
-import { LapsedRepository } from './execution/lapsed.repository.js';
 import { LapsedClaims } from './execution/lapsed-claims.js';
 import { UnclaimedActions } from './execution/unclaimed-actions.js';
 import { ActionWithdrawal } from './requests/action-withdrawal.js';
@@ -38,7 +36,6 @@ import { RollbackService } from './requests/rollback.service.js';
     ActionListRepository,
     ActionRecorder,
     ActionRecordsRepository,
-    ActionReadRepository,
     ActionRecovery,
     ActionRequests,
     AwaitedRuns,
@@ -51,7 +48,6 @@ import { RollbackService } from './requests/rollback.service.js';
     Failpoints,
     ActionWithdrawal,
     LapsedClaims,
-    LapsedRepository,
     RollbackService,
     UnclaimedActions,
   ],

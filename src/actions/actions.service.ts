@@ -5,12 +5,12 @@ import { NotFoundError } from '../platform/errors/app-error.js';
 import type { Page } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
-import type { Participant, Tx } from '../platform/database/transactions.js';
+import type { Participant } from '../platform/database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { type Action, withExpiry } from './action.js';
 import { type ActionType, actionTypes } from './catalogue/action-types.js';
 import { levelByDefault } from './policy/approval-policy.js';
-import { ActionReadRepository } from './records/action-read.repository.js';
+import { ActionsRepository } from './records/actions.repository.js';
 import { ActionRequests, type WantedAction } from './requests/action-requests.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import type { ActionListRequest } from './listing/action-list.js';
@@ -18,7 +18,7 @@ import { ActionListRepository } from './listing/action-list.repository.js';
 
 export interface OfferedType {
   readonly type: ActionType;
-  /** What it needs on this site by default. */
+  /** The approval that it needs on this site when neither its incident nor its target asks for more. */
   readonly level: ApprovalLevel;
   readonly available: boolean;
 }
@@ -28,14 +28,14 @@ export class ActionsService {
   constructor(
     private readonly requests: ActionRequests,
     private readonly runs: AwaitedRuns,
-    private readonly reads: ActionReadRepository,
+    private readonly repository: ActionsRepository,
     private readonly lists: ActionListRepository,
     private readonly incidents: IncidentsService,
     private readonly registry: ConnectorRegistry,
     private readonly settings: Settings,
   ) {}
 
-  /** Accepts the action, and runs it unless it has to be approved. */
+  /** Creates the action, and runs it unless it has to be approved. */
   async execute(
     caller: Principal,
     wanted: WantedAction,
@@ -62,14 +62,9 @@ export class ActionsService {
   }
 
   async get(id: string): Promise<Action> {
-    const action = await this.reads.findById(id);
+    const action = await this.repository.findById(id);
     if (!action) throw new NotFoundError('Action');
     return withExpiry(action, this.settings.approvalTtlMinutes);
-  }
-
-  /** Keeps the action as it is until the transaction ends. */
-  async lockById(tx: Tx, id: string): Promise<Action | undefined> {
-    return await this.reads.lockById(tx, id);
   }
 
   async types(): Promise<OfferedType[]> {

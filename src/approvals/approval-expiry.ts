@@ -7,7 +7,7 @@ import { Jobs } from '../platform/jobs/jobs.js';
 const EVERY_SECONDS = 30;
 const BATCH = 100;
 
-/** Rejects what nobody decided on in time. */
+/** The job that rejects actions on which nobody decided within APPROVAL_TTL_MINUTES. */
 @Injectable()
 export class ApprovalExpiry implements OnModuleInit {
   constructor(

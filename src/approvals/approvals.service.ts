@@ -14,7 +14,6 @@ import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import type { IncidentStatus } from '../incidents/incident.js';
-import { decisionObstacle } from './approval-rules.js';
 import { IncidentResolvedError, NotWaitingError } from './approvals.errors.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
@@ -25,7 +24,7 @@ export interface WantedApproval {
   readonly confirmResolved: boolean;
 }
 
-/** People's decisions on what waits for them. Of any number that come at once, the row's lock lets one win. */
+/** People's decisions on actions that wait for approval. Of several that come at once, the lock of the row lets one win. */
 @Injectable()
 export class ApprovalsService {
   constructor(
@@ -53,7 +52,7 @@ export class ApprovalsService {
       async (tx) => {
         await this.requireOther(tx, caller, waiting);
         requireApprovable(waiting, waiting.incident?.status, confirmResolved);
-        // First of all locks. An active switch leaves the action waiting.
+        // The first of all locks, as in every claim. An active kill switch leaves the action waiting.
         await this.killSwitch.claimPermit(tx);
         const { action, incident } = await this.lock(tx, waiting);
         const level = this.levels.forDecision(action, incident?.severity);
@@ -81,7 +80,7 @@ export class ApprovalsService {
     return await this.transactions.run<Action>(
       async (tx) => {
         const { action } = await this.lock(tx, waiting);
-        // Again: the role that let the caller in may be another by now.
+        // Again: the transaction has read the caller's role anew, and it may have been lowered.
         requireApprovalLevel(caller, levelOf(action));
         requireWaiting(action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
@@ -128,7 +127,8 @@ function requireApprovable(
   if (incidentStatus === 'resolved' && !confirmResolved) throw new IncidentResolvedError();
 }
 
-function requireWaiting(action: Action): void {
-  const obstacle = decisionObstacle(action);
-  if (obstacle !== undefined) throw new NotWaitingError(obstacle);
+/** Nobody can decide on the action any more, or not yet. */
+function requireWaiting({ status }: Action): void {
+  if (status === 'pending_approval') return;
+  throw new NotWaitingError(`The action is ${status}: it does not wait for approval.`);
 }

@@ -15,7 +15,7 @@ describe('the statements of a run', () => {
 
   beforeAll(async () => {
     database = await openTestDatabase();
-    claims = new ClaimRepository(new Statements(database.dataSource));
+    claims = new ClaimRepository(new Statements(database.dataSource), database.dataSource);
     transactions = new Transactions(database.dataSource);
   });
   afterAll(() => database?.close());

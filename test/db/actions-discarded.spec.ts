@@ -1,7 +1,6 @@
 import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
 import type { Action } from '../../src/actions/action.js';
-import { ActionReadRepository } from '../../src/actions/records/action-read.repository.js';
-import { LapsedRepository } from '../../src/actions/execution/lapsed.repository.js';
+import { ClaimRepository } from '../../src/actions/execution/claim.repository.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
@@ -32,17 +31,15 @@ const NAMES = Object.keys(STATES) as State[];
 
 describe('actions that nobody has claimed', () => {
   let database: OpenTestDatabase;
-  let writes: ActionsRepository;
-  let reads: ActionReadRepository;
-  let lapsed: LapsedRepository;
+  let actions: ActionsRepository;
+  let claims: ClaimRepository;
   let transactions: Transactions;
 
   beforeAll(async () => {
     database = await openTestDatabase();
     const statements = new Statements(database.dataSource);
-    writes = new ActionsRepository(statements);
-    reads = new ActionReadRepository(statements);
-    lapsed = new LapsedRepository(statements);
+    actions = new ActionsRepository(statements, database.dataSource);
+    claims = new ClaimRepository(statements, database.dataSource);
     transactions = new Transactions(database.dataSource);
   });
   beforeEach(() => database.dataSource.query('truncate actions, action_count_deltas'));
@@ -77,9 +74,9 @@ describe('actions that nobody has claimed', () => {
   it('are rejected with their incident, except what a run has, or may have sent', async () => {
     const ids = await oneOfEach({ incidentId: await incident() });
     const others = await oneOfEach({ incidentId: await incident() });
-    const { incidentId } = (await reads.findById(ids.nobodys))!;
+    const { incidentId } = (await actions.findById(ids.nobodys))!;
     const changed = await changedBy(ids, (tx) =>
-      writes.rejectOfIncident(tx, incidentId!, REJECTION),
+      actions.rejectOfIncident(tx, incidentId!, REJECTION),
     );
     expect(changed).toEqual(['waiting', 'nobodys', 'nobodysLapsed']);
     expect(await row(ids.nobodys)).toMatchObject({ status: 'rejected', lease_until: null });
@@ -89,9 +86,9 @@ describe('actions that nobody has claimed', () => {
 
   it('are discarded when the kill switch goes off so, and only then: what was sent is not', async () => {
     const ids = await oneOfEach();
-    const changed = await changedBy(ids, (tx) => writes.discardHeld(tx, REJECTION));
+    const changed = await changedBy(ids, (tx) => actions.rejectHeld(tx, REJECTION));
     expect(changed).toEqual(['nobodys', 'nobodysLapsed']);
-    expect((await reads.findById(ids.nobodys))!).toMatchObject({
+    expect((await actions.findById(ids.nobodys))!).toMatchObject({
       status: 'rejected',
       rejectedBy: 'system',
       rejectedAt: AT,
@@ -101,9 +98,9 @@ describe('actions that nobody has claimed', () => {
 
   it('fail when they are discarded after they may have been sent', async () => {
     const ids = await oneOfEach();
-    const changed = await changedBy(ids, (tx) => writes.discardSent(tx, UNKNOWN, AT));
+    const changed = await changedBy(ids, (tx) => actions.failHeld(tx, UNKNOWN, AT));
     expect(changed).toEqual(['nobodysSent']);
-    expect((await reads.findById(ids.nobodysSent))!).toMatchObject({
+    expect((await actions.findById(ids.nobodysSent))!).toMatchObject({
       status: 'failed',
       executedBy: 'system',
       executedAt: AT,
@@ -116,7 +113,7 @@ describe('actions that nobody has claimed', () => {
     const changed = await changedBy(ids, async (tx) => {
       const rejected: Action[] = [];
       for (const state of NAMES) {
-        const one = await writes.rejectUnclaimed(tx, ids[state], REJECTION);
+        const one = await actions.rejectUnclaimed(tx, ids[state], REJECTION);
         if (one) rejected.push(one);
       }
       return rejected;
@@ -129,7 +126,7 @@ describe('actions that nobody has claimed', () => {
     const changed = await changedBy(ids, async (tx) => {
       const all: Action[] = [];
       for (const state of NAMES) {
-        const one = await writes.reject(tx, ids[state], REJECTION);
+        const one = await actions.reject(tx, ids[state], REJECTION);
         if (one) all.push(one);
       }
       return all;
@@ -143,7 +140,7 @@ describe('actions that nobody has claimed', () => {
     const oldest = await insert({ ...STATES.waiting, requestedAgoMs: minutes(12) });
     const old = await oneOfEach({ requestedAgoMs: minutes(11) });
     const at = { ...REJECTION, at: new Date() };
-    const expire = (tx: Tx, limit: number) => writes.rejectExpired(tx, 10, at, limit);
+    const expire = (tx: Tx, limit: number) => actions.rejectExpired(tx, 10, at, limit);
     const first = await transactions.run((tx) => expire(tx, 1));
     expect(first.map(({ id }) => id)).toEqual([oldest]);
     await transactions.run(async (tx) => {
@@ -160,8 +157,8 @@ describe('actions that nobody has claimed', () => {
     const older = await insert({ phase: null, leaseMs: LAPSED * 2 });
     const another = await insert({ phase: null, leaseMs: LAPSED * 3, type: 'lookup_ip' });
     const none = { ids: [], types: [] };
-    const found = async (limit: number, leftOut = {}) =>
-      (await lapsed.waiting(limit, { ...none, ...leftOut })).map(({ id }) => id);
+    const found = async (limit: number, except = {}) =>
+      (await claims.unclaimed(limit, { ...none, ...except })).map(({ id }) => id);
     expect(await found(9)).toEqual([another, older, ids.nobodysLapsed]);
     expect(await found(2)).toEqual([another, older]);
     expect(await found(9, { ids: [older] })).toEqual([another, ids.nobodysLapsed]);
@@ -171,27 +168,26 @@ describe('actions that nobody has claimed', () => {
   it('are told from the claims that have lapsed', async () => {
     const ids = await oneOfEach();
     const older = await insert({ phase: 'claimed', leaseMs: LAPSED * 2 });
-    const found = (await lapsed.claims(9)).map(({ id }) => id);
+    const found = (await claims.lapsed(9)).map(({ id }) => id);
     expect(found[0]).toBe(older);
     expect(found.sort()).toEqual([older, ids.claimedLapsed, ids.acceptedLapsed].sort());
-    expect(await lapsed.claims(1)).toHaveLength(1);
+    expect(await claims.lapsed(1)).toHaveLength(1);
   });
 
   it('are counted as held, and claims whose lease holds as under way', async () => {
     await oneOfEach();
-    expect(await reads.countHeld()).toBe(3);
-    expect(await reads.countUnderWay()).toBe(3);
+    expect(await actions.countUnclaimed()).toBe(3);
+    expect(await actions.countUnderWay()).toBe(3);
   });
 
   it('are locked against every change until the decision on them is made', async () => {
     const id = await insert(STATES.waiting);
     await transactions.run(async (tx) => {
-      expect(await reads.lockById(tx, id)).toMatchObject({ id, status: 'pending_approval' });
+      expect(await actions.lockById(tx, id)).toMatchObject({ id, status: 'pending_approval' });
       const other = transactions.run((another) =>
         another.query('select 1 from actions where id = $1 for no key update nowait', [id]),
       );
       await expect(other).rejects.toThrow('could not obtain lock');
-      expect((await reads.findIn(tx, id))!.id).toBe(id);
     });
   });
 });

@@ -1,6 +1,6 @@
 import type { Action } from '../../src/actions/action.js';
 import { ActionRecordsRepository } from '../../src/actions/records/action-records.repository.js';
-import { ActionReadRepository } from '../../src/actions/records/action-read.repository.js';
+import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
@@ -31,7 +31,7 @@ describe('an action and what its attempts left behind', () => {
   const nobodys = async (fields: ActionFields = {}): Promise<Action> => {
     const row = { phase: null, fence: 0, connectorId: SCRIPTED, ...fields };
     const id = await insertAction(world.database, row);
-    return (await world.app.nest.get(ActionReadRepository).findById(id))!;
+    return (await world.app.nest.get(ActionsRepository).findById(id))!;
   };
   const row = ({ id }: Action) => rowOf(world.database, id);
   const run = (action: Action) => world.app.nest.get(ActionExecutor).run(action);
@@ -153,7 +153,7 @@ describe('an action and what its attempts left behind', () => {
       expect((await world.clients.admin.request('DELETE', path)).status).toBeLessThan(300);
       expect(await row(action)).toMatchObject({ status: 'pending', phase: 'claimed' });
       await putBack(action);
-      return (await world.app.nest.get(ActionReadRepository).findById(action.id))!;
+      return (await world.app.nest.get(ActionsRepository).findById(action.id))!;
     };
 
     it.each([
@@ -241,7 +241,7 @@ describe('a run that loses its claim while its call is under way', () => {
       fence: 0,
       connectorId: SCRIPTED,
     });
-    const action = (await world.app.nest.get(ActionReadRepository).findById(id))!;
+    const action = (await world.app.nest.get(ActionsRepository).findById(id))!;
     const after = async ({ signal }: { readonly signal: AbortSignal }) => {
       await world.database.query(
         `update actions set fence = fence + 1, lease_until = now() + interval '1 minute' where id = $1`,

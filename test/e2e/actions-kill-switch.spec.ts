@@ -24,7 +24,7 @@ describe('actions and the kill switch', () => {
 
   /** Approved, and not begun when the switch goes on. */
   const held = async () => {
-    const { crashed } = crashAt(world.app, FAILPOINT.accepted);
+    const { crashed } = crashAt(world.app, FAILPOINT.unclaimed);
     const id = await world.approved('isolate_host');
     await crashed;
     await world.turnOn();

@@ -31,7 +31,7 @@ describe('actions whose replica dies', () => {
       ({ status }) => ['completed', 'failed', 'rejected'].includes(status!),
     );
 
-  const { accepted, claimed, sending, answered, finished } = FAILPOINT;
+  const { unclaimed, claimed, sending, answered, finished } = FAILPOINT;
 
   it.each([
     ['before anything is sent', claimed, 'block_sender', 'failed', 'interrupted', 0],
@@ -60,7 +60,7 @@ describe('actions whose replica dies', () => {
   );
 
   it('should run an approved one that dies right after the decision', async () => {
-    const { crashed } = crashAt(world.app, accepted);
+    const { crashed } = crashAt(world.app, unclaimed);
     const id = await world.approved('isolate_host');
     await crashed;
     expect(await ended(id)).toMatchObject({
@@ -99,7 +99,7 @@ describe('actions whose replica dies', () => {
   });
 
   it('should recover many at once, each once', async () => {
-    const { crashed } = crashAt(world.app, accepted);
+    const { crashed } = crashAt(world.app, unclaimed);
     const ids = await Promise.all(Array.from({ length: 30 }, () => world.approved('isolate_host')));
     await crashed;
     for (const id of ids) expect((await ended(id)).status).toBe('completed');

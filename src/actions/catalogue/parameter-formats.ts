@@ -1,10 +1,13 @@
 import { isIP } from 'node:net';
 
-/** What a string parameter has to be, where protected targets must be seen in it: any other is for its vendor to judge. */
+/**
+ * The formats that are checked: those in which a protected target must be recognised. What any other parameter has to look
+ * like is for the vendor to judge.
+ */
 export const PARAMETER_FORMATS = ['ip', 'domain', 'url', 'email'] as const;
 export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
 
-/** Said to people: in refusals, and in the contract. */
+/** As people read it: in the message of a refusal, and in the contract. */
 export const FORMATS_IN_WORDS: Readonly<Record<ParameterFormat, string>> = {
   ip: 'an IPv4 or IPv6 address, without prefix length or zone',
   domain: 'a domain name of two or more labels in ASCII, such as evil.example',
@@ -27,7 +30,7 @@ const CHECKS: Readonly<Record<ParameterFormat, (text: string) => boolean>> = {
   },
 };
 
-/** Whether the text is that and nothing else: what a vendor gets has one meaning, and protected targets are seen in it. */
+/** Whether the text is that and nothing else, so that the vendor cannot read another target in it than we did. */
 export function hasFormat(format: ParameterFormat, text: string): boolean {
   return CHECKS[format](text);
 }

@@ -13,12 +13,11 @@ import { ConnectorRun, type RunOptions, type RunTools } from './connector-run.js
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, Failpoints } from './failpoints.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { NO_CONNECTOR, resultOfLoss } from './execution-rules.js';
-import { mayBegin, mayRepeat } from './recovery-rules.js';
+import { mayBegin, mayRepeat, NO_CONNECTOR, resultOfLoss } from './execution-rules.js';
 
 /**
  * The only door to a connector's effects, for a request, an approval, a playbook step, a rollback and recovery alike. The
- * action it answers with has ended, or waits: for the kill switch, for a vendor, for whoever has claimed it.
+ * action that it answers with has ended, or waits for the kill switch, for its vendor, or for another run that has claimed it.
  */
 @Injectable()
 export class ActionExecutor implements BeforeApplicationShutdown {
@@ -45,12 +44,12 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     };
   }
 
-  /** Runs an action that is accepted and, where it has to be, approved. */
+  /** Runs an action that is `pending`: it needs no approval, or was approved. */
   async run(action: Action, options: RunOptions = {}): Promise<Action> {
     return await this.track(this.begin(action, options), action);
   }
 
-  /** Calls for what was claimed by the transaction that accepted it. */
+  /** Calls the connector for an action that was claimed by the transaction that created it. */
   async runClaimed(
     claimed: Claimed,
     connector: Connector,
@@ -59,14 +58,14 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     return await this.track(this.call(claimed, connector, options), claimed.action);
   }
 
-  /** Goes on with a claim that was taken over: the vendor is doing it, or is asked what came of it. */
-  async goOn(action: Action, connector: Connector): Promise<Action> {
+  /** Goes on with a claim that was taken over: the vendor is doing it, or is asked what became of it. */
+  async resume(action: Action, connector: Connector): Promise<Action> {
     const isDoingIt = action.phase === 'accepted';
     const work = isDoingIt ? this.watch(action, connector) : this.ask(action, connector);
     return await this.track(work, action);
   }
 
-  /** Ends an action as what is written down of it. Throws ClaimLostError. */
+  /** Ends an action by what its row says of it, without asking anybody. Throws ClaimLostError. */
   async giveUp(action: Action, { idempotency }: RunOptions = {}): Promise<Action> {
     const message = 'The run that had it ended before it was done.';
     const loss = { kind: 'stopped', message, sent: action.sent, idempotent: false } as const;
@@ -79,7 +78,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   }
 
   private async begin(action: Action, options: RunOptions): Promise<Action> {
-    await this.failpoints.hit(FAILPOINT.accepted);
+    await this.failpoints.hit(FAILPOINT.unclaimed);
     const connector = await this.registry.providerOf(action.type);
     if (!connector && !action.sent) {
       return await this.claims.finish(action, NO_CONNECTOR, options.idempotency);
@@ -138,7 +137,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     }
   }
 
-  /** What another run has, and what the kill switch holds, is answered as it is. */
+  /** Answers with the action as it is when another run has it, or the kill switch holds it. */
   private async track(work: Promise<Action>, action: Action): Promise<Action> {
     const result = work.catch(async (error: unknown) => {
       if (error instanceof ClaimLostError || isKillSwitchActive(error)) {

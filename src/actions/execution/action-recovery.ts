@@ -17,50 +17,52 @@ const PAUSES_PER_LEASE = 4;
 const TASK = 'Recovering actions';
 
 /**
- * Looks for actions that nobody works on: begun by a replica that died, accepted by one that died before it began, or held
- * by the kill switch. Every replica looks; claims decide which one goes on. Settling what lapsed and beginning what waits
- * are loops of their own: vendors take their time, and what became of a claim does not wait for it.
+ * Looks for actions that no run works on: their replica died with or before its claim, or the kill switch held them. Every
+ * replica looks, and a claim decides which one goes on. There are two loops, one for claims that lapsed and one for actions
+ * without a claim: a vendor that takes its time with the second kind does not delay the first.
  */
 @Injectable()
 export class ActionRecovery
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
   private readonly log = new Logger(ActionRecovery.name);
-  private readonly settling: BackgroundLoop;
-  private readonly beginning: BackgroundLoop;
+  private readonly settlingLapsed: BackgroundLoop;
+  private readonly beginningUnclaimed: BackgroundLoop;
 
   constructor(
     private readonly lapsedClaims: LapsedClaims,
-    private readonly waitingActions: UnclaimedActions,
+    private readonly unclaimedActions: UnclaimedActions,
     private readonly events: DomainEvents,
     settings: Settings,
   ) {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
     const loop = { task: TASK, log: this.log, pauseMs };
     const report = (error: unknown) => reportFailure(this.log, TASK, error);
-    const again = () => this.beginning.wake();
-    this.settling = new BackgroundLoop(loop, () => this.settle(report));
-    this.beginning = new BackgroundLoop(loop, () =>
-      this.waitingActions.beginOldest({ again, report }),
+    const lookAgain = () => this.beginningUnclaimed.wake();
+    this.settlingLapsed = new BackgroundLoop(loop, () => this.settle(report));
+    this.beginningUnclaimed = new BackgroundLoop(loop, () =>
+      this.unclaimedActions.beginOldest({ lookAgain, report }),
     );
   }
 
   onModuleInit(): void {
-    this.events.on([KILL_SWITCH_DEACTIVATED], 'actions-go-on', async () => this.beginning.wake());
+    this.events.on([KILL_SWITCH_DEACTIVATED], 'actions-go-on', async () =>
+      this.beginningUnclaimed.wake(),
+    );
   }
 
   onApplicationBootstrap(): void {
-    this.settling.start();
-    this.beginning.start();
+    this.settlingLapsed.start();
+    this.beginningUnclaimed.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.settling.stop(), this.beginning.stop()]);
+    await Promise.all([this.settlingLapsed.stop(), this.beginningUnclaimed.stop()]);
   }
 
   private async settle(report: (error: unknown) => void): Promise<void> {
     if ((await this.lapsedClaims.settleOldest(report)) === 0) return;
-    this.settling.wake();
-    this.beginning.wake();
+    this.settlingLapsed.wake();
+    this.beginningUnclaimed.wake();
   }
 }

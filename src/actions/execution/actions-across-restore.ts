@@ -1,55 +1,66 @@
 import type { Tx } from '../../platform/database/transactions.js';
+import { TABLE_COLUMNS } from '../records/action-rows.js';
+import type { ActionEntity } from '../records/action.entity.js';
+
+/** What a request says, and what nothing changes afterwards. */
+const REQUESTED: readonly string[] = [
+  'id',
+  'incident_id',
+  'action_type',
+  'parameters',
+  'requested_by',
+  'requested_at',
+  'rollback_of',
+  'reason',
+] satisfies (keyof ActionEntity)[];
 
 /** Everything that changes after an action was requested. */
-const PROGRESS = [
-  'status, approved_by, approved_at, approval_comment, rejected_by, rejected_at, rejection_reason',
-  'executed_by, executed_at, result, phase, sent, fence, lease_until, connector_id, handle, accepted_at',
-].join(', ');
+const PROGRESS = TABLE_COLUMNS.filter((column) => !REQUESTED.includes(column)).join(', ');
 
-/** What became of actions since a backup was made. */
+/** What became of actions between the backup and the restore. */
 export interface ActionsAcrossRestore {
-  /** The backup has them open: they go on, or have ended, as in the database that it was restored over. */
+  /** They were open in the backup, and have gone on since: they are where the database had them before the restore. */
   readonly continued: readonly string[];
-  /** The backup does not have them: their vendors had been called and had not answered. */
+  /** They are not in the backup, and their vendors had been called and had not answered. */
   readonly lost: readonly string[];
 }
 
-interface Named {
+interface WithId {
   readonly id: string;
 }
 
-/** To be called before the content goes, in the same transaction. */
+/** Keeps how far each action is. To be called before the content of the database is replaced, in the same transaction. */
 export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
   const [table] = await tx.query<{ there: boolean }[]>(
     `select to_regclass('actions') is not null as there`,
   );
   if (!table?.there) return;
   await tx.query(
-    `create temporary table actions_of_before on commit drop as select id, ${PROGRESS} from actions`,
+    `create temporary table actions_before_restore on commit drop as select id, ${PROGRESS} from actions`,
   );
 }
 
 /**
- * To be called when other content has come. No restore undoes what a vendor has done: an action that the backup has open
- * is where the present database had it, so that it does not run twice, and a run that is under way ends in its own row,
- * under its own fence.
+ * To be called when the content has been replaced. No restore undoes what a vendor has done: an action that is open in the
+ * backup is put where it was before the restore, so that it does not run twice, and so that a run that is under way still
+ * finds its own claim.
  */
 export async function carryActionsOverRestore(tx: Tx): Promise<ActionsAcrossRestore> {
   const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('pg_temp.actions_of_before') is not null as there`,
+    `select to_regclass('pg_temp.actions_before_restore') is not null as there`,
   );
   if (!table?.there) return { continued: [], lost: [] };
-  const changed = await tx.query<Named[]>(
-    `select a.id from actions a join pg_temp.actions_of_before b on b.id = a.id
+  const changed = await tx.query<WithId[]>(
+    `select a.id from actions a join pg_temp.actions_before_restore b on b.id = a.id
       where a.status in ('pending', 'pending_approval') and (a.status, a.fence, a.phase) is distinct from (b.status, b.fence, b.phase)
       order by a.id`,
   );
   await tx.query(
-    `update actions set (${PROGRESS}) = (select ${PROGRESS} from pg_temp.actions_of_before b where b.id = actions.id)
-      where status in ('pending', 'pending_approval') and id in (select id from pg_temp.actions_of_before)`,
+    `update actions set (${PROGRESS}) = (select ${PROGRESS} from pg_temp.actions_before_restore b where b.id = actions.id)
+      where status in ('pending', 'pending_approval') and id in (select id from pg_temp.actions_before_restore)`,
   );
-  const lost = await tx.query<Named[]>(
-    `select id from pg_temp.actions_of_before b
+  const lost = await tx.query<WithId[]>(
+    `select id from pg_temp.actions_before_restore b
       where status = 'pending' and sent and not exists (select from actions a where a.id = b.id) order by id`,
   );
   return { continued: changed.map(({ id }) => id), lost: lost.map(({ id }) => id) };

@@ -8,10 +8,10 @@ import { shownActionId } from '../action-id.js';
 import { ActionExecutor } from './action-executor.js';
 import type { Claimed } from './claims.js';
 
-/** Between deciding and beginning there is next to nothing; whoever takes longer is dead. */
+/** Between creating or approving an action and beginning it there is hardly any work: a replica that takes longer is dead. */
 const GRACE_MS = 5_000;
 
-/** What a request does with an action that may run: it waits for the end, but not for ever. */
+/** Runs an action for a request, which waits for its end, but no longer than ACTION_WAIT_MS: the run then goes on without it. */
 @Injectable()
 export class AwaitedRuns {
   private readonly log = new Logger(AwaitedRuns.name);
@@ -21,7 +21,7 @@ export class AwaitedRuns {
     private readonly settings: Settings,
   ) {}
 
-  /** How long the one who accepted an action has to begin it before others do. */
+  /** How long the replica that created or approved an action has to begin it before others do. */
   get graceMs(): number {
     return Math.min(GRACE_MS, this.settings.actionLeaseMs);
   }
@@ -37,7 +37,7 @@ export class AwaitedRuns {
     return await this.inTime(action, this.executor.run(action, { idempotency }));
   }
 
-  /** The same, for what was claimed by the transaction that accepted it. */
+  /** The same, for an action that was claimed by the transaction that created it. */
   async runClaimedAndWait(
     claimed: Claimed,
     connector: Connector,
@@ -49,7 +49,7 @@ export class AwaitedRuns {
 
   private async inTime(action: Action, run: Promise<Action>): Promise<Action> {
     const running = run.catch((error: unknown) => {
-      // It is accepted all the same: recovery goes on with it.
+      // It stays as it is in the database, where recovery finds it and goes on with it.
       this.log.error({ err: error, action: shownActionId(action.id) }, 'An action was not run.');
       return action;
     });

@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { DataSource, type FindOptionsWhere, In, IsNull, Not, Raw } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Action, ActionResult } from '../action.js';
+import type { ActionTypeName } from '../catalogue/action-types.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from '../records/action-rows.js';
+import { ActionEntity } from '../records/action.entity.js';
 
-/** Which run of an action: a later claim has a higher fence, and what an earlier one says does not count any more. */
+// Named statements: some of them run for every action, some are about many runs at once, and all have the same condition.
+
+/** Names one run of an action: a later claim has a higher fence, and what an earlier run writes does not count any more. */
 export interface Fenced {
   readonly id: string;
   readonly fence: number;
@@ -13,6 +18,12 @@ export interface Fenced {
 export interface NewClaim {
   readonly connectorId: string;
   readonly leaseMs: number;
+}
+
+/** What a search for actions that may begin leaves out. */
+export interface Except {
+  readonly ids: readonly string[];
+  readonly types: readonly ActionTypeName[];
 }
 
 const RETURNING = `returning ${ACTION_COLUMNS}`;
@@ -27,14 +38,13 @@ const CLAIM: Statement = {
      where ${OURS} and actions.phase is null ${RETURNING}`,
 };
 
-/** Of the runs that are named by $1 and $2 those that have lapsed. What somebody else is changing is somebody else's. */
+/** Those runs of $1 (ids) and $2 (fences) that have lapsed. What another replica is just changing is left to it. */
 const LAPSED_OF = (phase: string) => `
   select actions.id from actions
     join unnest($1::uuid[], $2::integer[]) as seen (id, fence) on actions.id = seen.id and actions.fence = seen.fence
    where actions.status = 'pending' and actions.phase ${phase} and actions.lease_until < now()
      for update of actions skip locked`;
 
-/** What runs left behind that did not renew their lease. */
 const TAKE_OVER: Statement = {
   name: 'actions_take_over',
   text: `
@@ -43,15 +53,15 @@ const TAKE_OVER: Statement = {
 };
 
 /**
- * What a dead run was to do may be done again: it waits as if nobody had begun, in its old order. The fence stays, and
- * rises with the next claim; until then there is no claim under which the dead run, should it wake up, could send.
+ * An action that may be repeated waits again as if nobody had begun it, in its old place of the order. Its fence rises only
+ * with the next claim. Until then no claim exists under which the dead run could send, should it wake up after all.
  */
 const REQUEUE: Statement = {
   name: 'actions_requeue',
   text: `update actions set phase = null where actions.id in (${LAPSED_OF(`= 'claimed'`)}) returning 1`,
 };
 
-/** The lease is left alone: the claim has just set it, or a beat of the keeper. So no index has to be written. */
+/** The lease is left as it is, since the claim or the LeaseKeeper has just set it: so no index has to be written. */
 const SENDING: Statement = {
   name: 'actions_sending',
   text: `update actions set sent = true where ${OURS} and actions.phase = 'claimed' returning 1`,
@@ -69,13 +79,13 @@ const ACCEPTED: Statement = {
      where ${OURS} and actions.phase is not null ${RETURNING}`,
 };
 
-/** Who cannot be begun lets others go before. */
+/** An action that cannot be begun lets others go before it. */
 const DEFER: Statement = {
   name: 'actions_defer',
   text: `update actions set ${LEASE('$3')} where ${OURS} and actions.phase is null returning 1`,
 };
 
-/** For whoever comes first to go on with it. */
+/** Any replica may go on with it when the lease is over; `accepted` stays, so that the vendor is not called again. */
 const RELEASE: Statement = {
   name: 'actions_release',
   text: `
@@ -90,10 +100,25 @@ const FINISH: Statement = {
      where ${OURS} ${RETURNING}`,
 };
 
-/** Every write of a run; each is conditional on the run's fence, and undefined or false when the run does not count. */
+/** The writes of runs: each is conditional on the run's fence, and undefined or false when the run does not count. Beside
+ * them the two searches of recovery. */
 @Injectable()
 export class ClaimRepository {
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly statements: Statements,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  /** Claims of runs that did not renew their lease, the one that lapsed first first. */
+  async lapsed(limit: number): Promise<Action[]> {
+    return await this.withoutLease(limit, { phase: Not(IsNull()) });
+  }
+
+  /** Actions that may begin and that nobody has claimed in time, the one that has waited longest first. */
+  async unclaimed(limit: number, { ids, types }: Except): Promise<Action[]> {
+    const others = { id: Not(In(ids)), action_type: Not(In(types)) };
+    return await this.withoutLease(limit, { phase: IsNull(), ...others });
+  }
 
   async claim(
     tx: Tx,
@@ -104,12 +129,12 @@ export class ClaimRepository {
   }
 
   async takeOver(runs: readonly Fenced[], leaseMs: number): Promise<Action[]> {
-    const values = [...named(runs), leaseMs];
+    const values = [...idsAndFences(runs), leaseMs];
     return (await this.statements.rows<ActionRow>(TAKE_OVER, values)).map(actionOf);
   }
 
   async requeue(runs: readonly Fenced[]): Promise<number> {
-    return (await this.statements.rows(REQUEUE, named(runs))).length;
+    return (await this.statements.rows(REQUEUE, idsAndFences(runs))).length;
   }
 
   async defer({ id, fence }: Fenced, leaseMs: number): Promise<void> {
@@ -156,12 +181,28 @@ export class ClaimRepository {
     return await this.one(tx, FINISH, values);
   }
 
+  private async withoutLease(
+    limit: number,
+    where: FindOptionsWhere<ActionEntity>,
+  ): Promise<Action[]> {
+    const hasLapsed = Raw((lease) => `${lease} < now()`);
+    const rows = await this.dataSource
+      .getRepository(ActionEntity)
+      .createQueryBuilder('actions')
+      .select(ACTION_COLUMNS)
+      .where({ ...where, status: 'pending', lease_until: hasLapsed })
+      .orderBy('actions.lease_until')
+      .limit(limit)
+      .getRawMany<ActionRow>();
+    return rows.map(actionOf);
+  }
+
   private async one(tx: Tx, statement: Statement, values: unknown[]): Promise<Action | undefined> {
     const [row] = await this.statements.rowsIn<ActionRow>(tx, statement, values);
     return row && actionOf(row);
   }
 }
 
-function named(runs: readonly Fenced[]): unknown[] {
+function idsAndFences(runs: readonly Fenced[]): unknown[] {
   return [runs.map(({ id }) => id), runs.map(({ fence }) => fence)];
 }

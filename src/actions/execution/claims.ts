@@ -9,7 +9,6 @@ import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, type ActionResult, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
-import { ActionReadRepository } from '../records/action-read.repository.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { ClaimRepository } from './claim.repository.js';
 import { ClaimLostError } from './execution.errors.js';
@@ -24,7 +23,7 @@ export interface Claimed {
   readonly permit: Permit;
 }
 
-/** The transactions of a run: one claims, one finishes, and what a run notes in between. */
+/** What a run writes: the transaction that claims, the one that finishes, and its notes in between. */
 @Injectable()
 export class Claims {
   constructor(
@@ -32,8 +31,7 @@ export class Claims {
     private readonly killSwitch: KillSwitch,
     private readonly incidents: IncidentsService,
     private readonly claims: ClaimRepository,
-    private readonly reads: ActionReadRepository,
-    private readonly writes: ActionsRepository,
+    private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly clock: Clock,
     private readonly settings: Settings,
@@ -61,17 +59,17 @@ export class Claims {
     }
   }
 
-  /** Makes claims that have lapsed this replica's; those are missing that somebody else was faster with. */
+  /** Makes claims that have lapsed this replica's own. Those that another replica was faster with are missing in the answer. */
   async takeOver(left: readonly Action[]): Promise<Action[]> {
     return left.length > 0 ? await this.claims.takeOver(left, this.settings.actionLeaseMs) : [];
   }
 
-  /** Puts claims that have lapsed back among what waits for a run; answers how many. */
+  /** Ends claims that have lapsed, so that their actions wait for a run again; answers how many. */
   async requeue(left: readonly Action[]): Promise<number> {
     return left.length > 0 ? await this.claims.requeue(left) : 0;
   }
 
-  /** For what waits and could not be begun, for a reason of its own: it has its turn again a lease later. */
+  /** For an action that could not be begun, so that others go before it: it has its turn again a lease later. */
   async defer(action: Action): Promise<void> {
     await this.claims.defer(action, this.settings.actionLeaseMs);
   }
@@ -86,7 +84,7 @@ export class Claims {
     return await this.claims.renew(action, this.settings.actionLeaseMs);
   }
 
-  /** The vendor is doing it. What it said is kept whatever it takes: without it nobody can ask how far it is. */
+  /** The vendor is doing it. Its handle is written however often that takes: without it nobody can ask how far it is. */
   async vendorAccepted(action: Action, handle: Readonly<Record<string, unknown>>): Promise<Action> {
     const accepted = await this.persistently(() =>
       this.claims.vendorAccepted(action, handle, this.settings.actionLeaseMs),
@@ -96,14 +94,14 @@ export class Claims {
     return accepted;
   }
 
-  /** Lets another run begin it again. `sent` is what is certain of this run and those before it. */
+  /** Ends the claim, so that another run begins again. `sent` says whether this run or an earlier one may have sent something. */
   async release(action: Action, sent: boolean, afterMs = 0): Promise<Action> {
     const released = await this.persistently(() => this.claims.release(action, { sent, afterMs }));
     if (!released) throw new ClaimLostError();
     return released;
   }
 
-  /** Also for an action that nobody claimed. What is known of an effect is written down as soon as the database is there. */
+  /** Also for an action that nobody claimed. When the database is away, it waits: what is known of an effect must not be lost. */
   async finish(
     action: Action,
     result: ActionResult,
@@ -123,12 +121,12 @@ export class Claims {
     return finished;
   }
 
-  /** How it is by now, when this run cannot tell. */
+  /** The action as another run has left it. */
   async present(action: Action): Promise<Action> {
-    return (await this.reads.findById(action.id)) ?? action;
+    return (await this.actions.findById(action.id)) ?? action;
   }
 
-  /** Its incident was deleted while it was claimed, and the claim came to nothing. */
+  /** Ends an action that could not be claimed because its incident was deleted meanwhile. */
   private async endOrphan(tx: Tx, action: Action): Promise<void> {
     const at = this.clock.now();
     if (action.sent) {
@@ -139,11 +137,14 @@ export class Claims {
       return;
     }
     const reason = 'Its incident was deleted.';
-    const rejected = await this.writes.rejectUnclaimed(tx, action.id, { by: SYSTEM, at, reason });
+    const rejected = await this.actions.rejectUnclaimed(tx, action.id, { by: SYSTEM, at, reason });
     if (rejected) await this.recorder.record(tx, 'rejected', SYSTEM, [rejected]);
   }
 
-  /** A lease that lapses meanwhile does no harm: whoever takes over has a higher fence, and this write then fails. */
+  /**
+   * Tries again while the database is away. A lease that lapses meanwhile does no harm: whoever takes the claim over has a
+   * higher fence, and this write then changes nothing.
+   */
   private async persistently<T>(write: () => Promise<T>): Promise<T> {
     const giveUpAt = performance.now() + this.settings.actionDeadlineMs;
     for (;;) {
@@ -157,7 +158,7 @@ export class Claims {
   }
 }
 
-/** Who brought it about: whoever approved it, the person who asked for it, or nobody in particular. */
+/** Whoever approved it; else who requested it, where that is a person; else the system. */
 function executedBy({ approvedBy, requestedBy }: Action): string {
   return approvedBy ?? (PERSON.test(requestedBy) ? requestedBy : SYSTEM);
 }

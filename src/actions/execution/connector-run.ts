@@ -16,7 +16,7 @@ import { failed, type Loss, pollPauseMs, resultOf, resultOfLoss } from './execut
 export interface RunOptions {
   /** Takes part in the transaction that finishes the action. */
   readonly idempotency?: Participant<Action>;
-  /** The vendor has answered: what is still to come is a look now and then. */
+  /** Called when the vendor has answered: what is still to come is asking it now and then how far it is. */
   readonly answered?: () => void;
 }
 
@@ -24,12 +24,12 @@ export interface RunTools {
   readonly claims: Claims;
   readonly failpoints: Failpoints;
   readonly deadlineMs: number;
-  /** Aborted when this replica stops: others go on with what the vendors are doing. */
+  /** Aborted when this replica stops: other replicas go on with what the vendors are doing. */
   readonly stopping: AbortSignal;
   readonly warn: (error: unknown, action: Action) => void;
 }
 
-/** What one run has with its connector, from the claim to the end or to the hand-over. */
+/** One run with its connector: from the claim to the end of the action, or until another replica goes on with it. */
 export class ConnectorRun {
   constructor(
     private readonly tools: RunTools,
@@ -54,14 +54,14 @@ export class ConnectorRun {
     return await this.conclude(action, outcome);
   }
 
-  /** Nothing more is known of a call than that it may have been made: asks the vendor how things are. */
+  /** For a call of which nobody knows whether it was made: asks the vendor what became of it. */
   async settle(action: Action, loss: Loss): Promise<Action> {
     const known = loss.sent ? await this.probe(action) : 'unknown';
     if (known !== 'unknown') return await this.conclude(action, known);
     return await this.tools.claims.finish(action, resultOfLoss(loss), this.idempotency);
   }
 
-  /** Whether the vendor can tell how things are. */
+  /** What the vendor says became of the action; `unknown` when it cannot tell or does not answer. */
   async probe(action: Action): Promise<Outcome | 'unknown'> {
     if (!this.connector.probe) return 'unknown';
     try {
@@ -81,7 +81,7 @@ export class ConnectorRun {
     return await this.watch(await this.tools.claims.vendorAccepted(action, outcome.handle));
   }
 
-  /** Looks after what the vendor accepted until it ends, or for as long as it may take. */
+  /** Asks the vendor until what it accepted has ended, but no longer than an action may take. */
   async watch(action: Action): Promise<Action> {
     const { claims, deadlineMs, stopping } = this.tools;
     const giveUpAt = (action.acceptedAt?.getTime() ?? Date.now()) + deadlineMs;
@@ -143,7 +143,7 @@ export class ConnectorRun {
   }
 }
 
-/** The gate let nothing out, for a reason that passes. */
+/** The gate stopped a request for a reason that passes. */
 function mayGoOnLater(error: unknown, gate: PermitGate): boolean {
   if (error instanceof PermitLapsed) return true;
   if (error instanceof AppError && error.code === 'kill_switch_active') return true;
@@ -156,7 +156,7 @@ function lossKind(error: unknown): Loss['kind'] {
   return error instanceof UnreachableError ? 'unreachable' : 'stopped';
 }
 
-/** Attempts are counted by claims: a vendor that keeps a log sees which one it was. */
+/** The fence counts the attempts: the vendor's log shows which one it was. */
 function callOf({ id, fence, type, parameters }: Action): ActionCall {
   return { actionId: `act-${id}`, attempt: fence, type, parameters };
 }

@@ -1,4 +1,13 @@
-import { failed, pollPauseMs, resultOf, resultOfLoss } from './execution-rules.js';
+import type { Connector } from '../../connectors/connector.port.js';
+import type { Action } from '../action.js';
+import {
+  failed,
+  recoveryStepOf,
+  mayBegin,
+  pollPauseMs,
+  resultOf,
+  resultOfLoss,
+} from './execution-rules.js';
 
 describe('the result of a call', () => {
   it('is what the vendor said', () => {
@@ -43,5 +52,60 @@ describe('the result of a call', () => {
 describe('the looks at an accepted operation', () => {
   it('come soon at first and never further apart than a quarter of a minute', () => {
     expect([0, 1, 2, 5, 50].map(pollPauseMs)).toEqual([500, 1_000, 2_000, 15_000, 15_000]);
+  });
+});
+
+const left = (fields: Partial<Action>): Action =>
+  ({
+    type: 'block_ip',
+    phase: 'claimed',
+    sent: false,
+    fence: 1,
+    connectorId: 'c',
+    ...fields,
+  }) as Action;
+
+const connector = ({ id = 'c', idempotent = false, probes = false } = {}): Connector =>
+  ({
+    identity: { id },
+    idempotent: () => idempotent,
+    ...(probes && { probe: () => undefined }),
+  }) as unknown as Connector;
+
+describe('what becomes of a claim whose run died', () => {
+  it.each([
+    ['nothing sent, once only', {}, {}, 'give up'],
+    ['nothing sent, once only, and the vendor could be asked', {}, { probes: true }, 'give up'],
+    ['nothing sent, repeatable', {}, { idempotent: true }, 'repeat'],
+    ['sent, once only', { sent: true }, {}, 'give up'],
+    ['sent, repeatable', { sent: true }, { idempotent: true }, 'repeat'],
+    ['sent, and the vendor can be asked', { sent: true }, { probes: true }, 'ask'],
+    ['sent, repeatable, asked first', { sent: true }, { idempotent: true, probes: true }, 'ask'],
+    ['the vendor is doing it', { phase: 'accepted', sent: true }, {}, 'ask'],
+    ['the last run but one', { sent: true, fence: 4 }, { idempotent: true }, 'repeat'],
+    ['the last run', { sent: true, fence: 5 }, { idempotent: true }, 'give up'],
+    ['the last run, asked all the same', { sent: true, fence: 5 }, { probes: true }, 'ask'],
+  ] as const)('%s: %j at %j is to %s', (_, fields, at, fate) => {
+    expect(recoveryStepOf(left(fields), connector(at))).toBe(fate);
+  });
+
+  it('is to be given up when its connector is gone, whatever it was', () => {
+    expect(recoveryStepOf(left({ phase: 'accepted', sent: true }), undefined)).toBe('give up');
+  });
+});
+
+describe('what may begin', () => {
+  it.each([
+    ['nobody has begun it', { fence: 0, connectorId: undefined }, {}, true],
+    ['nothing was sent, and another connector provides it by now', {}, { id: 'other' }, true],
+    ['nothing was sent in five runs', { fence: 5 }, { idempotent: true }, false],
+    ['sent there, repeatable', { sent: true }, { idempotent: true }, true],
+    ['sent there, once only by now', { sent: true }, {}, false],
+    ['sent to another one', { sent: true }, { id: 'other', idempotent: true }, false],
+    ['sent there in five runs', { sent: true, fence: 5 }, { idempotent: true }, false],
+  ] as const)('%s: %j at %j: %s', (_, fields, at, may) => {
+    const { connectorId, ...rest } = left(fields);
+    const action = { ...rest, ...(connectorId !== undefined && { connectorId }) };
+    expect(mayBegin(action, connector(at))).toBe(may);
   });
 });

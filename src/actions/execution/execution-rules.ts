@@ -1,10 +1,10 @@
 import { shownStart } from '../../platform/text.js';
-import type { Outcome } from '../../connectors/connector.port.js';
-import type { ActionResult, FailureCode } from '../action.js';
+import type { Connector, Outcome } from '../../connectors/connector.port.js';
+import type { Action, ActionResult, FailureCode } from '../action.js';
 
 const LONGEST_MESSAGE = 1_000;
 
-/** What a finished call means for its action. */
+/** The result of an action whose call has an outcome. */
 export function resultOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): ActionResult {
   const simulated = outcome.simulated && { simulated: true as const };
   if (outcome.kind === 'refused') return { ...failed('refused', outcome.message), ...simulated };
@@ -24,12 +24,12 @@ export function failed(code: FailureCode, message: string): ActionResult {
 export interface Loss {
   readonly kind: 'unreachable' | 'timeout' | 'broken' | 'stopped';
   readonly message: string;
-  /** Bytes of this attempt, or of an earlier one, may have left. */
+  /** This attempt, or an earlier one, may have sent something. */
   readonly sent: boolean;
   readonly idempotent: boolean;
 }
 
-/** The result of an action whose call ended so, when nothing more can be found out. */
+/** The result of an action whose call ended without an outcome, when nothing more can be found out. */
 export function resultOfLoss({ kind, message, sent, idempotent }: Loss): ActionResult {
   if (!sent) {
     return kind === 'unreachable'
@@ -51,7 +51,37 @@ export const NO_CONNECTOR: ActionResult = failed(
 const FIRST_POLL_MS = 500;
 const LONGEST_POLL_MS = 15_000;
 
-/** The wait before the nth look at an accepted operation: soon at first, then ever more patient. */
+/** The pause before the vendor is asked again how far it is: short at first, then longer and longer. */
 export function pollPauseMs(looks: number): number {
   return Math.min(FIRST_POLL_MS * 2 ** Math.min(looks, 10), LONGEST_POLL_MS);
+}
+
+/** After so many claims nothing is repeated any more; one that only asks the vendor counts, too. */
+const MOST_RUNS = 5;
+
+/**
+ * What is done about a claim whose run died. `repeat`: its action waits for another run. `ask`: the vendor is doing it, or
+ * may know what became of it. `give up`: the action ends by what its row says of it.
+ */
+export type RecoveryStep = 'repeat' | 'ask' | 'give up';
+
+/** Decided by the row alone: a vendor that hangs must not delay it. */
+export function recoveryStepOf(left: Action, connector: Connector | undefined): RecoveryStep {
+  if (!connector) return 'give up';
+  if (left.phase === 'accepted' || (left.sent && connector.probe)) return 'ask';
+  return mayRepeat(left, connector) ? 'repeat' : 'give up';
+}
+
+export function mayRepeat(action: Action, connector: Connector): boolean {
+  return hasRunsLeft(action) && connector.idempotent(action.type);
+}
+
+/** What was sent may have happened: then it is begun only at the connector that it was sent to, and if repeating does no harm. */
+export function mayBegin(action: Action, connector: Connector): boolean {
+  if (!action.sent) return hasRunsLeft(action);
+  return connector.identity.id === action.connectorId && mayRepeat(action, connector);
+}
+
+function hasRunsLeft({ fence }: Action): boolean {
+  return fence < MOST_RUNS;
 }

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 
 /** The places of an execution at which a crash leaves something different behind, in their order. */
 export const FAILPOINT = {
-  /** The action is approved, or was put back, and nobody has claimed it; what runs at once never comes by. */
-  accepted: 1,
+  /** The action is approved, or was put back, and nobody has claimed it. What runs at once is claimed when it is created. */
+  unclaimed: 1,
   /** It is claimed, and nothing was sent. */
   claimed: 2,
   /** It is noted that a call may be on its way, and nothing has left. */
@@ -14,9 +14,9 @@ export const FAILPOINT = {
   vendorAccepted: 5,
   /** The outcome is about to be committed. */
   finishing: 6,
-  /** The outcome is committed, and nobody was told. */
+  /** The outcome is committed, and has not been answered to anybody. */
   finished: 7,
-  /** Not a place of its own: passed before each renewal of a lease, so that a crashed run renews none. */
+  /** Not a step of its own: passed before each renewal of a lease, so that a run that is stopped here renews none. */
   renewing: 8,
 } as const;
 

@@ -5,44 +5,45 @@ import type { Connector } from '../../connectors/connector.port.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import type { Action } from '../action.js';
 import { ActionExecutor } from './action-executor.js';
+import { ClaimRepository } from './claim.repository.js';
 import { Claims } from './claims.js';
 import { ClaimLostError } from './execution.errors.js';
-import { LapsedRepository } from './lapsed.repository.js';
-import { type Fate, fateOf } from './recovery-rules.js';
+import { type RecoveryStep, recoveryStepOf } from './execution-rules.js';
 
-/** So many are settled before the next ones are looked for: well within their new lease. */
+/** So few that all are settled well within their new lease. */
 const MOST_AT_ONCE = 64;
-/** Each uses one connection for a few milliseconds; the rest of the pool is for requests. */
+/** Each uses one connection to the database for a few milliseconds; the rest of the pool is for requests. */
 const GIVEN_UP_AT_ONCE = 4;
 
 type Report = (error: unknown) => void;
 
 /**
- * Settles the claims of runs that died, whoever lapsed first first. It needs the database alone: what a vendor has to be
- * asked goes on beside it, so that no vendor holds up the next claim, however many there are.
+ * Settles the claims of runs that died, the one that lapsed first first. It waits for the database alone: where a vendor has
+ * to be asked, that goes on beside it, so that no vendor holds up the next claim, however many there are.
  */
 @Injectable()
 export class LapsedClaims {
   constructor(
     private readonly executor: ActionExecutor,
     private readonly claims: Claims,
-    private readonly lapsed: LapsedRepository,
+    private readonly repository: ClaimRepository,
     private readonly registry: ConnectorRegistry,
   ) {}
 
-  /** Answers how many it settled: while there are some, there may be more. Another replica may be faster with any of them. */
+  /** Answers how many it settled: when it is not 0, there may be more. Another replica may be faster with any of them. */
   async settleOldest(report: Report): Promise<number> {
-    const left = await this.lapsed.claims(MOST_AT_ONCE);
-    const connectors = await this.connectorsOf(left);
+    const lapsed = await this.repository.lapsed(MOST_AT_ONCE);
+    const connectors = await this.connectorsOf(lapsed);
     const connectorOf = ({ connectorId = '' }: Action) => connectors.get(connectorId);
-    const meantTo = (fate: Fate) => left.filter((one) => fateOf(one, connectorOf(one)) === fate);
+    const thatNeed = (step: RecoveryStep) =>
+      lapsed.filter((action) => recoveryStepOf(action, connectorOf(action)) === step);
 
-    const requeued = await this.claims.requeue(meantTo('repeat'));
-    const asked = await this.claims.takeOver(meantTo('ask'));
+    const requeued = await this.claims.requeue(thatNeed('repeat'));
+    const asked = await this.claims.takeOver(thatNeed('ask'));
     for (const action of asked) {
-      this.executor.goOn(action, connectorOf(action)!).catch(report);
+      this.executor.resume(action, connectorOf(action)!).catch(report);
     }
-    const givenUp = await this.claims.takeOver(meantTo('give up'));
+    const givenUp = await this.claims.takeOver(thatNeed('give up'));
     await this.giveUpAll(givenUp, report);
     return requeued + asked.length + givenUp.length;
   }
@@ -61,9 +62,9 @@ export class LapsedClaims {
     }
   }
 
-  private async connectorsOf(left: readonly Action[]): Promise<Map<string, Connector>> {
+  private async connectorsOf(actions: readonly Action[]): Promise<Map<string, Connector>> {
     const found = new Map<string, Connector>();
-    for (const id of new Set(left.map(({ connectorId = '' }) => connectorId))) {
+    for (const id of new Set(actions.map(({ connectorId = '' }) => connectorId))) {
       const connector = await this.registry.find(id);
       if (connector) found.set(id, connector);
     }

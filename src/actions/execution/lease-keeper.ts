@@ -1,7 +1,7 @@
 import type { Action } from '../action.js';
 import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
 
-const BEATS_PER_LEASE = 3;
+const RENEWALS_PER_LEASE = 3;
 
 interface Options {
   readonly leaseMs: number;
@@ -10,20 +10,23 @@ interface Options {
   readonly renew: (action: Action) => Promise<boolean>;
 }
 
-/** Keeps a run's lease while its call is under way. The signal is aborted when the run does not count any more. */
+/**
+ * Renews the lease of a run while its call is under way. Its signal is aborted when the run has lost its claim, or has taken
+ * longer than an action may.
+ */
 export class LeaseKeeper {
   private readonly controller = new AbortController();
-  private readonly beat: NodeJS.Timeout;
+  private readonly renewal: NodeJS.Timeout;
   private readonly deadline: NodeJS.Timeout;
 
   constructor(action: Action, { leaseMs, deadlineMs, renew }: Options) {
-    this.beat = setInterval(() => void this.renew(action, renew), leaseMs / BEATS_PER_LEASE);
+    this.renewal = setInterval(() => void this.renew(action, renew), leaseMs / RENEWALS_PER_LEASE);
     this.deadline = setTimeout(
       () => this.controller.abort(new CallDeadlineError(deadlineMs)),
       deadlineMs,
     );
-    // A run holds up no exit: what it leaves behind, recovery settles.
-    this.beat.unref();
+    // A process that ends does not wait for its runs: recovery settles what they leave behind.
+    this.renewal.unref();
     this.deadline.unref();
   }
 
@@ -31,7 +34,7 @@ export class LeaseKeeper {
     return this.controller.signal;
   }
 
-  /** What `work` yields, or what ended the run first. A connector that does not heed the signal is left behind. */
+  /** What `work` yields; throws what ended the run, if that comes first. A connector that ignores the signal is not waited for. */
   async unlessOver<T>(work: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
     const end = () => over.reject(this.signal.reason as Error);
@@ -45,7 +48,7 @@ export class LeaseKeeper {
   }
 
   stop(): void {
-    clearInterval(this.beat);
+    clearInterval(this.renewal);
     clearTimeout(this.deadline);
   }
 
@@ -53,7 +56,7 @@ export class LeaseKeeper {
     try {
       if (!(await renew(action))) this.controller.abort(new ClaimLostError());
     } catch {
-      // The database is away. The next beat tries again; should the lease lapse first, the fence decides who counts.
+      // The database is away. The next renewal tries again; should the lease lapse first, the fence decides whose writes count.
     }
   }
 }

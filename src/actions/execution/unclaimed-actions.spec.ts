@@ -3,9 +3,9 @@ import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Action } from '../action.js';
 import type { ActionExecutor } from './action-executor.js';
+import type { ClaimRepository, Except } from './claim.repository.js';
 import type { Claims } from './claims.js';
 import { ConnectorPlaces, MOST_PER_CONNECTOR } from './connector-places.js';
-import type { LapsedRepository, LeftOut } from './lapsed.repository.js';
 import { UnclaimedActions } from './unclaimed-actions.js';
 
 const waiting = (id: string, type: ActionTypeName): Action =>
@@ -23,7 +23,7 @@ describe('the actions that wait', () => {
   let run: jest.Mock<Promise<Action>, Parameters<Run>>;
   let deferred: string[];
   let isActive: boolean;
-  let again: jest.Mock;
+  let lookAgain: jest.Mock;
   let report: jest.Mock;
   let actions: UnclaimedActions;
 
@@ -31,10 +31,10 @@ describe('the actions that wait', () => {
     run = jest.fn<Promise<Action>, Parameters<Run>>(() => new Promise(() => undefined));
     deferred = [];
     isActive = false;
-    again = jest.fn();
+    lookAgain = jest.fn();
     report = jest.fn();
-    const lapsed: Pick<LapsedRepository, 'waiting'> = {
-      waiting: async (limit: number, { ids, types }: LeftOut) =>
+    const repository: Pick<ClaimRepository, 'unclaimed'> = {
+      unclaimed: async (limit: number, { ids, types }: Except) =>
         QUEUE.filter(({ id, type }) => !ids.includes(id) && !types.includes(type)).slice(0, limit),
     };
     const registry = {
@@ -44,7 +44,7 @@ describe('the actions that wait', () => {
     actions = new UnclaimedActions(
       { run } as unknown as ActionExecutor,
       claims as unknown as Claims,
-      lapsed as LapsedRepository,
+      repository as ClaimRepository,
       registry as unknown as ConnectorRegistry,
       new ConnectorPlaces(),
       { isActive: async () => isActive } as unknown as KillSwitch,
@@ -52,7 +52,7 @@ describe('the actions that wait', () => {
   });
 
   const begun = () => run.mock.calls.map(([{ id }]) => id);
-  const begin = () => actions.beginOldest({ again, report });
+  const begin = () => actions.beginOldest({ lookAgain, report });
 
   it('are begun, the oldest first, as far as their connectors have places', async () => {
     await begin();
@@ -70,7 +70,7 @@ describe('the actions that wait', () => {
     await begin();
     const [, { answered }] = run.mock.calls[0]!;
     answered();
-    expect(again).toHaveBeenCalled();
+    expect(lookAgain).toHaveBeenCalled();
     await begin();
     // The fake database does not know that the first one is claimed by now.
     expect(begun()).toHaveLength(MOST_PER_CONNECTOR + 2);

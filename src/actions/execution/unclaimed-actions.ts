@@ -5,68 +5,68 @@ import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { type Action, hasEnded } from '../action.js';
 import { ActionExecutor } from './action-executor.js';
+import { ClaimRepository } from './claim.repository.js';
 import { Claims } from './claims.js';
 import { ConnectorPlaces, type GiveBack } from './connector-places.js';
-import { LapsedRepository } from './lapsed.repository.js';
 
 const MOST_AT_ONCE = 64;
-/** Whoever ends without a vendor shares places, too. */
+/** The place of actions that no connector provides any more: they end without a vendor. */
 const NO_CONNECTOR = '';
 
 export interface Watcher {
-  /** There may be something to begin: more waits, or a connector has a place again. */
-  readonly again: () => void;
+  /** Called when there may be something to begin: more actions wait, or a connector has a place again. */
+  readonly lookAgain: () => void;
   readonly report: (error: unknown) => void;
 }
 
 /**
- * Begins actions that nobody claimed: accepted by a replica that died, put back by one that settled a lapsed claim, or held
- * by the kill switch. Whoever has waited longest goes first, among those whose connector has a place.
+ * Begins actions that nobody has claimed: the replica that should have begun them died, a lapsed claim was put back, or the
+ * kill switch held them. The one that has waited longest is begun first, among those whose connector has a place.
  */
 @Injectable()
 export class UnclaimedActions {
-  private readonly begun = new Set<string>();
+  private readonly underWay = new Set<string>();
 
   constructor(
     private readonly executor: ActionExecutor,
     private readonly claims: Claims,
-    private readonly lapsed: LapsedRepository,
+    private readonly repository: ClaimRepository,
     private readonly registry: ConnectorRegistry,
     private readonly places: ConnectorPlaces,
     private readonly killSwitch: KillSwitch,
   ) {}
 
-  /** Looks past the types whose connector has no place left, until nobody is left or somebody has got one. */
+  /** Looks past the types whose connector has no place left, until none waits or each of those found has got a place. */
   async beginOldest(watcher: Watcher): Promise<void> {
-    const crowded = new Set<ActionTypeName>();
+    const withoutPlace = new Set<ActionTypeName>();
     for (;;) {
-      const leftOut = { ids: [...this.begun], types: [...crowded] };
-      const oldest = await this.lapsed.waiting(MOST_AT_ONCE, leftOut);
+      const except = { ids: [...this.underWay], types: [...withoutPlace] };
+      const oldest = await this.repository.unclaimed(MOST_AT_ONCE, except);
       if (oldest.length === 0 || (await this.killSwitch.isActive())) return;
       const connectors = await this.connectorsOf(oldest);
-      const before = crowded.size;
+      const before = withoutPlace.size;
       for (const action of oldest) {
         const giveBack = this.places.tryTake(connectors.get(action.type) ?? NO_CONNECTOR);
         if (giveBack) void this.begin(action, giveBack, watcher);
-        else crowded.add(action.type);
+        else withoutPlace.add(action.type);
       }
-      if (crowded.size === before) return watcher.again();
+      if (withoutPlace.size === before) return watcher.lookAgain();
     }
   }
 
   private async begin(
     action: Action,
     giveBack: GiveBack,
-    { again, report }: Watcher,
+    { lookAgain, report }: Watcher,
   ): Promise<void> {
-    this.begun.add(action.id);
+    this.underWay.add(action.id);
     const leave = () => {
       giveBack();
-      this.begun.delete(action.id);
+      this.underWay.delete(action.id);
     };
     const answered = () => {
       leave();
-      again();
+      lookAgain();
     };
     let after = action;
     try {
@@ -76,8 +76,8 @@ export class UnclaimedActions {
       if (!isDatabaseUnavailable(error)) await this.claims.defer(action).catch(report);
     }
     leave();
-    // What is held again, or released, has its turn at the next sweep.
-    if (hasEnded(after) || after.phase) again();
+    // What is held again, or was put back, has its turn when the loop looks the next time.
+    if (hasEnded(after) || after.phase) lookAgain();
   }
 
   private async connectorsOf(waiting: readonly Action[]): Promise<Map<ActionTypeName, string>> {

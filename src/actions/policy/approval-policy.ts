@@ -2,7 +2,7 @@ import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { ProtectedTargets, Target } from '../catalogue/protected-targets/protected-targets.js';
 import { type ActionType, actionType, type ActionTypeName } from '../catalogue/action-types.js';
 
-/** What a site decided beside the catalogue. */
+/** What a site decides in its settings, on top of the catalogue. */
 export interface SitePolicy {
   readonly levels: Readonly<Partial<Record<ActionTypeName, ApprovalLevel>>>;
   readonly raiseOnCritical: boolean;
@@ -29,7 +29,7 @@ export function higherLevel(a: ApprovalLevel, b: ApprovalLevel): ApprovalLevel {
   return ORDER.indexOf(a) >= ORDER.indexOf(b) ? a : b;
 }
 
-/** What the type needs on this site where neither the incident nor the target says more. */
+/** The level that the type needs on this site where neither the incident nor the target asks for more. */
 export function levelByDefault(levels: SitePolicy['levels'], type: ActionType): ApprovalLevel {
   return levels[type.name] ?? type.defaultLevel ?? 'none';
 }

@@ -11,7 +11,7 @@ import {
   type SitePolicy,
 } from './approval-policy.js';
 
-/** The levels that this site asks for. */
+/** The level at which an action has to be approved on this site: the approval policy with the settings of the site. */
 @Injectable()
 export class RequiredLevels {
   private readonly policy: SitePolicy;
@@ -24,14 +24,14 @@ export class RequiredLevels {
     };
   }
 
-  /** What an action has to be approved at when it is requested; `none` when it runs at once. */
+  /** The level that an action needs when it is requested; `none` when it runs at once. */
   forRequest(question: PolicyQuestion): ApprovalLevel {
     return requiredLevel(this.policy, question);
   }
 
   /**
-   * What an action that waits has to be approved at now: its incident may have become critical since it was requested, or
-   * the site may ask for more. The higher level counts, so that nobody waits for the lower one.
+   * The level that an action needs when it is decided on: its incident may have become critical since it was requested, or
+   * the site may ask for more by now. It never falls below what it needed when it was requested.
    */
   forDecision(
     action: Action,

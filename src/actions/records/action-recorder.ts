@@ -27,11 +27,11 @@ export const ACTION_EVENTS = {
 /** What the events of this module carry. */
 export interface ActionEventPayload {
   readonly action_type: string;
-  /** What it is done to: the value of the type's first parameter, cut when it is long. */
+  /** What the action is done to: the value of its first parameter, cut when it is long. */
   readonly target: string;
   readonly requested_by: string;
   readonly incident_id?: string;
-  /** Of the incident at that time, as the severity is. */
+  /** Of the incident at that time, like the severity. */
   readonly incident_number?: string;
   readonly severity?: Severity;
   readonly approval_level?: string;
@@ -46,7 +46,10 @@ export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' |
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_TARGET = 500;
 
-/** Writes down what happened to an action, in the transaction in which it does: audit, timeline, events, metrics. */
+/**
+ * Records each change of actions in the transaction that makes it: an audit record, a line in the incident's timeline, and
+ * the event for the modules above. Metrics count it when the transaction has committed.
+ */
 @Injectable()
 export class ActionRecorder {
   constructor(
@@ -62,27 +65,27 @@ export class ActionRecorder {
 
   async record(
     tx: Tx,
-    what: ActionChange,
+    change: ActionChange,
     actor: string,
     actions: readonly Action[],
   ): Promise<void> {
     if (actions.length === 0) return;
     const now = this.clock.now();
-    const events = actions.flatMap((action) => eventsOf(what, action));
+    const events = actions.flatMap((action) => eventsOf(change, action));
     const audit = this.audit.valuesOfAll(
-      actions.map((action) => auditEntryOf(what, actor, action)),
+      actions.map((action) => auditEntryOf(change, actor, action)),
     );
     await this.records.insert(tx, {
       audit,
       timeline: this.timeline.valuesOf(
-        actions.flatMap((action) => timelineOf(what, actor, action)),
+        actions.flatMap((action) => timelineOf(change, actor, action)),
       ),
       events: events.map((event) => eventOf(event, now)),
     });
     this.audit.countOnCommit(tx, audit);
     this.transactions.onCommit(tx, () => {
       if (events.length > 0) this.events.wake();
-      if (what === 'completed' || what === 'failed') this.count(actions);
+      if (change === 'completed' || change === 'failed') this.count(actions);
     });
   }
 
@@ -93,33 +96,33 @@ export class ActionRecorder {
   }
 }
 
-function auditEntryOf(what: ActionChange, actor: string, action: Action): AuditEntry {
+function auditEntryOf(change: ActionChange, actor: string, action: Action): AuditEntry {
   const subject = { type: 'action', id: shownActionId(action.id) };
-  return { actor, action: `action.${what}`, subject, details: auditDetails(what, action) };
+  return { actor, action: `action.${change}`, subject, details: auditDetails(change, action) };
 }
 
-function timelineOf(what: ActionChange, actor: string, action: Action): NewTimelineEntry[] {
+function timelineOf(change: ActionChange, actor: string, action: Action): NewTimelineEntry[] {
   const { incidentId, id } = action;
   if (incidentId === undefined) return [];
   const subject = { type: 'action', id: shownActionId(id) };
-  return [{ incidentId, event: `action_${what}`, actor, summary: inWords(what, action), subject }];
+  return [
+    { incidentId, event: `action_${change}`, actor, summary: summaryOf(change, action), subject },
+  ];
 }
 
-function eventsOf(what: ActionChange, action: Action) {
-  const type = eventTypeOf(what, action);
+function eventsOf(change: ActionChange, action: Action) {
+  const type = eventTypeOf(change, action);
   if (!type) return [];
-  const message = messageOf(what, action);
+  const message = messageOf(change, action);
   const payload: ActionEventPayload = {
     action_type: action.type,
     target: targetOf(action),
     requested_by: action.requestedBy,
-    ...(action.incidentId && { incident_id: action.incidentId }),
-    ...(action.incident && {
-      incident_number: action.incident.incidentNumber,
-      severity: action.incident.severity,
-    }),
+    incident_id: action.incidentId,
+    incident_number: action.incident?.incidentNumber,
+    severity: action.incident?.severity,
     approval_level: action.approvalLevel,
-    ...(action.rollbackOf && { rollback_of: shownActionId(action.rollbackOf) }),
+    rollback_of: action.rollbackOf && shownActionId(action.rollbackOf),
     message,
     simulated: action.result?.simulated && true,
   };
@@ -131,24 +134,24 @@ function targetOf({ type, parameters }: Action): string {
   return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
-function eventTypeOf(what: ActionChange, { status }: Action): string | undefined {
-  if (what === 'requested') {
+function eventTypeOf(change: ActionChange, { status }: Action): string | undefined {
+  if (change === 'requested') {
     return status === 'pending_approval' ? ACTION_EVENTS.pendingApproval : undefined;
   }
-  return what === 'approved' ? undefined : ACTION_EVENTS[what];
+  return change === 'approved' ? undefined : ACTION_EVENTS[change];
 }
 
-function auditDetails(what: ActionChange, action: Action): Record<string, unknown> {
+function auditDetails(change: ActionChange, action: Action): Record<string, unknown> {
   const { type, incidentId, parameters, approvalLevel, rollbackOf, reason, result } = action;
-  const about = { action_type: type, ...(incidentId && { incident_id: incidentId }) };
-  switch (what) {
+  const about = { action_type: type, incident_id: incidentId };
+  switch (change) {
     case 'requested':
       return {
         ...about,
         parameters,
         status: action.status,
         approval_level: approvalLevel,
-        ...(rollbackOf && { rollback_of: shownActionId(rollbackOf) }),
+        rollback_of: rollbackOf && shownActionId(rollbackOf),
         reason,
       };
     case 'approved':
@@ -157,20 +160,20 @@ function auditDetails(what: ActionChange, action: Action): Record<string, unknow
         parameters,
         approval_level: approvalLevel,
         comment: action.comment,
-        ...(action.incident?.status === 'resolved' && { incident_status: 'resolved' }),
+        incident_status: action.incident?.status === 'resolved' ? 'resolved' : undefined,
       };
     case 'rejected':
       return { ...about, reason: action.rejectionReason };
     case 'completed':
     case 'failed':
-      return { ...about, result, ...(action.connectorId && { connector: action.connectorId }) };
+      return { ...about, result, connector: action.connectorId };
   }
 }
 
-function inWords(what: ActionChange, action: Action): string {
+function summaryOf(change: ActionChange, action: Action): string {
   const { type, status, approvalLevel } = action;
-  const message = messageOf(what, action);
-  switch (what) {
+  const message = messageOf(change, action);
+  switch (change) {
     case 'requested': {
       const why = action.rollbackOf ? ' to roll back an action' : '';
       return status === 'pending_approval'
@@ -188,7 +191,7 @@ function inWords(what: ActionChange, action: Action): string {
   }
 }
 
-function messageOf(what: ActionChange, action: Action): string | undefined {
-  const text = what === 'rejected' ? action.rejectionReason : action.result?.message;
+function messageOf(change: ActionChange, action: Action): string | undefined {
+  const text = change === 'rejected' ? action.rejectionReason : action.result?.message;
   return hasEnded(action) && text !== undefined ? shownStart(text, LONGEST_MESSAGE) : undefined;
 }

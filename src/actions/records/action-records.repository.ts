@@ -14,15 +14,16 @@ export interface ChangeRecords {
   readonly events: readonly DomainEvent[];
 }
 
+// A named statement: it runs for every change of every action, and writes to three tables at once.
 const INSERT: Statement = {
-  name: 'action_news_insert',
+  name: 'action_records_insert',
   text: `
     with record as (${insertAuditRows()}),
     entry as (${insertTimeline(1 + AUDIT_PARAMETERS)})
     ${insertEvents(`$${1 + AUDIT_PARAMETERS + TIMELINE_PARAMETERS}`)}`,
 };
 
-/** All that is told of a change, in one round trip. */
+/** Writes all records of a change in one round trip: see ActionRecorder. */
 @Injectable()
 export class ActionRecordsRepository {
   constructor(private readonly statements: Statements) {}

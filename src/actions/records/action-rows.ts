@@ -1,61 +1,60 @@
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import { getMetadataArgsStorage } from 'typeorm';
 import { incidentNumber } from '../../incidents/incident-number.js';
 import type { IncidentStatus, Severity } from '../../incidents/incident.js';
-import type {
-  Action,
-  ActionIncident,
-  ActionResult,
-  ActionStatus,
-  Parameters,
-  Phase,
-  RequiredLevel,
-} from '../action.js';
+import type { Action, ActionIncident } from '../action.js';
+import { ActionEntity } from './action.entity.js';
 
-export interface ActionRow {
-  readonly id: string;
-  readonly incident_id: string | null;
-  readonly action_type: ActionTypeName;
-  readonly parameters: Parameters;
-  readonly status: ActionStatus;
-  readonly approval_level: RequiredLevel | null;
-  readonly requested_by: string;
-  readonly requested_at: Date;
-  readonly rollback_of: string | null;
-  readonly reason: string | null;
-  readonly rolled_back_by: string | null;
-  readonly approved_by: string | null;
-  readonly approved_at: Date | null;
-  readonly approval_comment: string | null;
-  readonly rejected_by: string | null;
-  readonly rejected_at: Date | null;
-  readonly rejection_reason: string | null;
-  readonly executed_by: string | null;
-  readonly executed_at: Date | null;
-  readonly result: ActionResult | null;
-  readonly phase: Phase | null;
-  readonly sent: boolean;
-  readonly fence: number;
-  readonly connector_id: string | null;
-  readonly handle: Record<string, unknown> | null;
-  readonly accepted_at: Date | null;
-  readonly incident: {
-    readonly number: string;
-    readonly created_at: string;
-    readonly type: string;
-    readonly severity: Severity;
-    readonly status: IncidentStatus;
-  } | null;
+type Column = keyof ActionEntity;
+
+/** Every column of the table. */
+export const TABLE_COLUMNS = getMetadataArgsStorage()
+  .columns.filter(({ target }) => target === ActionEntity)
+  .map(({ propertyName }) => propertyName as Column);
+
+/** Fields of an action that are not called as their column is, in camel case. */
+const OTHER_NAMES = { action_type: 'type', approval_comment: 'comment' } as const;
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+type FieldOf<Name extends string> = Name extends keyof typeof OTHER_NAMES
+  ? (typeof OTHER_NAMES)[Name]
+  : CamelCase<Name>;
+
+function fieldOf(column: string): string {
+  const other: Readonly<Record<string, string>> = OTHER_NAMES;
+  return other[column] ?? column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
+
+/** Only statements look at a lease, and compare it with the clock of the database. */
+type OwnColumns = Omit<ActionEntity, 'lease_until'>;
+
+interface LinkedColumns {
+  readonly rolled_back_by: string | null;
+}
+
+/** What a statement that reads ACTION_COLUMNS yields. */
+export type ActionRow = OwnColumns &
+  LinkedColumns & {
+    readonly incident: {
+      readonly number: string;
+      readonly created_at: string;
+      readonly type: string;
+      readonly severity: Severity;
+      readonly status: IncidentStatus;
+    } | null;
+  };
+
+const OWN_COLUMNS = TABLE_COLUMNS.filter((column) => column !== 'lease_until');
+const FIELDS = [...OWN_COLUMNS, 'rolled_back_by' as const].map(
+  (column) => [column, fieldOf(column)] as const,
+);
 
 /**
  * An action is linked to its rollback by the rollback alone, so that the two cannot differ. What is said of its incident
  * comes with it, so that nothing that is said about an action costs another round trip.
  */
-export const ACTION_COLUMNS = `actions.id, actions.incident_id, actions.action_type, actions.parameters, actions.status,
-  actions.approval_level, actions.requested_by, actions.requested_at, actions.rollback_of, actions.reason,
-  actions.approved_by, actions.approved_at, actions.approval_comment, actions.rejected_by, actions.rejected_at,
-  actions.rejection_reason, actions.executed_by, actions.executed_at, actions.result, actions.phase, actions.sent,
-  actions.fence, actions.connector_id, actions.handle, actions.accepted_at,
+export const ACTION_COLUMNS = `${OWN_COLUMNS.map((column) => `actions.${column}`).join(', ')},
   (select back.id from actions back
     where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
   (select json_build_object('number', incidents.number::text, 'created_at', incidents.created_at,
@@ -63,42 +62,26 @@ export const ACTION_COLUMNS = `actions.id, actions.incident_id, actions.action_t
                             'status', incidents.status)
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
+type Nullable<Row> = { [C in keyof Row]: null extends Row[C] ? C : never }[keyof Row];
+
+/** The fields that columns say: what is null in a row is absent from the action. */
+type FieldsOf<Row> = {
+  [C in Exclude<keyof Row, Nullable<Row>> & string as FieldOf<C>]: Row[C];
+} & {
+  [C in Nullable<Row> & string as FieldOf<C>]?: NonNullable<Row[C]>;
+};
+
 export function actionOf(row: ActionRow): Action {
-  return {
-    id: row.id,
-    type: row.action_type,
-    parameters: row.parameters,
-    status: row.status,
-    requestedBy: row.requested_by,
-    requestedAt: row.requested_at,
-    sent: row.sent,
-    fence: row.fence,
-    ...present({
-      incidentId: row.incident_id,
-      approvalLevel: row.approval_level,
-      rollbackOf: row.rollback_of,
-      reason: row.reason,
-      rolledBackBy: row.rolled_back_by,
-      approvedBy: row.approved_by,
-      approvedAt: row.approved_at,
-      comment: row.approval_comment,
-      rejectedBy: row.rejected_by,
-      rejectedAt: row.rejected_at,
-      rejectionReason: row.rejection_reason,
-      executedBy: row.executed_by,
-      executedAt: row.executed_at,
-      result: row.result,
-      phase: row.phase,
-      connectorId: row.connector_id,
-      handle: row.handle,
-      acceptedAt: row.accepted_at,
-      incident: incidentOf(row),
-    }),
-  };
+  const action: Record<string, unknown> = {};
+  for (const [column, field] of FIELDS) {
+    const value = row[column];
+    if (value !== null) action[field] = value;
+  }
+  if (row.incident) action.incident = incidentOf(row.incident);
+  return action as FieldsOf<OwnColumns & LinkedColumns> & { readonly incident?: ActionIncident };
 }
 
-function incidentOf({ incident }: ActionRow): ActionIncident | null {
-  if (!incident) return null;
+function incidentOf(incident: NonNullable<ActionRow['incident']>): ActionIncident {
   const { number, created_at, type, severity, status } = incident;
   return {
     incidentNumber: incidentNumber(number, new Date(created_at)),
@@ -106,12 +89,4 @@ function incidentOf({ incident }: ActionRow): ActionIncident | null {
     severity,
     status,
   };
-}
-
-type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
-
-function present<T extends object>(fields: T): Present<T> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null),
-  ) as Present<T>;
 }

@@ -1,4 +1,8 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { ActionResult, ActionStatus, Parameters, Phase, RequiredLevel } from '../action.js';
+import type { ActionTypeName } from '../catalogue/action-types.js';
+
+/** The one definition of a row of actions: how it is read and made an Action follows from it (action-rows.ts). */
 
 @Entity('actions')
 @Check(
@@ -48,16 +52,16 @@ export class ActionEntity {
   readonly incident_id: string | null;
 
   @Column({ type: 'text', collation: 'C' })
-  readonly action_type: string;
+  readonly action_type: ActionTypeName;
 
   @Column({ type: 'json' })
-  readonly parameters: object;
+  readonly parameters: Parameters;
 
   @Column({ type: 'text', collation: 'C' })
-  readonly status: string;
+  readonly status: ActionStatus;
 
   @Column({ type: 'text', collation: 'C', nullable: true })
-  readonly approval_level: string | null;
+  readonly approval_level: RequiredLevel | null;
 
   @Column({ type: 'text' })
   readonly requested_by: string;
@@ -97,10 +101,10 @@ export class ActionEntity {
   readonly executed_at: Date | null;
 
   @Column({ type: 'json', nullable: true })
-  readonly result: object | null;
+  readonly result: ActionResult | null;
 
   @Column({ type: 'text', nullable: true })
-  readonly phase: string | null;
+  readonly phase: Phase | null;
 
   @Column({ type: 'boolean', default: false })
   readonly sent: boolean;
@@ -115,7 +119,7 @@ export class ActionEntity {
   readonly connector_id: string | null;
 
   @Column({ type: 'json', nullable: true })
-  readonly handle: object | null;
+  readonly handle: Readonly<Record<string, unknown>> | null;
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly accepted_at: Date | null;

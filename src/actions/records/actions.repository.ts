@@ -1,10 +1,28 @@
 import { Injectable } from '@nestjs/common';
+import {
+  DataSource,
+  type FindOptionsWhere,
+  In,
+  IsNull,
+  Not,
+  type QueryDeepPartialEntity,
+  Raw,
+} from 'typeorm';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { Action, ActionResult, ActionStatus, RequiredLevel } from '../action.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
+import {
+  type Action,
+  type ActionResult,
+  type ActionStatus,
+  type RequiredLevel,
+  SYSTEM,
+} from '../action.js';
 import type { NewClaim } from '../execution/claim.repository.js';
+import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
+import { ActionEntity } from './action.entity.js';
+
+// What runs for every action is a named statement: it is inserted, read with what is said of its incident, and locked.
 
 export interface NewAction extends Pick<
   Action,
@@ -19,83 +37,6 @@ export interface NewAction extends Pick<
   /** Where it has begun with this: see ClaimRepository. */
   readonly claim?: NewClaim;
 }
-
-const RETURNING = `returning ${ACTION_COLUMNS}`;
-
-const INSERT: Statement = {
-  name: 'actions_insert',
-  text: `
-    insert into actions (id, incident_id, action_type, parameters, status, approval_level, requested_by, requested_at,
-                         rollback_of, reason, result, lease_until, connector_id, phase, fence)
-    values ($1, $2, $3, $4, $5::text, $6, $7, $8, $9, $10, $11,
-            case when $5::text = 'pending' then now() + $12 * interval '1 millisecond' end,
-            $13::text, case when $13::text is not null then 'claimed' end,
-            case when $13::text is not null then 1 else 0 end)
-    ${RETURNING}`,
-};
-
-/** By the clock of the database, whatever a replica takes for the time, and as it is when the row is had. */
-function isLate(ttlMinutes: string): string {
-  return `actions.requested_at + ${ttlMinutes}::integer * interval '1 minute' <= clock_timestamp()`;
-}
-
-const APPROVE: Statement = {
-  name: 'actions_approve',
-  text: `
-    update actions set status = 'pending', approved_by = $2, approved_at = $3, approval_comment = $4,
-                       lease_until = now() + $5 * interval '1 millisecond', approval_level = $6
-     where actions.id = $1 and actions.status = 'pending_approval'
-       and ($7::integer = 0 or not ${isLate('$7')}) ${RETURNING}`,
-};
-
-const REJECTED = `status = 'rejected', rejected_by = $1, rejected_at = $2, rejection_reason = $3, lease_until = null`;
-
-const REJECT: Statement = {
-  name: 'actions_reject',
-  text: `
-    update actions set ${REJECTED}
-     where actions.id = $4 and actions.status = 'pending_approval' ${RETURNING}`,
-};
-
-const REJECT_UNCLAIMED: Statement = {
-  name: 'actions_reject_unclaimed',
-  text: `
-    update actions set ${REJECTED}
-     where actions.id = $4 and actions.status = 'pending' and actions.phase is null and not actions.sent ${RETURNING}`,
-};
-
-/** What is sent already cannot be called back; everything else of the incident ends here. */
-const REJECT_OF_INCIDENT: Statement = {
-  name: 'actions_reject_of_incident',
-  text: `
-    update actions set ${REJECTED}
-     where actions.incident_id = $4 and not actions.sent and actions.phase is null
-       and actions.status in ('pending', 'pending_approval') ${RETURNING}`,
-};
-
-const REJECT_EXPIRED: Statement = {
-  name: 'actions_reject_expired',
-  text: `
-    update actions set ${REJECTED}
-     where actions.id in (
-       select id from actions
-        where status = 'pending_approval' and ${isLate('$4')}
-        order by id limit $5 for update skip locked) ${RETURNING}`,
-};
-
-const DISCARD_HELD: Statement = {
-  name: 'actions_discard_held',
-  text: `
-    update actions set ${REJECTED}
-     where actions.status = 'pending' and actions.phase is null and not actions.sent ${RETURNING}`,
-};
-
-const DISCARD_SENT: Statement = {
-  name: 'actions_discard_sent',
-  text: `
-    update actions set status = 'failed', lease_until = null, executed_at = $2, executed_by = 'system', result = $1
-     where actions.status = 'pending' and actions.phase is null and actions.sent ${RETURNING}`,
-};
 
 export interface Approval {
   readonly by: string;
@@ -115,13 +56,50 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** Every move of a status outside the execution (see execution/claim.repository.ts); each leaves the status it names. */
+const INSERT: Statement = {
+  name: 'actions_insert',
+  text: `
+    insert into actions (id, incident_id, action_type, parameters, status, approval_level, requested_by, requested_at,
+                         rollback_of, reason, result, lease_until, connector_id, phase, fence)
+    values ($1, $2, $3, $4, $5::text, $6, $7, $8, $9, $10, $11,
+            case when $5::text = 'pending' then now() + $12 * interval '1 millisecond' end,
+            $13::text, case when $13::text is not null then 'claimed' end,
+            case when $13::text is not null then 1 else 0 end)
+    returning ${ACTION_COLUMNS}`,
+};
+
+const FIND: Statement = {
+  name: 'actions_find',
+  text: `select ${ACTION_COLUMNS} from actions where actions.id = $1`,
+};
+
+const LOCK: Statement = {
+  name: 'actions_lock',
+  text: `select ${ACTION_COLUMNS} from actions where actions.id = $1 for no key update of actions`,
+};
+
+const UNCLAIMED = { status: 'pending', phase: IsNull() } as const;
+
+/**
+ * Whether an action waited too long for approval: by the clock of the database, whatever a replica takes for the time, and
+ * as it is when the row is had.
+ */
+const isLate = (requestedAt: string): string =>
+  `${requestedAt} + :ttlMinutes * interval '1 minute' <= clock_timestamp()`;
+
+type Where = FindOptionsWhere<ActionEntity>;
+type Update = QueryDeepPartialEntity<ActionEntity>;
+
+/** Requests, reads and every move of a status outside the execution (see ClaimRepository): each leaves the status it names. */
 @Injectable()
 export class ActionsRepository {
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly statements: Statements,
+    private readonly dataSource: DataSource,
+  ) {}
 
   async insert(tx: Tx, action: NewAction): Promise<Action> {
-    const [inserted] = await this.write(tx, INSERT, [
+    const [inserted] = await this.statements.rowsIn<ActionRow>(tx, INSERT, [
       action.id,
       action.incidentId,
       action.type,
@@ -136,53 +114,129 @@ export class ActionsRepository {
       action.claim?.leaseMs ?? action.graceMs,
       action.claim?.connectorId,
     ]);
-    return inserted!;
+    return actionOf(inserted!);
+  }
+
+  async findById(id: string): Promise<Action | undefined> {
+    const [row] = await this.statements.rows<ActionRow>(FIND, [id]);
+    return row && actionOf(row);
+  }
+
+  async lockById(tx: Tx, id: string): Promise<Action | undefined> {
+    const [row] = await this.statements.rowsIn<ActionRow>(tx, LOCK, [id]);
+    return row && actionOf(row);
+  }
+
+  /** Claims whose lease holds: their calls may be on their way. */
+  async countUnderWay(): Promise<number> {
+    return await this.dataSource.getRepository(ActionEntity).countBy({
+      status: 'pending',
+      phase: Not(IsNull()),
+      lease_until: Raw((lease) => `${lease} >= now()`),
+    });
+  }
+
+  /** What may run, and nobody has claimed. */
+  async countUnclaimed(): Promise<number> {
+    return await this.dataSource.getRepository(ActionEntity).countBy(UNCLAIMED);
   }
 
   /** Undefined when it did not wait for approval any more, or had waited too long. */
   async approve(tx: Tx, id: string, approval: Approval): Promise<Action | undefined> {
     const { by, at, level, comment, graceMs, ttlMinutes } = approval;
-    const values = [id, by, at.toISOString(), comment, graceMs, level, ttlMinutes];
-    return (await this.write(tx, APPROVE, values))[0];
+    const update = updateOf(tx)
+      .set({
+        status: 'pending',
+        approved_by: by,
+        approved_at: at,
+        approval_comment: comment ?? null,
+        approval_level: level === 'none' ? null : level,
+        lease_until: () => `now() + :graceMs * interval '1 millisecond'`,
+      })
+      .where({ id, status: 'pending_approval' })
+      .setParameters({ graceMs });
+    if (ttlMinutes > 0) update.andWhere(`not (${isLate('requested_at')})`, { ttlMinutes });
+    return (await changedBy(update))[0];
   }
 
   /** Undefined when it did not wait for approval any more. */
   async reject(tx: Tx, id: string, rejection: Rejection): Promise<Action | undefined> {
-    return (await this.write(tx, REJECT, [...valuesOf(rejection), id]))[0];
+    return (await this.rejectAll(tx, { id, status: 'pending_approval' }, rejection))[0];
   }
 
-  /** Of an action that was accepted and not begun. */
+  /** Of an action that may run and was not begun. */
   async rejectUnclaimed(tx: Tx, id: string, rejection: Rejection): Promise<Action | undefined> {
-    return (await this.write(tx, REJECT_UNCLAIMED, [...valuesOf(rejection), id]))[0];
+    return (await this.rejectAll(tx, { id, ...UNCLAIMED, sent: false }, rejection))[0];
   }
 
+  /** What is sent already cannot be called back; everything else of the incident ends here. */
   async rejectOfIncident(tx: Tx, incidentId: string, rejection: Rejection): Promise<Action[]> {
-    return await this.write(tx, REJECT_OF_INCIDENT, [...valuesOf(rejection), incidentId]);
+    const status = In(['pending', 'pending_approval']);
+    const where = { incident_id: incidentId, status, phase: IsNull(), sent: false } as const;
+    return await this.rejectAll(tx, where, rejection);
   }
 
+  /** At most `limit` of those that waited too long for approval; what somebody is deciding on is left to them. */
   async rejectExpired(
     tx: Tx,
     ttlMinutes: number,
     rejection: Rejection,
     limit: number,
   ): Promise<Action[]> {
-    return await this.write(tx, REJECT_EXPIRED, [...valuesOf(rejection), ttlMinutes, limit]);
+    const late = await tx.getRepository(ActionEntity).find({
+      select: { id: true },
+      where: { status: 'pending_approval', requested_at: Raw(isLate, { ttlMinutes }) },
+      order: { id: 'asc' },
+      take: limit,
+      lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
+    });
+    const ids = late.map(({ id }) => id);
+    return await this.rejectAll(tx, { id: In(ids), status: 'pending_approval' }, rejection);
   }
 
-  async discardHeld(tx: Tx, rejection: Rejection): Promise<Action[]> {
-    return await this.write(tx, DISCARD_HELD, valuesOf(rejection));
+  /** All that the kill switch holds and nothing of which was sent. */
+  async rejectHeld(tx: Tx, rejection: Rejection): Promise<Action[]> {
+    return await this.rejectAll(tx, { ...UNCLAIMED, sent: false }, rejection);
   }
 
   /** What waited to be repeated may have happened: it cannot be called rejected. */
-  async discardSent(tx: Tx, result: ActionResult, at: Date): Promise<Action[]> {
-    return await this.write(tx, DISCARD_SENT, [JSON.stringify(result), at.toISOString()]);
+  async failHeld(tx: Tx, result: ActionResult, at: Date): Promise<Action[]> {
+    // As its text: TypeORM's type of an update has no room for JSON of any content.
+    const failed = { status: 'failed', result: () => ':result', executed_at: at } as const;
+    return await this.end(
+      tx,
+      { ...UNCLAIMED, sent: true },
+      { ...failed, executed_by: SYSTEM },
+      { result: JSON.stringify(result) },
+    );
   }
 
-  private async write(tx: Tx, statement: Statement, values: unknown[]): Promise<Action[]> {
-    return (await this.statements.rowsIn<ActionRow>(tx, statement, values)).map(actionOf);
+  private async rejectAll(tx: Tx, where: Where, rejection: Rejection): Promise<Action[]> {
+    return await this.end(tx, where, {
+      status: 'rejected',
+      rejected_by: rejection.by,
+      rejected_at: rejection.at,
+      rejection_reason: rejection.reason,
+    });
+  }
+
+  private async end(
+    tx: Tx,
+    where: Where,
+    changes: Update,
+    parameters: Readonly<Record<string, unknown>> = {},
+  ): Promise<Action[]> {
+    const update = updateOf(tx).set({ ...changes, lease_until: null });
+    return await changedBy(update.where(where).setParameters(parameters));
   }
 }
 
-function valuesOf({ by, at, reason }: Rejection): unknown[] {
-  return [by, at.toISOString(), reason];
+function updateOf(tx: Tx) {
+  return tx.getRepository(ActionEntity).createQueryBuilder().update();
+}
+
+/** The actions as they are after it. */
+async function changedBy(update: ReturnType<typeof updateOf>): Promise<Action[]> {
+  const result = await update.returning(ACTION_COLUMNS).execute();
+  return (result.raw as ActionRow[]).map(actionOf);
 }

@@ -7,7 +7,6 @@ import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { type Action, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
-import { ActionReadRepository } from '../records/action-read.repository.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
 
@@ -17,13 +16,12 @@ export interface LockedAction {
   readonly incident?: LockedIncident;
 }
 
-/** The moves out of `pending_approval`. Who may make them is for the caller to know. */
+/** Every way out of `pending_approval`: approved, rejected, or waited too long. Who may decide is for the caller to judge. */
 @Injectable()
 export class ActionDecisions {
   constructor(
     private readonly incidents: IncidentsService,
-    private readonly reads: ActionReadRepository,
-    private readonly writes: ActionsRepository,
+    private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly runs: AwaitedRuns,
     private readonly clock: Clock,
@@ -31,13 +29,14 @@ export class ActionDecisions {
   ) {}
 
   /**
-   * Locks the action until the transaction ends, and its incident before it, in the order in which deletions do. Undefined
-   * when there is no such action.
+   * Locks the incident and then the action until the transaction ends: a deletion locks them in the same order, so that
+   * the two never wait for each other. Undefined when there is no such action.
    */
   async lock(tx: Tx, { id, incidentId }: Action): Promise<LockedAction | undefined> {
-    const incident = incidentId && (await this.incidents.lockForShare(tx, incidentId));
-    const action = await this.reads.lockById(tx, id);
-    return action && { action, ...(incident && { incident }) };
+    const incident =
+      incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
+    const action = await this.actions.lockById(tx, id);
+    return action && { action, incident };
   }
 
   /** Undefined when it does not wait for approval, or has waited too long. Whoever calls it then runs the action. */
@@ -46,7 +45,7 @@ export class ActionDecisions {
     id: string,
     { by, level, comment }: { by: string; level: ApprovalLevel; comment?: string },
   ): Promise<Action | undefined> {
-    const approved = await this.writes.approve(tx, id, {
+    const approved = await this.actions.approve(tx, id, {
       by,
       at: this.clock.now(),
       level,
@@ -60,22 +59,22 @@ export class ActionDecisions {
 
   /** Undefined when it did not wait for approval any more. */
   async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
-    const rejected = await this.writes.reject(tx, id, { by, at: this.clock.now(), reason });
+    const rejected = await this.actions.reject(tx, id, { by, at: this.clock.now(), reason });
     if (rejected) await this.recorder.record(tx, 'rejected', by, [rejected]);
     return rejected;
   }
 
-  /** What is said of an action that nobody decided on in time. */
+  /** Why an action that nobody decided on in time is rejected. */
   get expiredReason(): string {
     const { approvalTtlMinutes: minutes } = this.settings;
     return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
   }
 
-  /** Ends at most `limit` of those that nobody decided on in time; answers how many. */
+  /** Rejects at most `limit` of those that nobody decided on in time; answers how many those were. */
   async rejectExpired(tx: Tx, limit: number): Promise<number> {
     const rejection = { by: SYSTEM, at: this.clock.now(), reason: this.expiredReason };
     const ttl = this.settings.approvalTtlMinutes;
-    const rejected = await this.writes.rejectExpired(tx, ttl, rejection, limit);
+    const rejected = await this.actions.rejectExpired(tx, ttl, rejection, limit);
     await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
     return rejected.length;
   }

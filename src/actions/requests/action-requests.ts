@@ -28,7 +28,7 @@ export interface WantedAction {
 }
 
 export interface ActionToCreate extends Omit<WantedAction, 'incidentId'> {
-  /** Locked by the transaction that accepts the action. */
+  /** Locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
   readonly requestedBy: string;
   /** A level that a playbook step asks for: it can raise, never lower. */
@@ -54,7 +54,7 @@ export interface RequestedAction {
   readonly run?: { readonly permit: Permit; readonly connector: Connector };
 }
 
-/** Accepts actions: nothing runs here. */
+/** Creates actions, waiting for approval or ready to run. It runs none. */
 @Injectable()
 export class ActionRequests {
   constructor(
@@ -63,7 +63,7 @@ export class ActionRequests {
     private readonly killSwitch: KillSwitch,
     private readonly registry: ConnectorRegistry,
     private readonly levels: RequiredLevels,
-    private readonly writes: ActionsRepository,
+    private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly runs: AwaitedRuns,
     private readonly clock: Clock,
@@ -79,7 +79,7 @@ export class ActionRequests {
     if (errors.length > 0) throw new ValidationError(errors);
   }
 
-  /** What may run at once is claimed by the transaction that accepts it, which has the permit for it anyway. */
+  /** What may run at once is claimed by the transaction that creates it, which has read the kill switch anyway. */
   async request(
     caller: Principal,
     { type, parameters, incidentId }: WantedAction,
@@ -101,22 +101,23 @@ export class ActionRequests {
           requestedBy: caller.name,
           available: connector !== undefined,
           incident,
-          claimFor: connector && connector.identity.id,
+          claimFor: connector?.identity.id,
         });
       },
       caller,
       idempotency,
     );
-    return { action, ...(action.phase && permit && connector && { run: { permit, connector } }) };
+    const run = action.phase && permit && connector ? { permit, connector } : undefined;
+    return { action, run };
   }
 
-  /** For modules that accept actions in transactions of their own; whoever calls it then runs what is `pending`. */
+  /** For modules that create actions in transactions of their own; whoever calls it then runs what is `pending`. */
   async createIn(tx: Tx, wanted: ActionToCreate): Promise<Action> {
     const { type, parameters, incident, requestedBy, available, claimFor } = wanted;
     const level = this.levels.forRequest({
       type,
       parameters,
-      incidentSeverity: incident && incident.severity,
+      incidentSeverity: incident?.severity,
       askedLevel: wanted.askedLevel,
     });
     const runsAtOnce = available && level === 'none';
@@ -125,27 +126,29 @@ export class ActionRequests {
       parameters,
       requestedBy,
       available,
-      incidentId: incident && incident.id,
-      ...(level !== 'none' && { approvalLevel: level }),
-      ...(runsAtOnce &&
-        claimFor && { claim: { connectorId: claimFor, leaseMs: this.settings.actionLeaseMs } }),
+      incidentId: incident?.id,
+      approvalLevel: level === 'none' ? undefined : level,
+      claim:
+        runsAtOnce && claimFor
+          ? { connectorId: claimFor, leaseMs: this.settings.actionLeaseMs }
+          : undefined,
     });
   }
 
-  /** Writes an action down, and tells of it: it waits for approval where it has a level, else it may run. */
-  async record(tx: Tx, { available, ...entered }: ActionToRecord): Promise<Action> {
+  /** Inserts the action with its records: it waits for approval where it has a level, else it may run. */
+  async record(tx: Tx, { available, ...wanted }: ActionToRecord): Promise<Action> {
     const requestedAt = this.clock.now();
-    const accepted = entered.approvalLevel ? 'pending_approval' : 'pending';
-    const action = await this.writes.insert(tx, {
-      ...entered,
+    const status = wanted.approvalLevel ? 'pending_approval' : 'pending';
+    const action = await this.actions.insert(tx, {
+      ...wanted,
       id: newId(requestedAt.getTime()),
       requestedAt,
-      status: available ? accepted : 'failed',
+      status: available ? status : 'failed',
       graceMs: this.runs.graceMs,
-      ...(!available && { result: NO_CONNECTOR }),
+      result: available ? undefined : NO_CONNECTOR,
     });
-    await this.recorder.record(tx, 'requested', entered.requestedBy, [action]);
-    if (!available) await this.recorder.record(tx, 'failed', entered.requestedBy, [action]);
+    await this.recorder.record(tx, 'requested', wanted.requestedBy, [action]);
+    if (!available) await this.recorder.record(tx, 'failed', wanted.requestedBy, [action]);
     return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 

@@ -6,28 +6,29 @@ import { IncidentDeletion } from '../../incidents/incident-deletion.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
-import { ActionReadRepository } from '../records/action-read.repository.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { resultOfLoss } from '../execution/execution-rules.js';
 
-/** What becomes of waiting actions when the kill switch goes off or their incident goes away. */
+/**
+ * Ends actions that have not begun: all that the kill switch held, where whoever turns it off asks for that, and those of
+ * an incident that is deleted. It also tells the kill switch how many actions are held and how many calls are under way.
+ */
 @Injectable()
 export class ActionWithdrawal implements OnModuleInit {
   constructor(
     private readonly killSwitch: KillSwitch,
     private readonly deletion: IncidentDeletion,
-    private readonly reads: ActionReadRepository,
-    private readonly writes: ActionsRepository,
+    private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
     this.killSwitch.registerUnderWay({
-      countClaims: async () => ({ inFlight: await this.reads.countUnderWay() }),
+      countClaims: async () => ({ inFlight: await this.actions.countUnderWay() }),
     });
     this.killSwitch.registerHeld('actions', {
-      count: () => this.reads.countHeld(),
+      count: () => this.actions.countUnclaimed(),
       discard: (tx, caller) => this.discard(tx, caller),
     });
     this.deletion.register((tx, incidentId) => this.rejectOfIncident(tx, incidentId));
@@ -36,7 +37,7 @@ export class ActionWithdrawal implements OnModuleInit {
   private async discard(tx: Tx, caller: Caller): Promise<number> {
     const at = this.clock.now();
     const reason = `Discarded by ${caller.name}, who turned the kill switch off.`;
-    const rejected = await this.writes.discardHeld(tx, { by: SYSTEM, at, reason });
+    const rejected = await this.actions.rejectHeld(tx, { by: SYSTEM, at, reason });
     await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
     const unknown = resultOfLoss({
       kind: 'stopped',
@@ -44,14 +45,14 @@ export class ActionWithdrawal implements OnModuleInit {
       sent: true,
       idempotent: false,
     });
-    const given = await this.writes.discardSent(tx, unknown, at);
-    await this.recorder.record(tx, 'failed', SYSTEM, given);
-    return rejected.length + given.length;
+    const failed = await this.actions.failHeld(tx, unknown, at);
+    await this.recorder.record(tx, 'failed', SYSTEM, failed);
+    return rejected.length + failed.length;
   }
 
   private async rejectOfIncident(tx: Tx, incidentId: string): Promise<void> {
     const rejection = { by: SYSTEM, at: this.clock.now(), reason: 'Its incident was deleted.' };
-    const rejected = await this.writes.rejectOfIncident(tx, incidentId, rejection);
+    const rejected = await this.actions.rejectOfIncident(tx, incidentId, rejection);
     await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
   }
 }

@@ -23,7 +23,7 @@ export function parameterErrors(
   ];
 }
 
-/** A name that looks like another one must not pass for a target that nobody protects. */
+/** With an invisible character a protected target would pass for another one. */
 function targetErrors(
   { target }: ActionType,
   parameters: Readonly<Record<string, unknown>>,

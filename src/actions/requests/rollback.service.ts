@@ -11,15 +11,14 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import type { LockedIncident, Severity } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import type { Action, RequiredLevel } from '../action.js';
+import type { Action, Parameters, RequiredLevel } from '../action.js';
 import { RequiredLevels } from '../policy/required-levels.js';
 import { higherLevel } from '../policy/approval-policy.js';
-import { ActionReadRepository } from '../records/action-read.repository.js';
+import { ActionsRepository } from '../records/actions.repository.js';
 import { ActionRequests } from './action-requests.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
-import { inverseParameters, rollbackObstacle } from './rollback-rules.js';
 
-/** Undoes an action with a new one of the inverse type, which runs at once unless four eyes have to see it. */
+/** Undoes an action with a new one of the inverse type, which runs at once unless another person has to approve it. */
 @Injectable()
 export class RollbackService {
   constructor(
@@ -28,7 +27,7 @@ export class RollbackService {
     private readonly killSwitch: KillSwitch,
     private readonly requests: ActionRequests,
     private readonly levels: RequiredLevels,
-    private readonly reads: ActionReadRepository,
+    private readonly actions: ActionsRepository,
     private readonly runs: AwaitedRuns,
     private readonly persons: SamePerson,
     private readonly settings: Settings,
@@ -40,14 +39,14 @@ export class RollbackService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const original = await this.reads.findById(id);
+    const original = await this.actions.findById(id);
     if (!original) throw new NotFoundError('Action');
     const { inverse } = actionType(original.type);
     requireApprovalLevel(caller, this.levelFor(original, inverse, original.incident?.severity));
     if (!inverse) {
       throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
     }
-    refuse(rollbackObstacle(original));
+    refuseFor(rollbackObstacle(original));
     const available = await this.requests.isAvailable(inverse);
     const rollback = await mapConstraints(
       {
@@ -59,11 +58,11 @@ export class RollbackService {
           async (tx) => {
             await this.killSwitch.claimPermit(tx);
             const incident = await this.lockIncident(tx, original);
-            const locked = await this.reads.lockById(tx, id);
+            const locked = await this.actions.lockById(tx, id);
             if (!locked) throw new NotFoundError('Action');
             const level = this.levelFor(locked, inverse, incident?.severity);
             requireApprovalLevel(caller, level);
-            refuse(rollbackObstacle(locked));
+            refuseFor(rollbackObstacle(locked));
             const approvalLevel = await this.levelToWaitFor(tx, caller, locked, level);
             return await this.requests.record(tx, {
               type: inverse,
@@ -72,7 +71,7 @@ export class RollbackService {
               available,
               rollbackOf: original.id,
               reason,
-              incidentId: incident && incident.id,
+              incidentId: incident?.id,
               approvalLevel,
             });
           },
@@ -92,11 +91,13 @@ export class RollbackService {
     const own = original.approvalLevel ?? 'none';
     if (!inverse) return own;
     const { parameters } = original;
-    const incident = incidentSeverity && { incidentSeverity };
-    return higherLevel(own, this.levels.forRequest({ type: inverse, parameters, ...incident }));
+    return higherLevel(
+      own,
+      this.levels.forRequest({ type: inverse, parameters, incidentSeverity }),
+    );
   }
 
-  /** Undoing one's own is doing the inverse alone: under four eyes another person has to see it. */
+  /** Where four eyes are wanted, nobody undoes alone what they requested themselves: another person has to approve it. */
   private async levelToWaitFor(
     tx: Tx,
     caller: Principal,
@@ -114,10 +115,33 @@ export class RollbackService {
   }
 }
 
-function refuse(obstacle: string | undefined): void {
+function refuseFor(obstacle: string | undefined): void {
   if (obstacle !== undefined) throw notInState(obstacle);
 }
 
 function notInState(message: string): AppError {
   return new AppError('invalid_state', message);
+}
+
+/** Why the action cannot be rolled back as it is; nothing when it can. */
+export function rollbackObstacle(action: Action): string | undefined {
+  if (action.rolledBackBy !== undefined)
+    return 'The action has been rolled back, or its rollback is under way.';
+  const mayHaveHappened =
+    action.status === 'completed' ||
+    (action.status === 'failed' && action.result?.code === 'outcome_unknown');
+  return mayHaveHappened ? undefined : `The action is ${action.status}, and not completed.`;
+}
+
+/** The parameters that the inverse takes, as the original had them; `reason` says why it is rolled back now. */
+export function inverseParameters(
+  inverse: ActionTypeName,
+  original: Parameters,
+  reason: string,
+): Parameters {
+  const common = actionType(inverse).parameters.flatMap(({ name }): [string, unknown][] => {
+    if (name === 'reason') return [[name, reason]];
+    return Object.hasOwn(original, name) ? [[name, original[name]]] : [];
+  });
+  return Object.fromEntries(common);
 }

@@ -52,7 +52,7 @@ const kindOf = (type: Kind['type']): Kind => KINDS.find((kind) => kind.type === 
 
 /** What has to be among the actions for a replica to come to the point. */
 const NEEDED: Readonly<Record<number, Kind>> = {
-  [FAILPOINT.accepted]: kindOf('unisolate_host'),
+  [FAILPOINT.unclaimed]: kindOf('unisolate_host'),
   [FAILPOINT.vendorAccepted]: kindOf('scan_host'),
   [FAILPOINT.renewing]: kindOf('reset_password'),
 };

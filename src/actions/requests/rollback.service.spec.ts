@@ -1,5 +1,5 @@
 import type { Action } from '../action.js';
-import { inverseParameters, rollbackObstacle } from './rollback-rules.js';
+import { inverseParameters, rollbackObstacle } from './rollback.service.js';
 
 const action = (more: Partial<Action>): Action => ({
   id: 'x',

@@ -12,7 +12,7 @@ const floors = [
   ['platform/concurrency'],
   ['platform/secrets', 'platform/validation'],
   ['platform/paging'],
-  ['platform/http', 'platform/jobs'],
+  ['platform/counting', 'platform/http', 'platform/jobs'],
   ['platform/idempotency', 'platform/limits', 'platform/logging', 'platform/openapi'],
   ['platform/docs', 'platform/metrics'],
   ['audit'],

@@ -1,5 +1,7 @@
-import { ActionCountDeltaEntity } from './actions/listing/action-count-delta.entity.js';
-import { ActionCountEntity } from './actions/listing/action-count.entity.js';
+import {
+  ActionCountDeltaEntity,
+  ActionCountEntity,
+} from './actions/listing/action-count.entity.js';
 import { ActionEntity } from './actions/records/action.entity.js';
 import { ApiKeyEntity } from './auth/keys/api-key.entity.js';
 import { AuditAttestationEntity } from './audit/verification/audit-attestation.entity.js';
@@ -9,9 +11,11 @@ import { AuditSealEntity } from './audit/chain/audit-seal.entity.js';
 import { ConnectorEntity } from './connectors/connector.entity.js';
 import { DomainEventEntity } from './platform/jobs/events/domain-event.entity.js';
 import { IdempotencyKeyEntity } from './platform/idempotency/idempotency-key.entity.js';
-import { IncidentCountEntity } from './incidents/counting/incident-count.entity.js';
+import {
+  IncidentCountEntity,
+  IncidentSegmentEntity,
+} from './incidents/counting/incident-count.entity.js';
 import { IncidentEntity } from './incidents/records/incident.entity.js';
-import { IncidentSegmentEntity } from './incidents/counting/incident-segment.entity.js';
 import { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.entity.js';
 import { KillSwitchEntity } from './kill-switch/kill-switch.entity.js';
 import { KnownNetworkEntity } from './auth/sessions/known-network.entity.js';

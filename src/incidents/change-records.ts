@@ -4,7 +4,7 @@ import { type IncidentChange, isNoLongerCritical } from './incident-changes.js';
 import type { Incident, NewIncident } from './incident.js';
 import type { NewTimelineEntry, TimelineSubject } from './timeline/timeline-entry.js';
 
-/** The events of this module, by their names. */
+/** The names of this module's events; its audit records have the same names. */
 export const INCIDENT_EVENTS = {
   created: 'incident.created',
   updated: 'incident.updated',
@@ -13,7 +13,7 @@ export const INCIDENT_EVENTS = {
   deleted: 'incident.deleted',
 } as const;
 
-/** How the audit trail calls it that an incident is no longer critical. */
+/** The audit record of a change by which an incident stopped being critical. */
 const SEVERITY_LOWERED = 'incident.severity_lowered' as const;
 
 export interface IncidentEventPayload {
@@ -34,7 +34,7 @@ export function incidentEvent(
   };
 }
 
-/** What a change is called: the most telling of what it did comes last. */
+/** One event for each thing that the change did, the most specific one last. */
 export function eventsOfChange(
   before: Incident,
   after: Incident,
@@ -42,8 +42,8 @@ export function eventsOfChange(
   const { updated, triaged, resolved } = INCIDENT_EVENTS;
   return [
     updated,
-    ...(after.triagedAt !== before.triagedAt ? [triaged] : []),
-    ...(after.status === 'resolved' && before.status !== 'resolved' ? [resolved] : []),
+    ...(wasTriaged(before, after) ? [triaged] : []),
+    ...(wasResolved(before, after) ? [resolved] : []),
   ].map((type) => incidentEvent(type, after.id, after));
 }
 
@@ -54,16 +54,16 @@ export function timelineOfChange(
   subject?: TimelineSubject,
 ): NewTimelineEntry[] {
   const about = { incidentId: after.id, actor, subject };
-  const triaged = after.triagedAt !== before.triagedAt;
-  const resolved = after.status === 'resolved' && before.status !== 'resolved';
+  const triaged = wasTriaged(before, after);
+  const resolved = wasResolved(before, after);
   const lowered = isNoLongerCritical(before, after);
-  // What an entry of its own tells is not told again.
-  const told = resolved || (triaged && after.status === 'triaged');
+  // The entry `updated` says nothing that another entry says.
+  const statusIsSaid = resolved || (triaged && after.status === 'triaged');
   const differences = differencesOf(before, {
     ...after,
-    ...(told && { status: before.status }),
-    ...(resolved && { resolution: before.resolution }),
-    ...(lowered && { severity: before.severity }),
+    status: statusIsSaid ? before.status : after.status,
+    resolution: resolved ? before.resolution : after.resolution,
+    severity: lowered ? before.severity : after.severity,
   });
   return [
     ...(triaged ? [{ ...about, event: 'triaged', summary: verdictInWords(after) }] : []),
@@ -77,6 +77,14 @@ export function timelineOfChange(
   ];
 }
 
+function wasTriaged(before: Incident, after: Incident): boolean {
+  return after.triagedAt !== before.triagedAt;
+}
+
+function wasResolved(before: Incident, after: Incident): boolean {
+  return after.status === 'resolved' && before.status !== 'resolved';
+}
+
 function loweredInWords(before: Incident, after: Incident): string {
   return `Lowered the severity from ${before.severity} to ${after.severity}.`;
 }
@@ -87,17 +95,13 @@ function verdictInWords({ verdict }: Incident): string {
   return `Triaged as ${classification}${category ? ` (${category})` : ''}.`;
 }
 
-type Compared = Pick<Incident, 'severity' | 'status' | 'incidentType' | 'recommendedActions'> & {
-  readonly resolution?: string | undefined;
-};
-
-function differencesOf(before: Compared, after: Compared): string[] {
-  const moved = (name: string, from: string, to: string) =>
+function differencesOf(before: Incident, after: Incident): string[] {
+  const changed = (name: string, from: string, to: string) =>
     from === to ? [] : [`${name} from ${from} to ${to}`];
   return [
-    ...moved('severity', before.severity, after.severity),
-    ...moved('status', before.status, after.status),
-    ...moved('type', before.incidentType, after.incidentType),
+    ...changed('severity', before.severity, after.severity),
+    ...changed('status', before.status, after.status),
+    ...changed('type', before.incidentType, after.incidentType),
     ...(before.resolution === after.resolution ? [] : ['the resolution']),
     ...(String(before.recommendedActions) === String(after.recommendedActions)
       ? []
@@ -113,25 +117,27 @@ export function auditOfChange(
 ): AuditEntry[] {
   const about = { actor, subject: { type: 'incident', id: after.id } };
   const updated = { ...about, action: INCIDENT_EVENTS.updated };
-  const details = { ...auditDetails(before, after, wanted) };
   const severity = { from: before.severity, to: after.severity };
   return [
-    { ...updated, details },
+    { ...updated, details: auditDetails(before, after, wanted) },
     ...(isNoLongerCritical(before, after)
       ? [{ ...about, action: SEVERITY_LOWERED, details: { severity } }]
       : []),
   ];
 }
 
-/** What was asked for, by the names that the API has for it. */
-function auditDetails(before: Incident, after: Incident, wanted: IncidentChange): object {
+/** What was asked for, by the names that the API has for it. JSON leaves out what is undefined. */
+function auditDetails(
+  before: Incident,
+  after: Incident,
+  wanted: IncidentChange,
+): Record<string, unknown> {
+  const moved = <T>(from: T, to: T) => ({ from, to });
   return {
     version: after.version,
-    severity: wanted.severity && { from: before.severity, to: after.severity },
-    ...(after.status !== before.status && { status: { from: before.status, to: after.status } }),
-    ...(wanted.incidentType && {
-      incident_type: { from: before.incidentType, to: after.incidentType },
-    }),
+    severity: wanted.severity && moved(before.severity, after.severity),
+    status: after.status === before.status ? undefined : moved(before.status, after.status),
+    incident_type: wanted.incidentType && moved(before.incidentType, after.incidentType),
     verdict: wanted.verdict && after.verdict,
     recommended_actions: wanted.recommendedActions,
     resolution: wanted.resolution,

@@ -1,4 +1,4 @@
-import { changed } from './incident-changes.js';
+import { applyChange } from './incident-changes.js';
 import { eventsOfChange, timelineOfChange } from './change-records.js';
 import type { Incident } from './incident.js';
 
@@ -20,9 +20,9 @@ const at = new Date(2000);
 const person = { by: 'alice', at, byPerson: true };
 const run = { by: 'system', at, byPerson: false };
 
-describe('changed', () => {
-  it('should keep what is left out, and count the version', () => {
-    expect(changed(before, { severity: 'high' }, person)).toEqual({
+describe('applyChange', () => {
+  it('keeps what is left out, and counts the version up', () => {
+    expect(applyChange(before, { severity: 'high' }, person)).toEqual({
       ...before,
       severity: 'high',
       version: 2,
@@ -30,66 +30,70 @@ describe('changed', () => {
     });
   });
 
-  it('should triage an open incident when a verdict is given, and leave another status alone', () => {
+  it('triages an open incident when a verdict is given, and leaves any other status as it is', () => {
     const verdict = { classification: 'malicious' } as const;
-    expect(changed(before, { verdict }, person)).toMatchObject({
+    expect(applyChange(before, { verdict }, person)).toMatchObject({
       status: 'triaged',
       triagedAt: at,
       verdict: { ...verdict, decided_by: 'alice' },
       verdictByPerson: true,
     });
-    expect(changed({ ...before, status: 'resolved' }, { verdict }, run)).toMatchObject({
+    expect(applyChange({ ...before, status: 'resolved' }, { verdict }, run)).toMatchObject({
       status: 'resolved',
       verdict: { decided_by: 'system' },
       verdictByPerson: false,
     });
-    expect(changed(before, { verdict, status: 'open' }, person).status).toBe('open');
+    expect(applyChange(before, { verdict, status: 'open' }, person).status).toBe('open');
   });
 
-  it('should make a verdict the own of whoever confirms it by the status', () => {
-    const triaged = changed(before, { verdict: { classification: 'benign', model: 'rules' } }, run);
-    expect(changed(triaged, { status: 'triaged' }, person)).toMatchObject({
+  it('makes whoever confirms a verdict by the status the one who decided it', () => {
+    const triaged = applyChange(
+      before,
+      { verdict: { classification: 'benign', model: 'rules' } },
+      run,
+    );
+    expect(applyChange(triaged, { status: 'triaged' }, person)).toMatchObject({
       verdict: { classification: 'benign', model: 'rules', decided_by: 'alice' },
       verdictByPerson: true,
     });
-    expect(changed(before, { status: 'triaged' }, person)).not.toHaveProperty('verdict');
+    expect(applyChange(before, { status: 'triaged' }, person).verdict).toBeUndefined();
   });
 
-  it('should never set the time of a change back', () => {
+  it('never sets the time of the last change back', () => {
     const later = { ...before, updatedAt: new Date(9000) };
-    expect(changed(later, { severity: 'low' }, person).updatedAt).toEqual(new Date(9000));
+    expect(applyChange(later, { severity: 'low' }, person).updatedAt).toEqual(new Date(9000));
   });
 });
 
-describe('what a change is called', () => {
-  const told = (from: Incident, to: Incident) => ({
+describe('the events and timeline entries of a change', () => {
+  const recordsOf = (from: Incident, to: Incident) => ({
     events: eventsOfChange(from, to).map(({ type }) => type),
     timeline: timelineOfChange(from, to, 'alice').map(({ event }) => event),
   });
 
-  it('should tell triage and resolution by their names, and each thing once', () => {
+  it('has an event and an entry for triage and for resolution, and says each thing once', () => {
     const verdict = { classification: 'malicious' } as const;
-    const triaged = changed(before, { verdict }, person);
-    expect(told(before, triaged)).toEqual({
+    const triaged = applyChange(before, { verdict }, person);
+    expect(recordsOf(before, triaged)).toEqual({
       events: ['incident.updated', 'incident.triaged'],
       timeline: ['triaged'],
     });
-    const resolved = changed(triaged, { status: 'resolved', resolution: 'Done.' }, person);
-    expect(told(triaged, resolved)).toEqual({
+    const resolved = applyChange(triaged, { status: 'resolved', resolution: 'Done.' }, person);
+    expect(recordsOf(triaged, resolved)).toEqual({
       events: ['incident.updated', 'incident.resolved'],
       timeline: ['resolved'],
     });
-    const both = changed(before, { verdict, status: 'resolved', severity: 'low' }, person);
-    expect(told(before, both)).toEqual({
+    const both = applyChange(before, { verdict, status: 'resolved', severity: 'low' }, person);
+    expect(recordsOf(before, both)).toEqual({
       events: ['incident.updated', 'incident.triaged', 'incident.resolved'],
       timeline: ['triaged', 'resolved', 'updated'],
     });
   });
 
-  it('should be nothing in the timeline when nothing differs', () => {
+  it('adds nothing to the timeline when nothing differs', () => {
     const same = { severity: 'medium', recommendedActions: [] } as const;
-    expect(told(before, changed(before, same, person)).timeline).toEqual([]);
+    expect(recordsOf(before, applyChange(before, same, person)).timeline).toEqual([]);
     const other = { recommendedActions: ['block_sender'] } as const;
-    expect(told(before, changed(before, other, person)).timeline).toEqual(['updated']);
+    expect(recordsOf(before, applyChange(before, other, person)).timeline).toEqual(['updated']);
   });
 });

@@ -1,6 +1,6 @@
 import type { Incident, IncidentStatus, Severity, Verdict } from './incident.js';
 
-/** What may be changed about an incident; what is left out stays. */
+/** What is to change about an incident; a field that is left out stays as it is. */
 export interface IncidentChange {
   readonly severity?: Severity;
   readonly status?: IncidentStatus;
@@ -10,44 +10,45 @@ export interface IncidentChange {
   readonly recommendedActions?: readonly string[];
 }
 
-/** A verdict as its author states it; who decided is not the author's to say. */
+/** A verdict as it is given. Who decided is not part of it: that is whoever gives it. */
 export type GivenVerdict = Omit<Verdict, 'decided_by'>;
 
-export interface Change {
+export interface ChangeOrigin {
+  /** The name of the principal. */
   readonly by: string;
   readonly at: Date;
-  /** A person triages by giving a verdict or by setting the status; an automatic run gives a verdict. */
+  /** A person triages by giving a verdict or by setting the status; an automatic run triages by giving a verdict. */
   readonly byPerson: boolean;
 }
 
-/** The incident after the change. Any status may follow any other. */
-export function changed(before: Incident, wanted: IncidentChange, change: Change): Incident {
-  const { verdict, ...rest } = definedOnly(wanted);
-  const triaged = verdict !== undefined || wanted.status === 'triaged';
+/** The incident as it is after the change. Any status may follow any other. */
+export function applyChange(
+  before: Incident,
+  wanted: IncidentChange,
+  { by, at, byPerson }: ChangeOrigin,
+): Incident {
+  const triaged = wanted.verdict !== undefined || wanted.status === 'triaged';
+  // Who confirms the verdict there was, by setting the status, has decided it.
+  const decided = triaged ? (wanted.verdict ?? before.verdict) : undefined;
   return {
     ...before,
-    ...rest,
+    severity: wanted.severity ?? before.severity,
+    incidentType: wanted.incidentType ?? before.incidentType,
+    recommendedActions: wanted.recommendedActions ?? before.recommendedActions,
+    resolution: wanted.resolution ?? before.resolution,
     status: wanted.status ?? (triaged && before.status === 'open' ? 'triaged' : before.status),
-    ...(triaged && triage(before, verdict, change)),
+    triagedAt: triaged ? at : before.triagedAt,
+    verdict: decided ? { ...decided, decided_by: by } : before.verdict,
+    verdictByPerson: decided ? byPerson : before.verdictByPerson,
     version: before.version + 1,
-    updatedAt: later(before.updatedAt, change.at),
+    updatedAt: later(before.updatedAt, at),
   };
 }
 
-/** Who confirms a verdict by setting the status takes it as their own. */
-function triage(
-  before: Incident,
-  given: GivenVerdict | undefined,
-  { by, at, byPerson }: Change,
-): Partial<Incident> {
-  const verdict = given ?? before.verdict;
-  return {
-    triagedAt: at,
-    ...(verdict && { verdict: { ...verdict, decided_by: by }, verdictByPerson: byPerson }),
-  };
-}
-
-/** The actions of a critical incident may need a higher level, so that lowering it is told by its own name. */
+/**
+ * Actions of a critical incident may need a higher approval level. So the audit trail and the timeline name a change by
+ * which an incident stops being critical.
+ */
 export function isNoLongerCritical(
   before: Pick<Incident, 'severity'>,
   after: Pick<IncidentChange, 'severity'>,
@@ -56,11 +57,7 @@ export function isNoLongerCritical(
   return before.severity === 'critical' && severity !== 'critical';
 }
 
-/** Clocks of replicas differ; the time of a change never goes back. */
+/** The clocks of replicas differ; the time of the last change never goes back. */
 function later(one: Date, other: Date): Date {
   return one > other ? one : other;
-}
-
-function definedOnly<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

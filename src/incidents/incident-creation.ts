@@ -11,39 +11,49 @@ import { Batcher } from '../platform/concurrency/batcher.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import { INCIDENT_EVENTS, incidentEvent } from './change-records.js';
-import { incidentNumber } from './incident-number.js';
-import { IncidentInsertRepository, type InsertedIncident, type Insertion, type Numbers } from './records/incident-insert.repository.js';
-import { type CreatedIncident, KNOWN_INCIDENT_TYPES, type NewIncident } from './incident.js';
+import {
+  IncidentInsertRepository,
+  type InsertedIncident,
+  type Insertion,
+  type Numbers,
+} from './records/incident-insert.repository.js';
+import {
+  type CreatedIncident,
+  incidentNumber,
+  KNOWN_INCIDENT_TYPES,
+  type NewIncident,
+} from './incident.js';
 
-interface Wanted {
+interface Creation {
   readonly caller: Principal;
   readonly incident: NewIncident;
 }
 
-/** The hot path: creations that arrive together share one statement, which is a transaction of its own. */
+/** The hot path: creations that arrive together go out as one statement, which is a transaction of its own. */
 @Injectable()
 export class IncidentCreation {
-  private readonly batches = new Batcher<Wanted, CreatedIncident>((rows) =>
+  private readonly batches = new Batcher<Creation, CreatedIncident>((rows) =>
     this.createTogether(rows),
   );
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly writes: IncidentInsertRepository,
+    private readonly incidents: IncidentInsertRepository,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
     @InjectMetric('incidents_total') private readonly created: Counter<'type' | 'severity'>,
     private readonly clock: Clock,
   ) {}
 
-  /** A transaction of its own when something else takes part in it, such as the answer kept for an Idempotency-Key. */
+  /** Where an Idempotency-Key takes part, the creation is not batched: it has a transaction of its own. */
   async create(
     caller: Principal,
     incident: NewIncident,
     idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
-    if (!idempotency.begin && !idempotency.finish)
+    if (!idempotency.begin && !idempotency.finish) {
       return await this.batches.submit({ caller, incident });
+    }
     return await this.createAlone(caller, incident, idempotency);
   }
 
@@ -56,24 +66,27 @@ export class IncidentCreation {
     const insertion = this.insertionOf(
       incidents.map((incident) => this.rowOf(incident, createdBy)),
     );
-    const numbers = await this.writes.insertAll(tx, insertion);
-    this.transactions.onCommit(tx, () => this.told(insertion));
+    const numbers = await this.incidents.insertAll(tx, insertion);
+    this.transactions.onCommit(tx, () => this.afterCommit(insertion));
     return createdOf(insertion.rows, numbers);
   }
 
-  /** One statement. When the credential of anyone in the batch ended meanwhile, each row is tried by itself. */
-  private async createTogether(rows: readonly Wanted[]): Promise<CreatedIncident[]> {
-    const callers = rows.map(({ caller }) => caller);
+  /**
+   * Inserts nothing when the credential of one of the callers is no longer valid. The batcher then tries each creation
+   * by itself, and the one that may not is refused by its transaction.
+   */
+  private async createTogether(creations: readonly Creation[]): Promise<CreatedIncident[]> {
+    const callers = creations.map(({ caller }) => caller);
     const insertion = this.insertionOf(
-      rows.map(({ caller, incident }) => this.rowOf(incident, caller.name)),
+      creations.map(({ caller, incident }) => this.rowOf(incident, caller.name)),
     );
-    const numbers = await this.writes.insertAllFor(callers, insertion);
-    const [first, ...others] = rows;
+    const numbers = await this.incidents.insertAllFor(callers, insertion);
+    const [first, ...others] = creations;
     if (numbers.size > 0) {
-      this.told(insertion);
+      this.afterCommit(insertion);
       return createdOf(insertion.rows, numbers);
     }
-    if (!first || others.length > 0) throw new Error('Not every caller of the batch may write.');
+    if (!first || others.length > 0) throw new Error('Not every caller of the batch may create.');
     return [await this.createAlone(first.caller, first.incident)];
   }
 
@@ -104,8 +117,7 @@ export class IncidentCreation {
     };
   }
 
-  /** After the commit. */
-  private told({ rows, audit }: Insertion): void {
+  private afterCommit({ rows, audit }: Insertion): void {
     this.audit.count(audit);
     this.events.wake();
     for (const row of rows) this.count(row);

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../platform/database/transactions.js';
 
-/** What a module above does when an incident is deleted, in the same transaction: reject its waiting actions, say. */
+/** What another module does when an incident is deleted, in the same transaction, such as rejecting its waiting actions. */
 export type OnIncidentDeleted = (tx: Tx, incidentId: string) => Promise<void>;
 
-/** Modules register in `onModuleInit`, so that incidents need not know who depends on them. */
+/** Modules on floors above register in `onModuleInit`, because this module may not import them. */
 @Injectable()
 export class IncidentDeletion {
   private readonly participants: OnIncidentDeleted[] = [];
@@ -13,7 +13,7 @@ export class IncidentDeletion {
     this.participants.push(participant);
   }
 
-  /** The incident is locked: what claims or decides on its actions locks it, too, and comes before or after. */
+  /** The incident is locked for update. Whoever claims or decides its actions locks it too, so that they wait or are first. */
   async run(tx: Tx, incidentId: string): Promise<void> {
     for (const participant of this.participants) await participant(tx, incidentId);
   }

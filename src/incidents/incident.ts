@@ -4,7 +4,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const INCIDENT_STATUSES = ['open', 'triaged', 'resolved'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
-/** An open set: any word of this shape may come. The known ones are documented and have a metric label of their own. */
+/** Any word of this shape may be a type. The known ones are documented, and each has a label of its own in the metrics. */
 export const INCIDENT_TYPE = /^[a-z][a-z0-9_]{0,63}$/;
 export const KNOWN_INCIDENT_TYPES = [
   'phishing',
@@ -29,12 +29,12 @@ export interface Indicator {
   readonly found_in?: string;
 }
 
-/** What a verdict rests on: `pointer` leads from the root of `source` to exactly this value. */
+/** A value on which a verdict rests: `pointer` leads to it from the root of `source`. */
 export interface Evidence {
   /** `raw_data`, or the id of a tool call. */
   readonly source: string;
   readonly pointer: string;
-  readonly value: unknown;
+  readonly value: string | number | boolean;
 }
 
 export interface Verdict {
@@ -53,7 +53,7 @@ export interface NewIncident {
   readonly incidentType: string;
   readonly severity: Severity;
   readonly source: string;
-  /** JSON of an object; kept and answered as it is, digit by digit. */
+  /** JSON of an object; stored and answered as it came, digit by digit. */
   readonly rawData: string;
 }
 
@@ -64,7 +64,7 @@ export interface CreatedIncident {
   readonly createdAt: Date;
 }
 
-/** What lists show, and what actions and notifications say about their incident. */
+/** What lists show of an incident, and what actions and notifications say about it. */
 export interface IncidentSummary {
   readonly id: string;
   readonly incidentNumber: string;
@@ -79,7 +79,7 @@ export interface IncidentSummary {
 export interface Incident extends IncidentSummary {
   readonly rawData: string;
   readonly verdict?: Verdict;
-  /** A person gave or confirmed the verdict: an automatic run leaves it alone. */
+  /** A person gave or confirmed the verdict, so that an automatic run does not replace it. */
   readonly verdictByPerson: boolean;
   readonly recommendedActions: readonly string[];
   readonly resolution?: string;
@@ -87,5 +87,12 @@ export interface Incident extends IncidentSummary {
   readonly version: number;
 }
 
-/** What whoever keeps an incident as it is has to know of it: it may be as large as its raw data. */
+/** What is read of an incident that is locked so that nobody changes it. Without its raw data, which may be large. */
 export type LockedIncident = Pick<Incident, 'id' | 'severity' | 'status'>;
+
+const LEAST_DIGITS = 4;
+
+/** `INC-<year of creation in UTC>-<sequence>`. The sequence goes on over the years, so that it alone is unique. */
+export function incidentNumber(sequence: string, createdAt: Date): string {
+  return `INC-${createdAt.getUTCFullYear()}-${sequence.padStart(LEAST_DIGITS, '0')}`;
+}

@@ -11,8 +11,8 @@ import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import {
-  type Change,
-  changed,
+  type ChangeOrigin,
+  applyChange,
   type IncidentChange,
   isNoLongerCritical,
 } from './incident-changes.js';
@@ -26,7 +26,6 @@ import {
   timelineOfChange,
 } from './change-records.js';
 import { IncidentRepository } from './records/incident.repository.js';
-import { IncidentInsertRepository } from './records/incident-insert.repository.js';
 import type {
   CreatedIncident,
   Incident,
@@ -35,8 +34,7 @@ import type {
   NewIncident,
 } from './incident.js';
 import type { IncidentListRequest } from './listing/incident-list.js';
-import { rawDataJson } from './raw-data-json.js';
-import { rawDataErrors } from './raw-data-rules.js';
+import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
 
@@ -49,8 +47,7 @@ export class IncidentsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly creation: IncidentCreation,
-    private readonly reads: IncidentRepository,
-    private readonly writes: IncidentInsertRepository,
+    private readonly incidents: IncidentRepository,
     private readonly timeline: IncidentTimeline,
     private readonly deletion: IncidentDeletion,
     private readonly audit: AuditLog,
@@ -71,11 +68,11 @@ export class IncidentsService {
   }
 
   async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {
-    return await this.reads.list(request);
+    return await this.incidents.list(request);
   }
 
   async get(id: string): Promise<Incident> {
-    return found(isUuid(id) ? await this.reads.findById(id) : undefined);
+    return found(isUuid(id) ? await this.incidents.findById(id) : undefined);
   }
 
   async timelineOf(id: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
@@ -91,9 +88,9 @@ export class IncidentsService {
   ): Promise<Incident> {
     requireId(id);
     return await this.transactions.run<Incident>(async (tx) => {
-      const before = found(await this.reads.lockForUpdate(tx, id));
+      const before = found(await this.incidents.lockForUpdate(tx, id));
       requireMatch(condition, before.version);
-      // It lowers what the incident's actions need, so it takes who may approve them.
+      // A lower severity lowers the approval level of the incident's actions: only who may approve them may do it.
       if (this.settings.approvalRaiseOnCritical && isNoLongerCritical(before, wanted)) {
         requireApprovalLevel(caller, 'senior');
       }
@@ -104,10 +101,10 @@ export class IncidentsService {
   async delete(caller: Principal, id: string, condition: IfMatchCondition): Promise<void> {
     requireId(id);
     await this.transactions.run(async (tx) => {
-      const incident = found(await this.reads.lockForUpdate(tx, id));
+      const incident = found(await this.incidents.lockForUpdate(tx, id));
       requireMatch(condition, incident.version);
       await this.deletion.run(tx, id);
-      await this.writes.hide(tx, id, this.clock.now());
+      await this.incidents.hide(tx, id, this.clock.now());
       await this.audit.record(tx, {
         actor: caller.name,
         action: INCIDENT_EVENTS.deleted,
@@ -118,28 +115,28 @@ export class IncidentsService {
     }, caller);
   }
 
-  /** Keeps the incident as it is until the transaction ends; undefined when there is none, or no more. */
+  /** Nobody changes the incident until the transaction ends. Undefined when there is none, or it was deleted. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    return isUuid(id) ? await this.reads.lockForShare(tx, id) : undefined;
+    return isUuid(id) ? await this.incidents.lockForShare(tx, id) : undefined;
   }
 
-  /** For a change to come in the same transaction. */
+  /** For `change` later in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    return isUuid(id) ? await this.reads.lockForUpdate(tx, id) : undefined;
+    return isUuid(id) ? await this.incidents.lockForUpdate(tx, id) : undefined;
   }
 
   /**
-   * Changes an incident that the caller has locked for update, with everything that belongs to a change: timeline,
-   * audit record and events. `about` is what brought it about, such as a triage run.
+   * Changes an incident that the caller has locked for update, with what belongs to a change: entries of the timeline,
+   * audit records and events. `about` is what caused the change, such as a triage run.
    */
   async change(
     tx: Tx,
     before: Incident,
     wanted: IncidentChange,
-    change: Omit<Change, 'at'> & { readonly about?: TimelineSubject },
+    change: Omit<ChangeOrigin, 'at'> & { readonly about?: TimelineSubject },
   ): Promise<Incident> {
-    const after = changed(before, wanted, { ...change, at: this.clock.now() });
-    await this.writes.update(tx, after);
+    const after = applyChange(before, wanted, { ...change, at: this.clock.now() });
+    await this.incidents.update(tx, after);
     await this.timeline.add(tx, ...timelineOfChange(before, after, change.by, change.about));
     await this.audit.recordAll(tx, auditOfChange(before, after, wanted, change.by));
     await this.events.record(tx, ...eventsOfChange(before, after));

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { FieldError } from '../platform/errors/app-error.js';
 import { isIso8601 } from '../platform/validation/iso-8601.js';
 
 export const MOST_RAW_DATA_BYTES = 256 * 1024;
 export const MOST_RAW_DATA_LEVELS = 32;
 
-/** What the raw data of a phishing incident carries; all of it is optional, and checked when it is there. */
+/** The keys that the raw data of a phishing incident may have. None is required; those that are there are checked. */
 export const PHISHING_KEYS = [
   'message_id',
   'sender',
@@ -15,13 +16,9 @@ export const PHISHING_KEYS = [
 
 type RawData = Readonly<Record<string, unknown>>;
 
-/** `serialised` is the JSON of `rawData` as it will be kept. */
-export function rawDataErrors(
-  incidentType: string,
-  rawData: RawData,
-  serialised: string,
-): FieldError[] {
-  if (isLonger(serialised)) return [TOO_LARGE];
+/** `json` is `rawData` as it will be stored: see rawDataJson. */
+export function rawDataErrors(incidentType: string, rawData: RawData, json: string): FieldError[] {
+  if (isTooLarge(json)) return [TOO_LARGE];
   return [
     ...(isDeeper(rawData, MOST_RAW_DATA_LEVELS) ? [TOO_DEEP] : []),
     ...(incidentType === 'phishing' ? phishingErrors(rawData) : []),
@@ -40,12 +37,9 @@ const TOO_DEEP: FieldError = {
   message: `raw_data must be at most ${MOST_RAW_DATA_LEVELS} levels deep.`,
 };
 
-/** A UTF-16 unit takes three bytes at most, so that most need no counting. */
-function isLonger(serialised: string): boolean {
-  return (
-    serialised.length * 3 > MOST_RAW_DATA_BYTES &&
-    Buffer.byteLength(serialised) > MOST_RAW_DATA_BYTES
-  );
+/** A UTF-16 unit takes three bytes at most, so the bytes of most raw data need not be counted. */
+function isTooLarge(json: string): boolean {
+  return json.length * 3 > MOST_RAW_DATA_BYTES && Buffer.byteLength(json) > MOST_RAW_DATA_BYTES;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
@@ -54,8 +48,8 @@ function isDeeper(value: unknown, levels: number): boolean {
   return itemsOf(value).some((item) => isDeeper(item, levels - 1));
 }
 
-/** As Object.values, which takes three times as long for an object of many keys. */
-export function itemsOf(value: object): readonly unknown[] {
+/** Does what Object.values does, which takes three times as long for an object of many keys. */
+function itemsOf(value: object): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return Object.keys(value).map((key) => (value as RawData)[key]);
 }
@@ -74,4 +68,25 @@ function phishingErrors(rawData: RawData): FieldError[] {
     }
     return [];
   });
+}
+
+/** A zero that stands by itself as a value in JSON text: only then can there be a negative zero. */
+const LONE_ZERO = /[:[,]0[,\]}]/;
+
+/** The JSON that is stored: what JSON.stringify writes, but with -0 as -0, which JSON.stringify writes as 0. */
+export function rawDataJson(rawData: object): string {
+  const json = JSON.stringify(rawData);
+  // It will be refused for its size, so its zeros do not matter.
+  if (json.length > MOST_RAW_DATA_BYTES) return json;
+  if (!LONE_ZERO.test(json) || !holdsNegativeZero(rawData)) return json;
+  // Node 20 has no JSON.rawJSON: a word that nobody can have sent marks the places.
+  const mark = randomUUID();
+  return JSON.stringify(rawData, (_, value: unknown) =>
+    Object.is(value, -0) ? mark : value,
+  ).replaceAll(`"${mark}"`, '-0');
+}
+
+function holdsNegativeZero(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0);
+  return itemsOf(value).some(holdsNegativeZero);
 }

@@ -107,7 +107,7 @@ describe('the list of incidents', () => {
   });
   afterAll(() => database?.close());
 
-  it('should be what a plain query gives, whatever is asked, folded or not', async () => {
+  it('answers what a plain query gives, whatever is asked, with folded and with fresh deltas', async () => {
     const fold = foldOf(dataSource);
     const client = await poolOf(dataSource).connect();
     try {
@@ -136,7 +136,7 @@ describe('the list of incidents', () => {
     expect(segments!.largest).toBeLessThanOrEqual(512);
   });
 
-  it('should be right in every snapshot while others write and fold', async () => {
+  it('answers what its snapshot holds while others write and fold', async () => {
     const fold = foldOf(dataSource);
     const ids = made.map(({ id }) => id);
     let writing = true;
@@ -169,7 +169,7 @@ describe('the list of incidents', () => {
     expect(await fold.differences()).toEqual([]);
   });
 
-  it('should notice wrong counts and count anew', async () => {
+  it('finds wrong counts, and counts anew when asked to', async () => {
     const fold = foldOf(dataSource);
     await fold.foldPending();
     await dataSource.query(
@@ -183,7 +183,7 @@ describe('the list of incidents', () => {
     expect(await fold.differences()).toEqual([]);
   });
 
-  it('should count anew by itself in another cluster, whose transactions have lower numbers', async () => {
+  it('counts anew by itself when restored into a cluster whose transactions have lower numbers', async () => {
     const fold = foldOf(dataSource);
     await dataSource.query(`update incident_count_state set folded = '100000000:200000000:'`);
     await insertIncidents(dataSource, 5);

@@ -52,7 +52,7 @@ describe('GET /api/incidents', () => {
     return data.map(({ id }: Item) => made.findIndex((one) => one.id === id));
   };
 
-  it('should show the fields of a list item, newest first', async () => {
+  it('shows the fields of a list item, newest first', async () => {
     const { data, meta } = await list('');
     expect(meta).toEqual({ page: 1, per_page: 20, total: 6 });
     expect(data.map(({ id }: Item) => id)).toEqual(made.map(({ id }) => id).reverse());
@@ -97,11 +97,11 @@ describe('GET /api/incidents', () => {
     ['?sort=triaged_at', [4, 2, 0, 1, 3, 5]],
     ['?sort=-triaged_at', [2, 4, 5, 3, 1, 0]],
     ['?sort=-severity&type=phishing', [4, 2, 0]],
-  ])('should answer %s', async (query, expected) => {
+  ])('answers the incidents that match %s, in their order', async (query, expected) => {
     expect(await places(query)).toEqual(expected);
   });
 
-  it('should take an answered time as a bound and leave its own incident out', async () => {
+  it('takes the time of an incident as a bound, and leaves that incident out', async () => {
     const third = made[2]!['created_at']!;
     expect(await places(`?created_after=${third}`)).toEqual([5, 4, 3]);
     expect(await places(`?created_before=${third}`)).toEqual([1, 0]);
@@ -117,7 +117,7 @@ describe('GET /api/incidents', () => {
     expect(await places('?created_after=9999-12-31T23:59:59.999Z')).toEqual([]);
   });
 
-  it('should page without gap or overlap, and answer a page past the end with nothing', async () => {
+  it('pages without gap or overlap, and answers an empty page past the end', async () => {
     for (const sort of ['-created_at', 'severity', '-status', 'source', 'triaged_at']) {
       const seen: string[] = [];
       for (let page = 1; page <= 3; page += 1) {
@@ -174,13 +174,13 @@ describe('GET /api/incidents', () => {
     ['created_before=1767225600', 'created_before'],
     ['colour=red', 'colour'],
     ['constructor=1', 'constructor'],
-  ])('should refuse %s with 422', async (query, field) => {
+  ])('refuses the query %s with 422, and names %s', async (query, field) => {
     const answer = await viewer.request('GET', `/api/incidents?${query}`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
 
-  it('should say so when there are too many words', async () => {
+  it('names the limit when there are too many words', async () => {
     const types = Array.from({ length: 21 }, (_, i) => `type_${i}`);
     const answer = await viewer.request('GET', `/api/incidents?type=${types.join(',')}`);
     expect([answer.status, answer.body.error.message]).toEqual([
@@ -189,7 +189,7 @@ describe('GET /api/incidents', () => {
     ]);
   });
 
-  it('should tell the total of a moment in which the table has it, folded or not', async () => {
+  it('answers the exact total after each creation, with folded and with fresh deltas', async () => {
     const total = async () => (await list('?per_page=1')).meta.total as number;
     const before = await total();
     for (let round = 1; round <= 20; round += 1) {

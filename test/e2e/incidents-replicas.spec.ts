@@ -40,7 +40,7 @@ describe('incidents on several replicas', () => {
   };
   const differences = () => app.nest.get(IncidentCounts).differences();
 
-  it('should give 200 simultaneous creations 200 numbers, and count each of them once', async () => {
+  it('gives 200 simultaneous creations 200 numbers, and counts each of them once', async () => {
     const before = await total();
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -57,7 +57,7 @@ describe('incidents on several replicas', () => {
     expect(await differences()).toEqual([]);
   });
 
-  it('should fail the creations of a revoked key alone, whatever shares their batch', async () => {
+  it('refuses the creations of a revoked key alone, whatever shares their batch', async () => {
     const doomed = await makeKey(app, 'analyst');
     expect((await create(doomed.client)).status).toBe(201);
     await app.nest
@@ -73,7 +73,7 @@ describe('incidents on several replicas', () => {
     expect(await stored()).toBe(before + 20);
   });
 
-  it('should show each row once in a walk while others write', async () => {
+  it('shows each incident once to who reads page after page while others write', async () => {
     for (let round = 0; round < 10; round += 1) {
       await Promise.all(Array.from({ length: 40 }, () => create(client)));
     }
@@ -103,7 +103,7 @@ describe('incidents on several replicas', () => {
     expect(existing.map(({ id }) => times.get(id))).toEqual(existing.map(() => 1));
   });
 
-  it('should count right and lose nothing when a replica is killed in the middle', async () => {
+  it('counts right and loses nothing when a replica is killed in the middle', async () => {
     const victim = await ServiceProcess.start({
       settings: { DATABASE_URL: app.database.url, LOG_LEVEL: 'info' },
     });

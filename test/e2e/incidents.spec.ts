@@ -40,7 +40,7 @@ describe('incidents', () => {
     analyst.request('PUT', `/api/incidents/${id}`, { body, headers });
 
   describe('create', () => {
-    it('should answer 201 with id, number, status and creation time, and nothing else', async () => {
+    it('answers 201 with id, number, status and creation time, and nothing else', async () => {
       const before = Date.now();
       const answer = await analyst.request('POST', '/api/incidents', { body: MINIMAL });
       expect(answer.status).toBe(201);
@@ -58,7 +58,7 @@ describe('incidents', () => {
       expect(parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.parse(created_at));
     });
 
-    it('should give the documented defaults, and leave out what is absent', async () => {
+    it('gives the documented defaults, and leaves out what is absent', async () => {
       const { id, created_at, incident_number } = await create();
       expect(await read(id)).toEqual({
         id,
@@ -102,7 +102,7 @@ describe('incidents', () => {
         '{"incident_type":"spam","source":"x","constructor":1}',
         ['constructor'],
       ],
-    ])('should refuse %s with 422', async (_, body, fields) => {
+    ])('refuses a body with %s with 422, and names the fields', async (_, body, fields) => {
       const headers = { 'content-type': 'application/json' };
       const answer = await analyst.request('POST', '/api/incidents', { body, headers });
       expect(answer.status).toBe(422);
@@ -110,14 +110,14 @@ describe('incidents', () => {
       expect([...new Set(wrong(answer).map(({ field }) => field))].sort()).toEqual(fields);
     });
 
-    it('should say what is wrong in the words of the contract', async () => {
+    it('names what is wrong in the words of the contract', async () => {
       const body = { ...MINIMAL, severity: 'urgent' };
       const { error } = (await analyst.request('POST', '/api/incidents', { body })).body;
       const example = readContract().components.examples?.['validation_error']?.value;
       expect(example).toEqual({ error: { ...error, request_id: expect.any(String) } });
     });
 
-    it('should say once of each missing field that it is required', async () => {
+    it('says once of each missing field that it is required', async () => {
       const answer = await analyst.request('POST', '/api/incidents', { body: {} });
       expect(answer.body.error.details.errors).toEqual([
         { field: 'incident_type', code: 'required', message: 'incident_type is required.' },
@@ -125,12 +125,12 @@ describe('incidents', () => {
       ]);
     });
 
-    it('should take any type of the documented shape', async () => {
+    it('takes any type of the documented shape', async () => {
       const { id } = await create({ incident_type: 'z'.repeat(64) });
       expect((await read(id)).incident_type).toBe('z'.repeat(64));
     });
 
-    it('should check the phishing keys when they are there, for phishing alone', async () => {
+    it('checks the phishing keys that are there, for the type phishing alone', async () => {
       const raw_data = {
         message_id: 1,
         sender: null,
@@ -151,7 +151,7 @@ describe('incidents', () => {
       expect((await read(id)).raw_data).toEqual(raw_data);
     });
 
-    it('should keep raw_data as it was sent, its numbers digit by digit', async () => {
+    it('keeps raw_data as it was sent, its numbers digit by digit', async () => {
       const raw = `{"n":9007199254740991,"zero":0,"negative":-0,"f":0.1,"e":1e3,"constructor":[],"toString":null,"":"","\u2028":"é😀"}`;
       const body = `{"incident_type":"other","source":"x","raw_data":${raw}}`;
       const headers = { 'content-type': 'application/json' };
@@ -168,14 +168,14 @@ describe('incidents', () => {
       ['a NUL', '{"s":"a\\u0000b"}'],
       ['a NUL in a key', '{"a\\u0000b":1}'],
       ['half a surrogate pair', '{"s":"\\ud800"}'],
-    ])('should refuse raw_data with %s', async (_, raw) => {
+    ])('refuses raw_data with %s with 422', async (_, raw) => {
       const body = `{"incident_type":"other","source":"x","raw_data":${raw}}`;
       const headers = { 'content-type': 'application/json' };
       const answer = await analyst.request('POST', '/api/incidents', { body, headers });
       expect(answer.status).toBe(422);
     });
 
-    it('should keep keys that reach a prototype, which only a text can do harmlessly', async () => {
+    it('keeps keys such as __proto__ as data, which do no harm in a text', async () => {
       const raw = '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"a":-0}}}';
       const body = `{"incident_type":"phishing","source":"waf","raw_data":${raw}}`;
       const headers = { 'content-type': 'application/json' };
@@ -189,7 +189,7 @@ describe('incidents', () => {
       expect(wrong(refused)).toEqual([{ field: '__proto__', code: 'forbidden_key' }]);
     });
 
-    it('should take 256 KiB of raw_data and 32 levels, and no more', async () => {
+    it('takes 256 KiB of raw_data and 32 levels, and no more', async () => {
       const deep = (levels: number): object => (levels === 1 ? {} : { a: deep(levels - 1) });
       const wide = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
       await create({ raw_data: deep(32) });
@@ -213,14 +213,14 @@ describe('incidents', () => {
       ).toBeGreaterThanOrEqual(400);
     });
 
-    it('should give numbers that rise one by one within a quiet moment', async () => {
+    it('gives numbers that rise one by one while nobody else creates', async () => {
       const numbers = [];
       for (let i = 0; i < 3; i += 1) numbers.push((await create())['incident_number']!);
       const sequence = numbers.map((number) => Number(number.split('-')[2]));
       expect(sequence).toEqual([sequence[0], sequence[0]! + 1, sequence[0]! + 2]);
     });
 
-    it('should have one effect for an Idempotency-Key', async () => {
+    it('has one effect for an Idempotency-Key', async () => {
       const headers = { 'idempotency-key': newId() };
       const total = async () => (await viewer.request('GET', '/api/incidents')).body.meta.total;
       const before = await total();
@@ -232,7 +232,7 @@ describe('incidents', () => {
       expect(await total()).toBe(before + 1);
     });
 
-    it('should count in incidents_total, under other what is not a documented type', async () => {
+    it('counts it in incidents_total, under `other` when its type is not a documented one', async () => {
       const counted = async (type: string) => {
         const { text } = await app.request('GET', '/metrics');
         const line = text
@@ -248,7 +248,7 @@ describe('incidents', () => {
   });
 
   describe('read', () => {
-    it('should have the properties in the order of the contract', async () => {
+    it('answers the properties in the order of the contract', async () => {
       const { id } = await create({ raw_data: { a: 1 } });
       const verdict = { classification: 'benign' };
       await put(id, { verdict, status: 'resolved', resolution: 'Nothing.' });
@@ -269,7 +269,7 @@ describe('incidents', () => {
       ]);
     });
 
-    it('should carry a strong ETag that changes with the incident', async () => {
+    it('sends a strong ETag that changes with the incident', async () => {
       const { id } = await create();
       const first = await viewer.request('GET', `/api/incidents/${id}`);
       expect(first.headers['etag']).toBe('"1"');
@@ -279,7 +279,7 @@ describe('incidents', () => {
     });
 
     it.each([newId(), 'nonsense', '1', "'; drop table incidents; --", '%00'])(
-      'should answer 404 for the id %s',
+      'answers 404 for the unknown id %s',
       async (id) => {
         for (const path of [`/api/incidents/${id}`, `/api/incidents/${id}/timeline`]) {
           const answer = await viewer.request('GET', encodeURI(path).replace('%2500', '%00'));
@@ -290,7 +290,7 @@ describe('incidents', () => {
   });
 
   describe('update', () => {
-    it('should change what is given, keep the rest and answer the whole incident', async () => {
+    it('changes what is given, keeps the rest and answers the whole incident', async () => {
       const { id } = await create({ severity: 'low', raw_data: { a: 1 } });
       const before = await read(id);
       const answer = await put(id, { status: 'resolved', resolution: 'Blocked.' });
@@ -307,7 +307,7 @@ describe('incidents', () => {
       expect(await read(id)).toEqual(answer.body.data);
     });
 
-    it('should let any status follow any other', async () => {
+    it('lets any status follow any other', async () => {
       const { id } = await create();
       for (const status of [
         'resolved',
@@ -323,7 +323,7 @@ describe('incidents', () => {
       }
     });
 
-    it('should triage by hand when a verdict is given', async () => {
+    it('triages by hand when a verdict is given', async () => {
       const { id } = await create();
       const verdict = {
         classification: 'malicious',
@@ -344,7 +344,7 @@ describe('incidents', () => {
       expect(await read(id)).toEqual(data);
     });
 
-    it('should triage by hand when the status is set, and keep a resolved incident resolved', async () => {
+    it('triages by hand when the status is set, and keeps a resolved incident resolved', async () => {
       const { id } = await create();
       const triaged = (await put(id, { status: 'triaged' })).body.data;
       expect(triaged.triaged_at).toBeDefined();
@@ -393,7 +393,7 @@ describe('incidents', () => {
       ],
       ['an unknown action', { recommended_actions: ['launch_rocket'] }, 'recommended_actions'],
       ['one action that is no list', { recommended_actions: 'block_ip' }, 'recommended_actions'],
-    ])('should refuse %s with 422', async (_, body, field) => {
+    ])('refuses a body with %s with 422, and names the field', async (_, body, field) => {
       const { id } = await create();
       const answer = await put(id, body);
       expect(answer.status).toBe(422);
@@ -401,7 +401,7 @@ describe('incidents', () => {
       expect((await read(id)).updated_at).toBe((await read(id)).created_at);
     });
 
-    it('should honour If-Match', async () => {
+    it('honours If-Match', async () => {
       const { id } = await create();
       expect((await put(id, { severity: 'low' }, { 'if-match': '"1"' })).status).toBe(200);
       const stale = await put(id, { severity: 'high' }, { 'if-match': '"1"' });
@@ -414,7 +414,7 @@ describe('incidents', () => {
       expect((await put(newId(), {}, { 'if-match': '"1"' })).status).toBe(422);
     });
 
-    it('should let one of two updates of the same version win', async () => {
+    it('lets one of two updates of the same version win', async () => {
       const { id } = await create();
       const answers = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -429,7 +429,7 @@ describe('incidents', () => {
   });
 
   describe('delete', () => {
-    it('should hide the incident everywhere, and keep the audit trail', async () => {
+    it('hides the incident everywhere, and keeps its audit trail', async () => {
       const { id } = await create({ source: 'to-be-deleted' });
       const list = async () =>
         (await viewer.request('GET', '/api/incidents?source=to-be-deleted')).body;
@@ -450,7 +450,7 @@ describe('incidents', () => {
       expect(actions).toEqual(['incident.created', 'incident.deleted']);
     });
 
-    it('should honour If-Match', async () => {
+    it('honours If-Match', async () => {
       const { id } = await create();
       const remove = (tag: string) =>
         admin.request('DELETE', `/api/incidents/${id}`, { headers: { 'if-match': tag } });
@@ -458,7 +458,7 @@ describe('incidents', () => {
       expect((await remove('"1"')).status).toBe(200);
     });
 
-    it('should come before or after a racing update, never in between', async () => {
+    it('comes before or after an update of the same moment, never in between', async () => {
       for (let round = 0; round < 10; round += 1) {
         const { id } = await create();
         const [removed, updated] = await Promise.all([
@@ -473,7 +473,7 @@ describe('incidents', () => {
   });
 
   describe('timeline', () => {
-    it('should tell what happened, oldest first, page by page', async () => {
+    it('lists what happened, oldest first, page by page', async () => {
       const { id, created_at } = await create();
       await put(id, { severity: 'critical' });
       await put(id, { verdict: { classification: 'malicious', category: 'bec' } });
@@ -502,10 +502,30 @@ describe('incidents', () => {
       const past = await viewer.request('GET', `/api/incidents/${id}/timeline?page=9`);
       expect(past.body).toEqual({ data: [], meta: { page: 9, per_page: 20, total: 4 } });
     });
+
+    it.each(['at', '-at'])('pages without gap or overlap when sorted by %s', async (sort) => {
+      const { id } = await create();
+      for (const severity of ['low', 'high', 'low', 'high']) await put(id, { severity });
+      const timeline = async (query: string): Promise<unknown[]> => {
+        const path = `/api/incidents/${id}/timeline?sort=${sort}&${query}`;
+        const { data, meta } = (await viewer.request('GET', path)).body;
+        expect(meta.total).toBe(5);
+        return data;
+      };
+      const whole = await timeline('per_page=100');
+      expect(whole).toHaveLength(5);
+      for (const size of [1, 2, 3, 5]) {
+        const pages: unknown[] = [];
+        for (let page = 1; page <= 6; page += 1) {
+          pages.push(...(await timeline(`per_page=${size}&page=${page}`)));
+        }
+        expect(pages).toEqual(whole);
+      }
+    });
   });
 
   describe('roles', () => {
-    it('should let viewers read, analysts write and admins delete', async () => {
+    it('lets viewers read, analysts write and admins delete', async () => {
       const { id } = await create();
       const path = `/api/incidents/${id}`;
       const tried = async (client: ApiClient, method: string, at: string, body?: unknown) =>
@@ -520,7 +540,7 @@ describe('incidents', () => {
       expect(await tried(app.client, 'GET', '/api/incidents')).toBe(401);
     });
 
-    it('should answer 403 before 422, and 422 before 404', async () => {
+    it('answers 403 before 422, and 422 before 404', async () => {
       expect((await viewer.request('POST', '/api/incidents', { body: {} })).status).toBe(403);
       expect((await put(newId(), { colour: 'red' })).status).toBe(422);
     });

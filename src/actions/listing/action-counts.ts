@@ -1,50 +1,33 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
+import { CountFold } from '../../platform/counting/count-fold.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { ActionListRepository } from './action-list.repository.js';
+import { Injectable,type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
 
 const PAUSE_MS = 2_000;
-const BATCH = 10_000;
+const DELTAS_PER_FOLD = 10_000;
 
-/** Keeps totals cheap: sums up what the trigger appends. They are exact with or without it. */
+/** Keeps the totals of the list of actions cheap, and tells the metrics how many wait for approval. */
 @Injectable()
-export class ActionCounts
-  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
-{
-  private readonly loop = new BackgroundLoop(
-    { task: 'Counting actions', log: new Logger(ActionCounts.name), pauseMs: PAUSE_MS },
-    () => this.foldPending(),
-  );
-
+export class ActionCounts extends CountFold implements OnModuleInit {
   constructor(
     private readonly repository: ActionListRepository,
-    private readonly transactions: Transactions,
+    transactions: Transactions,
     @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
     private readonly gauges: ScrapedGauges,
-  ) {}
+  ) {
+    super(transactions, { counted: 'actions', lock: AdvisoryLock.ActionCounts, pauseMs: PAUSE_MS });
+  }
 
   onModuleInit(): void {
     this.gauges.register(this.approvalsPending, () => this.repository.countWaitingForApproval());
   }
 
-  onApplicationBootstrap(): void {
-    this.loop.start();
-  }
-
-  beforeApplicationShutdown(): Promise<void> {
-    return this.loop.stop();
-  }
-
-  async foldPending(): Promise<void> {
-    while ((await this.transactions.run((tx) => this.repository.foldCounts(tx, BATCH))) === BATCH);
+  override async foldPending(): Promise<void> {
+    const fold = () => this.whileNobodyFolds((tx) => this.repository.fold(tx, DELTAS_PER_FOLD));
+    while ((await fold()) === DELTAS_PER_FOLD);
   }
 }

@@ -1,7 +1,6 @@
 import { getMetadataArgsStorage } from 'typeorm';
-import { incidentNumber } from '../../incidents/incident-number.js';
-import type { IncidentStatus, Severity } from '../../incidents/incident.js';
-import type { Action, ActionIncident } from '../action.js';
+import { type IncidentStatus,type Severity,incidentNumber } from '../../incidents/incident.js';
+import type { Action,ActionIncident } from '../action.js';
 import { ActionEntity } from './action.entity.js';
 
 type Column = keyof ActionEntity;

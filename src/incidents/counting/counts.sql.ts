@@ -1,13 +1,10 @@
-/**
- * How many incidents there are is counted by those who change them: triggers append deltas, the fold sums them up (see
- * CountFold). A reader adds to the sums what the fold has not seen yet, all in one snapshot, so that its total is what
- * count(*) would give in the same statement.
- */
+import { type Choice, exactTotal, isChosen } from '../../platform/counting/counted-list.sql.js';
+import type { IncidentCountEntity } from './incident-count.entity.js';
 
 /**
- * Which transactions the fold has seen, and the deltas of all others that this statement sees. The upper end of the range
- * keeps nothing out: with two ends the planner expects few rows, as it should; with one it expects a third of the table,
- * and after an import it would plan each list anew instead of keeping its plan.
+ * The state of the fold, and the deltas that this statement sees and the fold has not added yet. The upper end of the
+ * range keeps nothing out: with two ends the planner expects few rows, as it should; with one it expects a third of the
+ * table, and after an import it would plan each list anew instead of keeping its plan.
  */
 export const FRESH_DELTAS = `
   state as materialized (select folded from incident_count_state),
@@ -17,40 +14,40 @@ export const FRESH_DELTAS = `
      where d.xid between (select pg_snapshot_xmin(folded) from state) and '18446744073709551615'
        and not pg_visible_in_snapshot(d.xid, (select folded from state)))`;
 
-/** The dimensions that are counted; each parameter is the array of the values wanted. */
-export interface CountedBy {
-  readonly statuses?: string;
-  readonly severities?: string;
-  readonly types?: string;
-  readonly source?: string;
+/** What incidents are counted by. */
+export type Dimension = Exclude<keyof IncidentCountEntity, 'n'>;
+
+const DIMENSIONS: readonly Dimension[] = ['source', 'incident_type', 'severity', 'status'];
+
+/** Which values a filter chooses; a dimension without a choice may have any. */
+export type ChosenValues = Readonly<Partial<Record<Dimension, Choice>>>;
+
+export function valueConditions(chosen: ChosenValues): string[] {
+  return DIMENSIONS.flatMap((dimension) => {
+    const choice = chosen[dimension];
+    return choice ? [isChosen(dimension, choice)] : [];
+  });
 }
 
-/** The sum of what has been folded for the values given. An empty word in a column stands for any. */
-export function foldedCount(by: CountedBy): string {
-  const one = (column: string, parameter: string | undefined, cast = '') =>
-    parameter ? `${column} = any(${parameter}${cast})` : `${column} = ''`;
-  const each = (column: string, parameter: string | undefined, cast = '') =>
-    parameter ? `${column} = any(${parameter}${cast})` : `${column} <> ''`;
-  const { statuses, severities, types, source } = by;
-  // With a source there are sums for it alone and for full combinations, none in between: sources are many.
-  const cell = source && (statuses ?? severities ?? types) ? each : one;
-  const conditions = [
-    source ? `source = ${source}` : `source = ''`,
-    cell('incident_type', types),
-    cell('severity', severities, '::text[]'),
-    cell('status', statuses, '::text[]'),
-  ];
-  return `(select coalesce(sum(n), 0) from incident_counts where ${conditions.join(' and ')})`;
+/**
+ * Which sums are added up, for the values of `groupedBy` apart if it is given. A sum with an empty word in a column is
+ * one over all its values. There are sums for each source alone and for each full combination, but none for a source
+ * with some of the others, since sources are many: then the full combinations are added up.
+ */
+export function sumConditions(chosen: ChosenValues, groupedBy?: Dimension): string[] {
+  const involved = DIMENSIONS.filter((one) => one === groupedBy || chosen[one]);
+  const full = involved.length > 1 && involved.includes('source');
+  return DIMENSIONS.map((dimension) => {
+    const choice = chosen[dimension];
+    if (choice) return isChosen(dimension, choice, 'text');
+    return full || dimension === groupedBy ? `${dimension} <> ''` : `${dimension} = ''`;
+  });
 }
 
-export function freshCount(by: CountedBy): string {
-  const { statuses, severities, types, source } = by;
-  const conditions = [
-    ...(source ? [`source = ${source}`] : []),
-    ...(types ? [`incident_type = any(${types})`] : []),
-    ...(severities ? [`severity = any(${severities})`] : []),
-    ...(statuses ? [`status = any(${statuses})`] : []),
-  ];
-  const where = conditions.length > 0 ? ` where ${conditions.join(' and ')}` : '';
-  return `(select coalesce(sum(n), 0) from fresh${where})`;
+/** How many incidents have the chosen values, for a statement with FRESH_DELTAS. */
+export function countOf(chosen: ChosenValues): string {
+  return exactTotal(
+    { table: 'incident_counts', conditions: sumConditions(chosen) },
+    { table: 'fresh', conditions: valueConditions(chosen) },
+  );
 }

@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
+/** A sum of the fold. An empty word in a column stands for any value. */
 @Entity('incident_counts')
 export class IncidentCountEntity {
   @PrimaryColumn({
@@ -29,6 +30,16 @@ export class IncidentCountEntity {
     primaryKeyConstraintName: 'pk_incident_counts',
   })
   readonly status: string;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
+}
+
+/** A run of the list in the order of ids, from first_id to the next run's: how many incidents it holds. */
+@Entity('incident_segments')
+export class IncidentSegmentEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_segments' })
+  readonly first_id: string;
 
   @Column({ type: 'bigint' })
   readonly n: string;

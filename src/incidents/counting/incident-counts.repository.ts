@@ -1,27 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
-import { Statements, type Statement } from '../../platform/database/statements.js';
+import { Statements,type Statement } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { FRESH_DELTAS } from './counts.sql.js';
+import { FOLD_TIMEOUT_MS } from '../../platform/counting/count-fold.js';
+import { IncidentCountEntity,IncidentSegmentEntity } from './incident-count.entity.js';
 
 /** A deep page reads at most a few times this many ids that it does not show. */
 const SEGMENT_ROWS = 256;
 const LARGEST_SEGMENT = 2 * SEGMENT_ROWS;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** After a bulk import, or to count anew, far more is read than any request may: it takes what it takes. */
-const PATIENCE_MS = 3_600_000;
+/** The connection waits for it as long as the database may take: see FOLD_TIMEOUT_MS. */
 type PatientStatement = Statement & { readonly query_timeout: number };
 const patient = (name: string, text: string): PatientStatement => ({
   name,
   text,
-  query_timeout: PATIENCE_MS,
+  query_timeout: FOLD_TIMEOUT_MS,
 });
-
-const TRY_LOCK: Statement = {
-  name: 'incidents_fold_lock',
-  text: `select pg_try_advisory_xact_lock(${AdvisoryLock.IncidentCounts}) as locked`,
-};
 
 /**
  * `restored`: the state comes from a cluster that had used up more transaction numbers than this one, so they mean
@@ -35,9 +30,13 @@ const PENDING: Statement = {
       (select pg_snapshot_xmax(folded) > pg_snapshot_xmax(pg_current_snapshot()) from state) as restored`,
 };
 
-const CELLS = `
+/**
+ * What is summed up: every source, every full combination, and every combination of type, severity and status with or
+ * without each of them. An empty word in a sum stands for any value.
+ */
+const SUMMED_SETS = `
   grouping sets ((source), (source, incident_type, severity, status), cube (incident_type, severity, status))`;
-const CELL = `coalesce(source, ''), coalesce(incident_type, ''), coalesce(severity::text, ''), coalesce(status::text, '')`;
+const SUMMED_VALUES = `coalesce(source, ''), coalesce(incident_type, ''), coalesce(severity::text, ''), coalesce(status::text, '')`;
 
 const FOLD = patient(
   'incidents_fold',
@@ -45,7 +44,7 @@ const FOLD = patient(
     with ${FRESH_DELTAS},
     counted as (
       insert into incident_counts as c (source, incident_type, severity, status, n)
-      select ${CELL}, sum(n) from fresh group by ${CELLS} having sum(n) <> 0
+      select ${SUMMED_VALUES}, sum(n) from fresh group by ${SUMMED_SETS} having sum(n) <> 0
       on conflict on constraint pk_incident_counts do update set n = c.n + excluded.n),
     folded as (update incident_count_state set folded = pg_current_snapshot())
     update incident_segments as s set n = s.n + change.n
@@ -76,8 +75,8 @@ const CUT = patient(
 const RECOUNT = patient(
   'incidents_recount',
   `insert into incident_counts (source, incident_type, severity, status, n)
-   select ${CELL}, count(*) from incidents where deleted_at is null
-    group by ${CELLS} having count(*) > 0`,
+   select ${SUMMED_VALUES}, count(*) from incidents where deleted_at is null
+    group by ${SUMMED_SETS} having count(*) > 0`,
 );
 
 const PURGED_AT_ONCE = 20_000;
@@ -90,6 +89,7 @@ const PURGE: Statement = {
     returning 1 as purged`,
 };
 
+/** SQL by hand: the fold is one statement over all deltas, grouped by sets, in a snapshot that TypeORM cannot name. */
 @Injectable()
 export class IncidentCountsRepository {
   constructor(private readonly statements: Statements) {}
@@ -97,14 +97,6 @@ export class IncidentCountsRepository {
   async pending(): Promise<{ readonly pending: boolean; readonly restored: boolean }> {
     const [row] = await this.statements.rows<{ pending: boolean; restored: boolean }>(PENDING);
     return row ?? { pending: false, restored: true };
-  }
-
-  /** The fold reads and writes in one snapshot; one that overtook it makes it fail, and Transactions runs it again. */
-  async beginFold(tx: Tx): Promise<boolean> {
-    await tx.query('set transaction isolation level repeatable read');
-    await tx.query(`set local statement_timeout = ${PATIENCE_MS}`);
-    const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, TRY_LOCK);
-    return row?.locked === true;
   }
 
   async fold(tx: Tx): Promise<void> {
@@ -124,12 +116,14 @@ export class IncidentCountsRepository {
 
   /** Counts anew from the incidents themselves. */
   async recount(tx: Tx): Promise<void> {
-    for (const table of ['count_deltas', 'counts', 'segments', 'count_state']) {
-      await tx.query(`delete from incident_${table}`);
-    }
+    const segments = tx.getRepository(IncidentSegmentEntity);
+    await tx.query('delete from incident_count_deltas');
+    await tx.query('delete from incident_count_state');
+    await tx.getRepository(IncidentCountEntity).deleteAll();
+    await segments.deleteAll();
     await this.statements.rowsIn(tx, RECOUNT);
     await tx.query(`insert into incident_count_state (folded) values (pg_current_snapshot())`);
-    await tx.query(`insert into incident_segments (first_id, n) values ($1, 0)`, [FIRST_ID]);
+    await segments.insert({ first_id: FIRST_ID, n: '0' });
     await this.statements.rowsIn(tx, CUT, [FIRST_ID]);
   }
 
@@ -140,9 +134,9 @@ export class IncidentCountsRepository {
       counted as (
         select source, incident_type, severity, status, n from incident_counts
         union all
-        select ${CELL}, sum(n) from fresh group by ${CELLS}),
+        select ${SUMMED_VALUES}, sum(n) from fresh group by ${SUMMED_SETS}),
       actual as (
-        select ${CELL}, count(*) as n from incidents where deleted_at is null group by ${CELLS}),
+        select ${SUMMED_VALUES}, count(*) as n from incidents where deleted_at is null group by ${SUMMED_SETS}),
       difference as (
         select source, incident_type, severity, status, sum(counted)::int as counted, sum(actual)::int as actual
           from (
@@ -163,11 +157,11 @@ export class IncidentCountsRepository {
   }
 }
 
-export interface CountDifference {
-  readonly source: string;
-  readonly incident_type: string;
-  readonly severity: string;
-  readonly status: string;
+/** A sum, or a segment by its first id in `source`, that is not what the incidents give. */
+export interface CountDifference extends Pick<
+  IncidentCountEntity,
+  'source' | 'incident_type' | 'severity' | 'status'
+> {
   readonly counted: number;
   readonly actual: number;
 }

@@ -92,7 +92,7 @@ export class UpdateIncidentDto {
       verdict: verdict && { ...verdict },
       recommendedActions: recommended_actions,
     };
-    if (Object.keys(change).length > 0) return change;
+    if (Object.values(change).some((value) => value !== undefined)) return change;
     throw ValidationError.nothingGiven();
   }
 }

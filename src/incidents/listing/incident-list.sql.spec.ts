@@ -13,7 +13,7 @@ const nameOf = (changes?: Partial<IncidentListRequest>) =>
   listQuery(request(changes)).statement.name;
 
 describe('listQuery', () => {
-  it('should keep one prepared statement for all values of a filter', () => {
+  it('keeps one prepared statement for all values of a filter', () => {
     const open = listQuery(request({ filter: { statuses: ['open'] } }));
     const triaged = listQuery(request({ page: 2, filter: { statuses: ['triaged'] } }));
     expect(open.statement).toEqual(triaged.statement);
@@ -22,7 +22,7 @@ describe('listQuery', () => {
     expect(triaged.values).toEqual([['triaged'], 20]);
   });
 
-  it('should give every shape a name of its own', () => {
+  it('gives each shape of the statement a name of its own', () => {
     const names = [
       nameOf(),
       nameOf({ sort: { field: 'created_at', descending: false } }),
@@ -36,7 +36,7 @@ describe('listQuery', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('should prepare nothing for what is rare', () => {
+  it('prepares no statement for a list that is rarely asked for', () => {
     for (const rare of [
       { per_page: 37 },
       { page: 900, filter: { source: 'edr' } },
@@ -46,7 +46,7 @@ describe('listQuery', () => {
     }
   });
 
-  it('should filter nothing when every status and severity is chosen', () => {
+  it('filters nothing when every status and severity is chosen', () => {
     const all = {
       statuses: ['open', 'triaged', 'resolved', 'open'],
       severities: ['critical', 'high', 'low', 'medium'],
@@ -54,7 +54,7 @@ describe('listQuery', () => {
     expect(listQuery(request({ filter: all }))).toEqual(listQuery(request()));
   });
 
-  it('should put no value of a caller into the text', () => {
+  it('puts no value of a caller into the text', () => {
     const { statement, values } = listQuery(
       request({ filter: { source: `'; drop table incidents; --`, types: ['evil_type'] } }),
     );

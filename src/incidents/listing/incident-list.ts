@@ -1,3 +1,4 @@
+import type { Sort } from '../../platform/counting/counted-list.sql.js';
 import type { PageRequest } from '../../platform/paging/page.js';
 import type { IncidentStatus, Severity } from '../incident.js';
 
@@ -13,11 +14,6 @@ export const SORT_FIELDS = [
 ] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-export interface Sort {
-  readonly field: SortField;
-  readonly descending: boolean;
-}
-
 /** Nothing, or an empty choice, filters nothing. */
 export interface IncidentFilter {
   readonly statuses?: readonly IncidentStatus[];
@@ -31,5 +27,5 @@ export interface IncidentFilter {
 
 export interface IncidentListRequest extends PageRequest {
   readonly filter: IncidentFilter;
-  readonly sort: Sort;
+  readonly sort: Sort<SortField>;
 }

@@ -1,70 +1,66 @@
-import { endIdBefore, firstIdAfter } from '../incident-ids.js';
+import {
+  type Choice,
+  choiceOf,
+  type StatementValues,
+} from '../../platform/counting/counted-list.sql.js';
+import { type ChosenValues, valueConditions } from '../counting/counts.sql.js';
 import { INCIDENT_STATUSES, SEVERITIES } from '../incident.js';
 import type { IncidentFilter } from './incident-list.js';
 
-/** Collects the values of a statement while its text is written. */
-export class Parameters {
-  readonly values: unknown[] = [];
-
-  add(value: unknown, type: string): string {
-    this.values.push(value);
-    return `$${this.values.length}::${type}`;
-  }
-}
-
-/** A filter as SQL: each chosen dimension as the expressions of its values, one by one and as an array. */
+/** A filter as SQL. */
 export interface FilterSql {
-  readonly statuses?: Choice;
-  readonly severities?: Choice;
-  readonly types?: Choice;
-  readonly source?: string;
-  /** Conditions on the id: created_at is where ids begin. */
+  readonly chosen: ChosenValues;
+  /** Conditions on the id, which begins with created_at. */
   readonly created: readonly string[];
 }
 
-export interface Choice {
-  readonly each: readonly string[];
-  readonly all: string;
-}
-
-export function filterSql(filter: IncidentFilter, parameters: Parameters): FilterSql {
-  const statuses = choice(filter.statuses, 'incident_status', parameters, INCIDENT_STATUSES.length);
-  const severities = choice(filter.severities, 'incident_severity', parameters, SEVERITIES.length);
-  const types = choice(filter.types, 'text', parameters);
-  const { source, createdAfter, createdBefore } = filter;
+export function filterSql(filter: IncidentFilter, values: StatementValues): FilterSql {
+  const status = choiceOf(filter.statuses, 'incident_status', values, INCIDENT_STATUSES.length);
+  const severity = choiceOf(filter.severities, 'incident_severity', values, SEVERITIES.length);
+  const incident_type = choiceOf(filter.types, 'text', values);
+  const source: Choice | undefined =
+    filter.source === undefined ? undefined : { each: [values.add(filter.source, 'text')] };
+  const { createdAfter, createdBefore } = filter;
   return {
-    statuses,
-    severities,
-    types,
-    ...(source !== undefined && { source: parameters.add(source, 'text') }),
+    chosen: { source, incident_type, severity, status },
     created: [
-      ...(createdAfter ? [`id >= ${parameters.add(firstIdAfter(createdAfter), 'uuid')}`] : []),
-      ...(createdBefore ? [`id < ${parameters.add(endIdBefore(createdBefore), 'uuid')}`] : []),
+      ...(createdAfter ? [`id >= ${values.add(firstIdAfter(createdAfter), 'uuid')}`] : []),
+      ...(createdBefore ? [`id < ${values.add(endIdBefore(createdBefore), 'uuid')}`] : []),
     ],
   };
 }
 
-/** A choice of all that there is chooses nothing. */
-function choice(
-  chosen: readonly string[] | undefined,
-  type: string,
-  parameters: Parameters,
-  all = Infinity,
-): Choice | undefined {
-  const values = [...new Set(chosen)];
-  if (values.length === 0 || values.length === all) return undefined;
-  const array = parameters.add(values, `${type}[]`);
-  return { all: array, each: values.map((_, index) => `(${array})[${index + 1}]`) };
+export function conditionsOf({ chosen, created }: FilterSql): string[] {
+  return ['deleted_at is null', ...valueConditions(chosen), ...created];
 }
 
-export function conditionsOf(filter: FilterSql): string {
-  const { statuses, severities, types, source, created } = filter;
-  return [
-    'deleted_at is null',
-    ...(statuses ? [`status = any(${statuses.all})`] : []),
-    ...(severities ? [`severity = any(${severities.all})`] : []),
-    ...(types ? [`incident_type = any(${types.all})`] : []),
-    ...(source ? [`source = ${source}`] : []),
-    ...created,
-  ].join(' and ');
+export function hasChoice({ chosen }: FilterSql): boolean {
+  return Object.values(chosen).some((choice) => choice !== undefined);
+}
+
+/** Ids of version 7 begin with created_at in milliseconds: a bound in time is a bound of ids. */
+const LAST_MS = 2 ** 48 - 1;
+
+/** The least id that an incident created at this millisecond, or later, can have. */
+export function firstIdAt(ms: number): string {
+  const hex = Math.min(Math.max(ms, 0), LAST_MS).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+const FRACTION = /\.(\d+)/;
+
+/** Of incidents created strictly after the given ISO 8601 time, which may be finer than a millisecond. */
+export function firstIdAfter(time: string): string {
+  return firstIdAt(wholeMs(time) + 1);
+}
+
+/** Incidents created strictly before the given time have ids below this one. */
+export function endIdBefore(time: string): string {
+  const digits = FRACTION.exec(time)?.[1] ?? '';
+  const finer = /[1-9]/.test(digits.slice(3));
+  return firstIdAt(wholeMs(time) + (finer ? 1 : 0));
+}
+
+function wholeMs(time: string): number {
+  return Date.parse(time.replace(FRACTION, (fraction) => fraction.slice(0, 4)));
 }

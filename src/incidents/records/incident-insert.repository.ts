@@ -9,7 +9,7 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import type { Tx } from '../../platform/database/transactions.js';
 import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
 import { eventRows, insertEvents } from '../../platform/jobs/events/event-outbox.js';
-import type { Incident, NewIncident } from '../incident.js';
+import type { NewIncident } from '../incident.js';
 
 export interface InsertedIncident extends NewIncident {
   /** Begins with the millisecond of createdAt. */
@@ -18,7 +18,7 @@ export interface InsertedIncident extends NewIncident {
   readonly createdBy: string;
 }
 
-/** Any number of incidents with their audit records and events in one statement. */
+/** Any number of incidents, with their audit records and events. `condition` is the same for all of them. */
 const insertAll = (condition: string): string => `
     incident as (
       insert into incidents (id, incident_type, severity, status, source, raw_data, created_by, created_at, updated_at)
@@ -26,8 +26,8 @@ const insertAll = (condition: string): string => `
         from unnest($1::uuid[], $2::text[], $3::incident_severity[], $4::text[], $5::json[], $6::text[], $7::timestamptz[])
           as added (id, type, severity, source, raw_data, created_by, created_at) ${condition}
       returning id, number),
-    news as (${insertEvents('$8')} ${condition}),
-    record as (${insertAuditRows(9)} ${condition})
+    event as (${insertEvents('$8')} ${condition}),
+    audit_record as (${insertAuditRows(9)} ${condition})
     select id, number from incident`;
 
 const INSERT: Statement = { name: 'incidents_insert', text: `with ${insertAll('')}` };
@@ -35,11 +35,11 @@ const INSERT: Statement = { name: 'incidents_insert', text: `with ${insertAll(''
 const INSERT_FOR: Statement = {
   name: 'incidents_insert_for',
   text: `
-    with callers as materialized (select ${credentialsStillValid(9 + AUDIT_PARAMETERS)} as hold),
-    ${insertAll('where (select hold from callers)')}`,
+    with callers as materialized (select ${credentialsStillValid(9 + AUDIT_PARAMETERS)} as valid),
+    ${insertAll('where (select valid from callers)')}`,
 };
 
-/** The sequence numbers that the rows were given, by id. */
+/** The sequence numbers that the database gave to the incidents, by id. */
 export type Numbers = ReadonlyMap<string, string>;
 
 export interface Insertion {
@@ -48,20 +48,7 @@ export interface Insertion {
   readonly audit: readonly unknown[];
 }
 
-const UPDATE: Statement = {
-  name: 'incidents_update',
-  text: `
-    update incidents
-       set incident_type = $2, severity = $3, status = $4, verdict = $5, verdict_by_person = $6,
-           recommended_actions = $7, resolution = $8, triaged_at = $9, updated_at = $10, version = $11
-     where id = $1`,
-};
-
-const HIDE: Statement = {
-  name: 'incidents_hide',
-  text: `update incidents set deleted_at = $2, version = version + 1 where id = $1`,
-};
-
+/** SQL: creation is the hot path, one statement for a whole batch with its audit records and events. */
 @Injectable()
 export class IncidentInsertRepository {
   constructor(private readonly statements: Statements) {}
@@ -77,26 +64,6 @@ export class IncidentInsertRepository {
   async insertAllFor(callers: readonly Principal[], insertion: Insertion): Promise<Numbers> {
     const values = [...valuesOf(insertion), ...credentialsStillValidValues(callers)];
     return numbersOf(await this.statements.rows<NumberRow>(INSERT_FOR, values));
-  }
-
-  async update(tx: Tx, incident: Incident): Promise<void> {
-    await this.statements.rowsIn(tx, UPDATE, [
-      incident.id,
-      incident.incidentType,
-      incident.severity,
-      incident.status,
-      incident.verdict === undefined ? null : JSON.stringify(incident.verdict),
-      incident.verdictByPerson,
-      incident.recommendedActions,
-      incident.resolution,
-      incident.triagedAt?.toISOString(),
-      incident.updatedAt.toISOString(),
-      incident.version,
-    ]);
-  }
-
-  async hide(tx: Tx, id: string, at: Date): Promise<void> {
-    await this.statements.rowsIn(tx, HIDE, [id, at.toISOString()]);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import { type IncidentStatus, SEVERITIES, type Severity, type Verdict } from '../incident.js';
 
 @Entity('incidents')
 @Unique('uq_incidents_number', ['number'])
@@ -31,13 +32,13 @@ export class IncidentEntity {
 
   @Column({
     type: 'enum',
-    enum: ['low', 'medium', 'high', 'critical'],
+    enum: SEVERITIES,
     enumName: 'incident_severity',
   })
-  readonly severity: string;
+  readonly severity: Severity;
 
   @Column({ type: 'enum', enum: ['open', 'resolved', 'triaged'], enumName: 'incident_status' })
-  readonly status: string;
+  readonly status: IncidentStatus;
 
   @Column({ type: 'text', collation: 'C' })
   readonly source: string;
@@ -46,13 +47,13 @@ export class IncidentEntity {
   readonly raw_data: object;
 
   @Column({ type: 'json', nullable: true })
-  readonly verdict: object | null;
+  readonly verdict: Verdict | null;
 
   @Column({ type: 'boolean', default: false })
   readonly verdict_by_person: boolean;
 
   @Column({ type: 'text', array: true, default: [] })
-  readonly recommended_actions: string[];
+  readonly recommended_actions: readonly string[];
 
   @Column({ type: 'text', nullable: true })
   readonly resolution: string | null;

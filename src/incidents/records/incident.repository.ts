@@ -1,29 +1,35 @@
 import { Injectable } from '@nestjs/common';
-import type { Page } from '../../platform/paging/page.js';
+import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
-import type { Incident, IncidentSummary, LockedIncident } from '../incident.js';
-import {
-  INCIDENT_COLUMNS,
-  incidentOf,
-  type IncidentRow,
-  summaryOf,
-  type SummaryRow,
-} from './incident-rows.js';
+import { type Incident, type IncidentSummary, type LockedIncident, incidentNumber } from '../incident.js';
+import type { Page } from '../../platform/paging/page.js';
 import type { IncidentListRequest } from '../listing/incident-list.js';
 import { listQuery } from '../listing/incident-list.sql.js';
+import { IncidentEntity } from './incident.entity.js';
+
+type SummaryRow = Pick<
+  IncidentEntity,
+  'id' | 'number' | 'incident_type' | 'severity' | 'status' | 'source' | 'created_at' | 'updated_at'
+>;
+
+/** raw_data comes as text: it is passed on digit by digit, and nobody needs to parse it. */
+type IncidentRow = Omit<IncidentEntity, 'raw_data'> & { readonly raw_data: string };
+
+const COLUMNS = `id, number, incident_type, severity, status, source, created_at, updated_at,
+  raw_data::text as raw_data, verdict, verdict_by_person, recommended_actions, resolution, version, triaged_at`;
 
 const BY_ID = `from incidents where id = $1 and deleted_at is null`;
 
 const FIND_ALL: Statement = {
   name: 'incidents_find_all',
-  text: `select ${INCIDENT_COLUMNS} from incidents where id = any($1::uuid[]) and deleted_at is null`,
+  text: `select ${COLUMNS} from incidents where id = any($1::uuid[]) and deleted_at is null`,
 };
 
 const LOCK_FOR_UPDATE: Statement = {
   name: 'incidents_lock_update',
-  text: `select ${INCIDENT_COLUMNS} ${BY_ID} for no key update`,
+  text: `select ${COLUMNS} ${BY_ID} for no key update`,
 };
 
 const LOCK_FOR_SHARE: Statement = {
@@ -34,14 +40,13 @@ const LOCK_FOR_SHARE: Statement = {
 /** An incident may be as large as its raw data. */
 const MOST_AT_ONCE = 32;
 
-interface ListRow extends SummaryRow {
-  readonly total: string;
-}
-
-/** What deletion hid is not there, whoever asks. */
+/**
+ * What deletion hid is not there, whoever asks.
+ * Reads are SQL, because each request for an incident or a list, and each action, pays for one; changes are TypeORM's.
+ */
 @Injectable()
 export class IncidentRepository {
-  /** Reads that arrive together go out as one statement, which begins after all of them: see WriteBatcher. */
+  /** Reads that arrive together go out as one statement, which begins after all of them: see Batcher. */
   private readonly finds = new Batcher<string, Incident | undefined>(
     (ids) => this.findAll(ids),
     MOST_AT_ONCE,
@@ -55,14 +60,8 @@ export class IncidentRepository {
 
   async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {
     const { statement, values } = listQuery(request);
-    const rows = await this.statements.rows<ListRow>(statement, [...values]);
-    const [first] = rows;
-    if (!first) throw new Error('The statement yields a row even for an empty page.');
-    return {
-      total: Number(first.total),
-      // A page past the end is one row without an incident.
-      items: (first.id as string | null) === null ? [] : rows.map(summaryOf),
-    };
+    const rows = await this.statements.rows<SummaryRow & WithTotal>(statement, [...values]);
+    return pageOf(rows, summaryOf);
   }
 
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
@@ -74,9 +73,59 @@ export class IncidentRepository {
     return (await this.statements.rowsIn<LockedIncident>(tx, LOCK_FOR_SHARE, [id]))[0];
   }
 
+  /** The caller has locked it for update. */
+  async update(tx: Tx, incident: Incident): Promise<void> {
+    await tx.getRepository(IncidentEntity).update(
+      { id: incident.id },
+      {
+        incident_type: incident.incidentType,
+        severity: incident.severity,
+        status: incident.status,
+        verdict: incident.verdict ?? null,
+        verdict_by_person: incident.verdictByPerson,
+        recommended_actions: incident.recommendedActions,
+        resolution: incident.resolution ?? null,
+        triaged_at: incident.triagedAt ?? null,
+        updated_at: incident.updatedAt,
+        version: incident.version,
+      },
+    );
+  }
+
+  async hide(tx: Tx, id: string, at: Date): Promise<void> {
+    const incidents = tx.getRepository(IncidentEntity);
+    await incidents.update({ id }, { deleted_at: at, version: () => 'version + 1' });
+  }
+
   private async findAll(ids: readonly string[]): Promise<(Incident | undefined)[]> {
     const rows = await this.statements.rows<IncidentRow>(FIND_ALL, [[...new Set(ids)]]);
     const incidents = new Map(rows.map((row) => [row.id, incidentOf(row)]));
     return ids.map((id) => incidents.get(id));
   }
+}
+
+function summaryOf(row: SummaryRow): IncidentSummary {
+  return {
+    id: row.id,
+    incidentNumber: incidentNumber(row.number, row.created_at),
+    incidentType: row.incident_type,
+    severity: row.severity,
+    status: row.status,
+    source: row.source,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function incidentOf(row: IncidentRow): Incident {
+  return {
+    ...summaryOf(row),
+    rawData: row.raw_data,
+    verdict: row.verdict ?? undefined,
+    verdictByPerson: row.verdict_by_person,
+    recommendedActions: row.recommended_actions,
+    resolution: row.resolution ?? undefined,
+    version: row.version,
+    triagedAt: row.triaged_at ?? undefined,
+  };
 }

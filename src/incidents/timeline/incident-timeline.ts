@@ -1,34 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import { NotFoundError } from '../../platform/errors/app-error.js';
-import type { TimelineEntry, NewTimelineEntry, TimelineRequest } from './timeline-entry.js';
+import type { NewTimelineEntry, TimelineEntry, TimelineRequest } from './timeline-entry.js';
 import { timelineValues } from './timeline-insert.js';
 import { TimelineRepository } from './timeline.repository.js';
 
-/** Whichever module changes something about an incident tells it here, in the transaction of the change. */
+/** A module that changes something about an incident adds an entry here, in the transaction of the change. */
 @Injectable()
 export class IncidentTimeline {
   constructor(
     private readonly repository: TimelineRepository,
+    private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
 
-  async add(tx: Tx, ...news: readonly NewTimelineEntry[]): Promise<void> {
-    if (news.length > 0) await this.repository.insert(tx, this.valuesOf(news));
+  async add(tx: Tx, ...entries: readonly NewTimelineEntry[]): Promise<void> {
+    if (entries.length > 0) await this.repository.insert(tx, this.valuesOf(entries));
   }
 
-  /** The parameters of `insertTimeline`, for a hot path that tells it in the statement of its change. */
-  valuesOf(news: readonly NewTimelineEntry[]): unknown[] {
+  /** The parameters of `insertTimeline`, for a hot path that inserts the entries in the statement of its change. */
+  valuesOf(entries: readonly NewTimelineEntry[]): unknown[] {
     const at = this.clock.now();
-    return timelineValues(news.map((entry) => ({ ...entry, id: newId(at.getTime()), at })));
+    return timelineValues(entries.map((entry) => ({ ...entry, id: newId(at.getTime()), at })));
   }
 
-  /** The oldest first, unless asked otherwise; the creation is always the oldest of all. */
+  /** The oldest first, unless the newest are asked for; the creation is always the oldest of all. */
   async page(incidentId: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
-    const page = await this.repository.page(incidentId, request);
+    const page = await this.transactions.snapshot((snapshot) =>
+      this.repository.page(snapshot, incidentId, request),
+    );
     if (!page) throw new NotFoundError('Incident');
     return page;
   }

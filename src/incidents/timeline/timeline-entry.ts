@@ -1,14 +1,14 @@
 import type { PageRequest } from '../../platform/paging/page.js';
 
+/** What the entry is about, beside the incident: `type` is such as `action`, `triage`, `webhook_event`. */
 export interface TimelineSubject {
-  /** Such as `action`, `triage`, `webhook_event`. */
   readonly type: string;
   readonly id: string;
 }
 
 /** What happened to an incident, in the words that its readers see. */
-export interface NewTimelineEntry {
-  readonly incidentId: string;
+export interface TimelineEntry {
+  readonly at: Date;
   /** In the past tense: `updated`, `triaged`, `action_requested`. */
   readonly event: string;
   readonly actor: string;
@@ -16,12 +16,8 @@ export interface NewTimelineEntry {
   readonly subject?: TimelineSubject;
 }
 
-export interface TimelineEntry {
-  readonly at: Date;
-  readonly event: string;
-  readonly actor: string;
-  readonly summary: string;
-  readonly subject?: TimelineSubject;
+export interface NewTimelineEntry extends Omit<TimelineEntry, 'at'> {
+  readonly incidentId: string;
 }
 
 export interface TimelineRequest extends PageRequest {

@@ -1,42 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Page } from '../../platform/paging/page.js';
+import { type EntityManager, IsNull } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import type { Page } from '../../platform/paging/page.js';
+import { IncidentEntity } from '../records/incident.entity.js';
+import { IncidentTimelineEntity } from './incident-timeline.entity.js';
 import type { TimelineEntry, TimelineRequest } from './timeline-entry.js';
 import { insertTimeline } from './timeline-insert.js';
 
+/** SQL, because it is the same insertion that the statement of an action's change contains. */
 const INSERT: Statement = { name: 'incident_timeline_insert', text: insertTimeline() };
-
-/** The creation is told by the incident itself, which spares every creation a row. */
-const pageStatement = (order: 'asc' | 'desc'): Statement => ({
-  name: `incident_timeline_page_${order}`,
-  text: `
-    with incident as materialized (
-      select id, created_at, created_by, source from incidents where id = $1 and deleted_at is null),
-    entries as (
-      select id, created_at as at, 'created' as event, created_by as actor,
-             'Created from ' || source || '.' as summary, null as subject_type, null as subject_id, 0 as rank
-        from incident
-      union all
-      select t.id, at, event, actor, summary, subject_type, subject_id, 1
-        from incident join incident_timeline t on t.incident_id = incident.id),
-    page as (select * from entries order by rank ${order}, id ${order} offset $2 limit $3)
-    select (select count(*) from entries) as total, page.*
-      from incident left join page on true order by rank ${order}, page.id ${order}`,
-});
-
-const OLDEST_FIRST = pageStatement('asc');
-const NEWEST_FIRST = pageStatement('desc');
-
-interface EntryRow {
-  readonly total: string;
-  readonly at: Date;
-  readonly event: string | null;
-  readonly actor: string;
-  readonly summary: string;
-  readonly subject_type: string | null;
-  readonly subject_id: string | null;
-}
 
 @Injectable()
 export class TimelineRepository {
@@ -47,26 +20,49 @@ export class TimelineRepository {
     await this.statements.rowsIn(tx, INSERT, values);
   }
 
-  /** Undefined when there is no such incident. */
+  /** Undefined when there is no such incident. The page and the total are of one moment in a snapshot. */
   async page(
+    snapshot: EntityManager,
     incidentId: string,
-    request: TimelineRequest,
+    { page, per_page, newestFirst = false }: TimelineRequest,
   ): Promise<Page<TimelineEntry> | undefined> {
-    const offset = (request.page - 1) * request.per_page;
-    const statement = request.newestFirst ? NEWEST_FIRST : OLDEST_FIRST;
-    const values = [incidentId, offset, request.per_page];
-    const rows = await this.statements.rows<EntryRow>(statement, values);
-    const [first] = rows;
-    if (!first) return undefined;
-    return { total: Number(first.total), items: rows.flatMap(entryOf) };
+    const incident = await snapshot.getRepository(IncidentEntity).findOne({
+      select: { id: true, created_at: true, created_by: true, source: true },
+      where: { id: incidentId, deleted_at: IsNull() },
+    });
+    if (!incident) return undefined;
+    const timeline = snapshot.getRepository(IncidentTimelineEntity);
+    const stored = await timeline.countBy({ incident_id: incidentId });
+    // The creation is the oldest entry and has no row, which spares every creation an insertion.
+    const place = newestFirst ? stored : 0;
+    const first = (page - 1) * per_page;
+    const showsCreation = place >= first && place < first + per_page;
+    const rows = await timeline.find({
+      where: { incident_id: incidentId },
+      order: { id: newestFirst ? 'DESC' : 'ASC' },
+      skip: newestFirst ? first : Math.max(first - 1, 0),
+      take: per_page,
+    });
+    const entries = rows.map(entryOf);
+    const creation = showsCreation ? [creationOf(incident)] : [];
+    const items = newestFirst ? [...entries, ...creation] : [...creation, ...entries];
+    return { total: stored + 1, items: items.slice(0, per_page) };
   }
 }
 
-/** A page past the end is one row without an entry. */
-function entryOf(row: EntryRow): TimelineEntry[] {
-  if (row.event === null) return [];
+function creationOf(
+  incident: Pick<IncidentEntity, 'created_at' | 'created_by' | 'source'>,
+): TimelineEntry {
+  return {
+    at: incident.created_at,
+    event: 'created',
+    actor: incident.created_by,
+    summary: `Created from ${incident.source}.`,
+  };
+}
+
+function entryOf(row: IncidentTimelineEntity): TimelineEntry {
   const { at, event, actor, summary, subject_type: type, subject_id: id } = row;
-  return [
-    { at, event, actor, summary, ...(type !== null && id !== null && { subject: { type, id } }) },
-  ];
+  const subject = type !== null && id !== null ? { type, id } : undefined;
+  return { at, event, actor, summary, subject };
 }

@@ -1,0 +1,88 @@
+import {
+  BY_ID,
+  choiceOf,
+  exactTotal,
+  idsInOrder,
+  isChosen,
+  listStatement,
+  orderBy,
+  pageOf,
+  StatementValues,
+} from './counted-list.sql.js';
+
+const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+describe('choiceOf', () => {
+  it('takes each value once, and puts none into the text', () => {
+    const values = new StatementValues();
+    values.add(7, 'integer');
+    expect(choiceOf(['a', 'b', 'a'], 'text', values)).toEqual({
+      array: '$2::text[]',
+      each: ['($2::text[])[1]', '($2::text[])[2]'],
+    });
+    expect(values.all).toEqual([7, ['a', 'b']]);
+  });
+
+  it('chooses nothing when no value is chosen, or every one there is', () => {
+    const values = new StatementValues();
+    expect(choiceOf(undefined, 'text', values)).toBeUndefined();
+    expect(choiceOf([], 'text', values)).toBeUndefined();
+    expect(choiceOf(['a', 'b', 'a'], 'text', values, 2)).toBeUndefined();
+    expect(values.all).toEqual([]);
+  });
+});
+
+describe('isChosen', () => {
+  it('compares with the array where there is one, cast to the type of the column if that is another', () => {
+    const choice = { array: '$1::colour[]', each: ['($1::colour[])[1]'] };
+    expect(isChosen('colour', choice)).toBe('colour = any($1::colour[])');
+    expect(isChosen('colour', choice, 'text')).toBe('colour = any($1::colour[]::text[])');
+    expect(isChosen('source', { each: ['$2::text'] })).toBe('source = $2::text');
+  });
+});
+
+describe('orderBy', () => {
+  it('orders equal values by id in the same direction, and rows without a value last', () => {
+    expect(orderBy(BY_ID, 'desc')).toBe('id desc');
+    expect(orderBy({ column: 'number', unique: true }, 'asc')).toBe('number asc');
+    expect(orderBy({ column: 'status' }, 'asc', 'item')).toBe('item.status asc, item.id asc');
+    expect(orderBy({ column: 'at', nullable: true }, 'desc')).toBe('at desc nulls last, id desc');
+  });
+});
+
+describe('listStatement', () => {
+  it('reads the total and the page in one statement', () => {
+    const deltas = { table: 'deltas', conditions: [`status = 'open'`] };
+    const text = listStatement({
+      ctes: ['deltas as (select 1)'],
+      total: exactTotal({ table: 'sums', conditions: [] }, deltas),
+      ids: idsInOrder('things', [['a = 1'], ['a = 2', 'b']], 'asc', 40),
+      columns: 'id, a',
+      table: 'things',
+      order: BY_ID,
+      direction: 'asc',
+    });
+    expect(plain(text)).toBe(
+      plain(`
+        with deltas as (select 1),
+          total as materialized (select ((select coalesce(sum(n), 0) from sums)
+            + (select coalesce(sum(n), 0) from deltas where status = 'open'))::bigint as total),
+          page as materialized (select id from (
+            (select id from things where a = 1 order by id asc) union all
+            (select id from things where a = 2 and b order by id asc)) as range order by id asc limit 40)
+        select total.total, item.* from total left join (
+          page cross join lateral (
+            select id, a from things where things.id = page.id offset 0) as item) on true
+         order by item.id asc`).replaceAll('( (', '(('),
+    );
+  });
+});
+
+describe('pageOf', () => {
+  it('takes a row without an id for a page past the end', () => {
+    const row = { id: 'x', total: '3' };
+    expect(pageOf([row, row], ({ id }) => id)).toEqual({ total: 3, items: ['x', 'x'] });
+    const past = { id: null as unknown as string, total: '3' };
+    expect(pageOf([past], ({ id }) => id)).toEqual({ total: 3, items: [] });
+  });
+});

@@ -117,14 +117,15 @@ export class ActionsController {
     return ActionDto.from(await this.actions.get(actionIdOf(id)));
   }
 
-  /**
-   * It needs the higher of the levels that the action and its inverse need, and runs at once. Where four eyes are wanted
-   * (`APPROVAL_FOUR_EYES`), a rollback asked for by the person who requested the action waits for another's approval.
-   */
   @Post(':id/rollback')
   @HttpCode(200)
   @Requires('analyst')
-  @Operation('rollBackAction', 'Undo an action with its inverse')
+  @Operation(
+    'rollBackAction',
+    'Undo an action with its inverse',
+    'It needs the higher of the levels that the action and its inverse need, and runs at once. Where four eyes are wanted\n' +
+      "(`APPROVAL_FOUR_EYES`), a rollback asked for by the person who requested the action waits for another's approval.",
+  )
   @ApiAnswer({
     status: 200,
     description: 'The rollback has ended: completed, or failed.',

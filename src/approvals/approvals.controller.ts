@@ -32,15 +32,16 @@ export class ApprovalsController {
     private readonly runs: AwaitedRuns,
   ) {}
 
-  /**
-   * For who reaches the action's approval level, which is judged again: the level that it would need now counts where that is
-   * higher. The action runs with exactly the parameters that it shows. What waited too long, and without
-   * `confirm_resolved` what belongs to a resolved incident (`details.reason: incident_resolved`), is `invalid_state`.
-   */
   @Post('approve')
   @HttpCode(200)
   @RequiresItsLevel(ApproveActionDto, 'approve')
-  @Operation('approveAction', 'Approve an action, which runs it')
+  @Operation(
+    'approveAction',
+    'Approve an action, which runs it',
+    "For who reaches the action's approval level, which is judged again: the level that it would need now counts where that is\n" +
+      'higher. The action runs with exactly the parameters that it shows. What waited too long, and without\n' +
+      '`confirm_resolved` what belongs to a resolved incident (`details.reason: incident_resolved`), is `invalid_state`.',
+  )
   @ApiBody({ type: ApproveActionDto, required: false })
   @ApiAnswer({
     status: 200,
@@ -78,11 +79,10 @@ export class ApprovalsController {
     return ApprovedActionDto.from(action);
   }
 
-  /** For who reaches the action's approval level. */
   @Post('reject')
   @HttpCode(200)
   @RequiresItsLevel(RejectActionDto, 'reject')
-  @Operation('rejectAction', 'Reject an action')
+  @Operation('rejectAction', 'Reject an action', "For who reaches the action's approval level.")
   @ApiAnswer({ status: 200, description: 'It will not run.', type: RejectedActionDto })
   @ApiErrors('insufficient_approval_level', 'invalid_state')
   @ApiErrorMeanings({ invalid_state: 'The action does not wait for approval, or not any more.' })

@@ -1,73 +1,47 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsString, Matches, MaxLength } from 'class-validator';
 import { type Action, ACTION_STATUSES, type ActionStatus } from '../actions/action.js';
-import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../actions/action-id.js';
-import { ActionResultDto } from '../actions/dto/action-result.js';
-import { Optional } from '../platform/validation/decorators.js';
+import { shownActionId } from '../actions/action-id.js';
+import { ActionId, ActionResultDto } from '../actions/dto/action-result.js';
+import { Choice, Flag, Instant, Nested, Reason, Text } from '../platform/validation/fields.js';
 import type { WantedApproval } from './approvals.service.js';
 
 const LONGEST_TEXT = 2_000;
-const ID = { type: 'string', pattern: ACTION_ID_PATTERN, example: ACTION_ID_EXAMPLE } as const;
-const TIME = { type: 'string', format: 'date-time', example: '2026-01-31T09:31:00.000Z' } as const;
+const DECIDED_AT = '2026-01-31T09:31:00.000Z';
 
 export class ApproveActionDto {
-  @ApiProperty({
-    type: 'string',
-    maxLength: LONGEST_TEXT,
-    required: false,
-    example: 'Confirmed with the owner of the host.',
-  })
-  @Optional()
-  @IsString()
-  @MaxLength(LONGEST_TEXT)
+  @Text({ optional: true, max: LONGEST_TEXT, example: 'Confirmed with the owner of the host.' })
   readonly comment?: string;
 
-  @ApiProperty({
-    type: 'boolean',
+  @Flag({
+    optional: true,
     default: false,
-    required: false,
     description: 'Approve it although its incident is resolved.',
   })
-  @Optional()
-  @IsBoolean()
   readonly confirm_resolved?: boolean;
 
   static toApproval(this: void, { comment, confirm_resolved }: ApproveActionDto): WantedApproval {
-    return {
-      confirmResolved: confirm_resolved ?? false,
-      comment,
-    };
+    return { confirmResolved: confirm_resolved ?? false, comment };
   }
 }
 
 export class RejectActionDto {
-  @ApiProperty({
-    type: 'string',
-    minLength: 1,
-    maxLength: LONGEST_TEXT,
-    pattern: String.raw`\S`,
-    example: 'The host is a domain controller.',
-  })
-  @IsString()
-  @MaxLength(LONGEST_TEXT)
-  @Matches(/\S/, { message: 'reason must say something' })
+  @Reason({ max: LONGEST_TEXT, example: 'The host is a domain controller.' })
   readonly reason: string;
 }
 
 export class ApprovedActionDto {
-  @ApiProperty(ID)
+  @ActionId()
   readonly id: string;
 
-  @ApiProperty({ enum: ACTION_STATUSES, enumName: 'ActionStatus', example: 'completed' })
+  @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
   readonly status: ActionStatus;
 
-  @ApiProperty({ type: 'string', example: 'bob' })
+  @Text({ example: 'bob' })
   readonly approved_by: string;
 
-  @ApiProperty(TIME)
+  @Instant({ example: DECIDED_AT })
   readonly approved_at: string;
 
-  @ApiProperty({ type: ActionResultDto, required: false, description: 'Once it has ended.' })
+  @Nested(() => ActionResultDto, { optional: true, description: 'Once it has ended.' })
   readonly result?: ActionResultDto;
 
   static from(this: void, action: Action): ApprovedActionDto {
@@ -83,19 +57,19 @@ export class ApprovedActionDto {
 }
 
 export class RejectedActionDto {
-  @ApiProperty(ID)
+  @ActionId()
   readonly id: string;
 
-  @ApiProperty({ enum: ACTION_STATUSES, enumName: 'ActionStatus', example: 'rejected' })
+  @Choice('ActionStatus', ACTION_STATUSES, { example: 'rejected' })
   readonly status: ActionStatus;
 
-  @ApiProperty({ type: 'string', example: 'bob' })
+  @Text({ example: 'bob' })
   readonly rejected_by: string;
 
-  @ApiProperty(TIME)
+  @Instant({ example: DECIDED_AT })
   readonly rejected_at: string;
 
-  @ApiProperty({ type: 'string', example: 'The host is a domain controller.' })
+  @Text({ example: 'The host is a domain controller.' })
   readonly rejection_reason: string;
 
   static from(this: void, action: Action): RejectedActionDto {

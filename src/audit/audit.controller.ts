@@ -43,22 +43,22 @@ export class AuditController {
     return ListAnswer.of(found, query, AuditRecordDto.from);
   }
 
-  /**
-   * Lines of JSON, in the order of the chain: a header (`type` `export`), the entries with their seals, those that are not
-   * sealed yet (without `seal`), and an end. Entries of other times that were sealed in between are there too, because the
-   * chain would not hold without them. `npm run audit:verify -- FILE` verifies the file with SECRETS_KEY alone. That
-   * somebody exported becomes an entry itself; a HEAD, which hands nothing out, does not. A `from` after `to` is a time without
-   * entries: header and end alone.
-   *
-   * It is a file of text in UTF-8, read line by line, and may be large. Generated clients that choose by the type hand it out
-   * as a Blob or a stream; where they ask how to read it, say text (`parseAs: 'text'`).
-   */
   @Get('export')
   @Requires('admin')
   @RawAnswer()
   @Header('content-type', 'application/x-ndjson')
   @Header('content-disposition', 'attachment; filename="audit.ndjson"')
-  @Operation('exportAudit', 'Export a part of the audit trail with its seals')
+  @Operation(
+    'exportAudit',
+    'Export a part of the audit trail with its seals',
+    'Lines of JSON, in the order of the chain: a header (`type` `export`), the entries with their seals, those that are not\n' +
+      'sealed yet (without `seal`), and an end. Entries of other times that were sealed in between are there too, because the\n' +
+      'chain would not hold without them. `npm run audit:verify -- FILE` verifies the file with SECRETS_KEY alone. That\n' +
+      'somebody exported becomes an entry itself; a HEAD, which hands nothing out, does not. A `from` after `to` is a time without\n' +
+      'entries: header and end alone.\n\n' +
+      'It is a file of text in UTF-8, read line by line, and may be large. Generated clients that choose by the type hand it out\n' +
+      "as a Blob or a stream; where they ask how to read it, say text (`parseAs: 'text'`).",
+  )
   @ApiAnswer({
     status: 200,
     description: 'The lines. A file without the line of `type` `end` is not whole.',
@@ -77,9 +77,12 @@ export class AuditController {
     });
   }
 
-  /** Reads everything that was ever recorded: a second or two for each hundred thousand entries. */
   @Get('verify')
-  @Operation('verifyAudit', 'Find out whether the audit trail was tampered with')
+  @Operation(
+    'verifyAudit',
+    'Find out whether the audit trail was tampered with',
+    'Reads everything that was ever recorded: a second or two for each hundred thousand entries.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'What was found.',

@@ -1,7 +1,15 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
-import { IsJsonObject, Optional } from '../platform/validation/decorators.js';
+import {
+  Choice,
+  type FieldOptions,
+  Flag,
+  Id,
+  Instant,
+  JsonObject,
+  Text,
+  Texts,
+  WholeNumber,
+} from '../platform/validation/fields.js';
 import type { Config } from './config/config-schema.js';
 import {
   CONNECTOR_STATUSES,
@@ -12,51 +20,40 @@ import {
 import { CONNECTOR_SORTS, type ConnectorSort } from './connectors.repository.js';
 import { DEFAULT_PRIORITY } from './connectors.service.js';
 
-const LONGEST_NAME = 100;
-const NAME = /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u;
-const LAST_PRIORITY = 10_000;
+const ConnectorName = ({ optional }: FieldOptions = {}) =>
+  Text({
+    optional,
+    max: 100,
+    pattern: /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u,
+    message: 'name must be text without control characters, not framed by spaces',
+    // Other languages have other words for such a pattern.
+    contract: { minLength: 1, pattern: undefined },
+    description: 'Unique.',
+    example: 'firewall',
+  });
 
-const NAME_PROPERTY = {
-  type: 'string',
-  minLength: 1,
-  maxLength: LONGEST_NAME,
-  description: 'Unique.',
-  example: 'firewall',
-} as const;
-
-const PRIORITY_PROPERTY = {
-  type: 'integer',
-  minimum: 0,
-  maximum: LAST_PRIORITY,
-  description: 'Of several that provide an action the lowest serves, then the first by name.',
-  example: DEFAULT_PRIORITY,
-} as const;
+const Priority = (options: FieldOptions = {}) =>
+  WholeNumber({
+    ...options,
+    min: 0,
+    max: 10_000,
+    description: 'Of several that provide an action the lowest serves, then the first by name.',
+    example: DEFAULT_PRIORITY,
+  });
 
 const CONFIG_EXAMPLE = {
   base_url: 'https://firewall.example.com/api',
   actions: { block_ip: { path: '/blocks', body: { ip: '{{ parameters.ip }}' } } },
 };
 
-const ID_EXAMPLE = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
-
 export class CreateConnectorDto {
-  @ApiProperty(NAME_PROPERTY)
-  @IsString()
-  @MaxLength(LONGEST_NAME)
-  @Matches(NAME, { message: 'name must be text without control characters, not framed by spaces' })
+  @ConnectorName()
   readonly name: string;
 
-  @ApiProperty({
-    type: 'string',
-    description: 'One of those that GET /api/connectors/types lists.',
-    example: 'http',
-  })
-  @IsString()
+  @Text({ description: 'One of those that GET /api/connectors/types lists.', example: 'http' })
   readonly type: string;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
+  @JsonObject({
     description: "As the type's config_schema says. Secrets go in here, and never come out.",
     example: {
       ...CONFIG_EXAMPLE,
@@ -64,119 +61,77 @@ export class CreateConnectorDto {
       secrets: { token: 'a-token-of-the-firewall' },
     },
   })
-  @IsJsonObject()
   readonly config: Config;
 
-  @ApiProperty({ type: 'boolean', default: true, required: false, example: true })
-  @Optional()
-  @IsBoolean()
+  @Flag({ optional: true, default: true, example: true })
   readonly enabled?: boolean;
 
-  @ApiProperty({ ...PRIORITY_PROPERTY, default: DEFAULT_PRIORITY, required: false })
-  @Optional()
-  @IsInt()
-  @Min(0)
-  @Max(LAST_PRIORITY)
+  @Priority({ optional: true, default: DEFAULT_PRIORITY })
   readonly priority?: number;
 }
 
 export class UpdateConnectorDto {
-  @ApiProperty({ ...NAME_PROPERTY, required: false })
-  @Optional()
-  @IsString()
-  @MaxLength(LONGEST_NAME)
-  @Matches(NAME, { message: 'name must be text without control characters, not framed by spaces' })
+  @ConnectorName({ optional: true })
   readonly name?: string;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    selfRequired: false,
+  @JsonObject({
+    optional: true,
     description:
       'The fields to change; the others stay, secrets too. Of a map of secrets only the entries that are given change, and null takes one away. Where the scheme, host or port of an address changes that secrets are sent to, each secret has to be given again (code secret_required).',
     example: { base_url: 'https://firewall.example.com/v2' },
   })
-  @Optional()
-  @IsJsonObject()
   readonly config?: Config;
 
-  @ApiProperty({ type: 'boolean', required: false, example: false })
-  @Optional()
-  @IsBoolean()
+  @Flag({ optional: true, example: false })
   readonly enabled?: boolean;
 
-  @ApiProperty({ ...PRIORITY_PROPERTY, required: false })
-  @Optional()
-  @IsInt()
-  @Min(0)
-  @Max(LAST_PRIORITY)
+  @Priority({ optional: true })
   readonly priority?: number;
 }
 
 export class ConnectorQueryDto extends PageQueryDto {
-  @ApiProperty({
-    enum: CONNECTOR_SORTS,
-    enumName: 'ConnectorSort',
-    default: '-created_at',
-    required: false,
-  })
-  @Optional()
-  @IsIn(CONNECTOR_SORTS)
+  @Choice('ConnectorSort', CONNECTOR_SORTS, { optional: true, default: '-created_at' })
   readonly sort: ConnectorSort = '-created_at';
 }
 
 export class ConnectorDto {
-  @ApiProperty({ type: 'string', format: 'uuid', example: ID_EXAMPLE })
+  @Id()
   readonly id: string;
 
-  @ApiProperty(NAME_PROPERTY)
+  @ConnectorName()
   readonly name: string;
 
-  @ApiProperty({ type: 'string', example: 'http' })
+  @Text({ example: 'http' })
   readonly type: string;
 
-  @ApiProperty({ type: 'boolean', example: true })
+  @Flag({ example: true })
   readonly enabled: boolean;
 
-  @ApiProperty(PRIORITY_PROPERTY)
+  @Priority()
   readonly priority: number;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description: 'Without its secrets.',
-    example: CONFIG_EXAMPLE,
-  })
+  @JsonObject({ description: 'Without its secrets.', example: CONFIG_EXAMPLE })
   readonly config: Config;
 
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'string' },
+  @Texts({
     description: 'Which secrets are set.',
     example: ['headers.authorization', 'secrets.token'],
   })
   readonly secrets_set: readonly string[];
 
-  @ApiProperty({
-    enum: CONNECTOR_STATUSES,
-    enumName: 'ConnectorStatus',
+  @Choice('ConnectorStatus', CONNECTOR_STATUSES, {
     description: 'As the last check found it; degraded before the first.',
     example: 'healthy',
   })
   readonly status: ConnectorStatus;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    required: false,
-    example: '2026-11-02T09:30:00.000Z',
-  })
+  @Instant({ optional: true, example: '2026-11-02T09:30:00.000Z' })
   readonly last_checked_at?: string;
 
-  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:00:00.000Z' })
+  @Instant({ example: '2026-11-02T09:00:00.000Z' })
   readonly created_at: string;
 
-  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:00:00.000Z' })
+  @Instant({ example: '2026-11-02T09:00:00.000Z' })
   readonly updated_at: string;
 
   static from(this: void, record: ConnectorRecord): ConnectorDto {
@@ -189,7 +144,7 @@ export class ConnectorDto {
       config: record.config,
       secrets_set: record.secretNames,
       status: statusOf(record),
-      last_checked_at: record.lastCheckedAt && record.lastCheckedAt.toISOString(),
+      last_checked_at: record.lastCheckedAt?.toISOString(),
       created_at: record.createdAt.toISOString(),
       updated_at: record.updatedAt.toISOString(),
     };

@@ -1,42 +1,41 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsString, Length } from 'class-validator';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
-import { Optional } from '../platform/validation/decorators.js';
+import {
+  AlwaysTrue,
+  Choice,
+  Id,
+  Instant,
+  Text,
+  WholeNumber,
+} from '../platform/validation/fields.js';
 import type { DeadJob } from '../platform/jobs/jobs.js';
 
 const SORTS = ['-created_at', 'created_at'] as const;
-const ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 export class DeadJobsQueryDto extends PageQueryDto {
-  @ApiProperty({ enum: SORTS, enumName: 'DeadJobSort', default: '-created_at', required: false })
-  @Optional()
-  @IsIn(SORTS)
+  @Choice('DeadJobSort', SORTS, { optional: true, default: '-created_at' })
   readonly sort: (typeof SORTS)[number] = '-created_at';
 
-  @ApiProperty({ type: 'string', required: false, maxLength: 100, example: 'triage' })
-  @Optional()
-  @IsString()
-  @Length(1, 100)
+  @Text({ optional: true, min: 1, max: 100, example: 'triage' })
   readonly queue?: string;
 }
 
 export class DeadJobDto {
-  @ApiProperty({ type: 'string', format: 'uuid', example: ID })
+  @Id()
   readonly id: string;
 
-  @ApiProperty({ type: 'string', example: 'triage' })
+  @Text({ example: 'triage' })
   readonly queue: string;
 
-  @ApiProperty({ type: 'integer', minimum: 1, example: 9 })
+  @WholeNumber({ min: 1, example: 9 })
   readonly attempts: number;
 
-  @ApiProperty({ type: 'string', example: 'The model did not answer.' })
+  @Text({ example: 'The model did not answer.' })
   readonly error: string;
 
-  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ example: '2026-11-02T09:30:00.000Z' })
   readonly enqueued_at: string;
 
-  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:42:00.000Z' })
+  @Instant({ example: '2026-11-02T09:42:00.000Z' })
   readonly created_at: string;
 
   static from(this: void, job: DeadJob): DeadJobDto {
@@ -52,10 +51,10 @@ export class DeadJobDto {
 }
 
 export class RequeuedJobDto {
-  @ApiProperty({ type: 'string', format: 'uuid', example: ID })
+  @Id()
   readonly id: string;
 
-  @ApiProperty({ type: 'boolean', enum: [true], example: true })
+  @AlwaysTrue()
   readonly requeued: true;
 
   static from(this: void, id: string): RequeuedJobDto {

@@ -1,37 +1,33 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import {
   type ComponentHealth,
   COMPONENTS,
   type ComponentName,
   type ComponentStatus,
 } from '../platform/health-components.js';
-
+import { Choice, JsonObject, Text, WholeNumber } from '../platform/validation/fields.js';
 import { DATABASE_OBSTACLES, type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
 
 const OVERALL = ['healthy', 'degraded', 'unhealthy'] as const;
 export type OverallStatus = (typeof OVERALL)[number];
 
 export class HealthDto {
-  @ApiProperty({ enum: OVERALL, enumName: 'HealthStatus', example: 'healthy' })
+  @Choice('HealthStatus', OVERALL, { example: 'healthy' })
   readonly status: OverallStatus;
 
-  @ApiProperty({ example: '0.1.0' })
+  @Text({ example: '0.1.0' })
   readonly version: string;
 
-  @ApiProperty({ type: 'integer', minimum: 0, example: 86_400 })
+  @WholeNumber({ min: 0, example: 86_400 })
   readonly uptime_seconds: number;
 }
 
 @ApiExtraModels()
 export class ComponentHealthDto {
-  @ApiProperty({
-    enum: ['healthy', 'degraded', 'unhealthy', 'disabled'],
-    enumName: 'ComponentStatus',
-    example: 'healthy',
-  })
+  @Choice('ComponentStatus', [...OVERALL, 'disabled'], { example: 'healthy' })
   readonly status: ComponentStatus;
 
-  @ApiProperty({ required: false, example: 'The kill switch is on.' })
+  @Text({ optional: true, example: 'The kill switch is on.' })
   readonly message?: string;
 }
 
@@ -71,12 +67,13 @@ const component = {
 
 @ApiExtraModels(ComponentHealthDto)
 export class DetailedHealthDto extends HealthDto {
-  @ApiProperty({
-    type: 'object',
-    properties: Object.fromEntries(COMPONENTS.map((name) => [name, component])),
-    required: [...COMPONENTS],
-    selfRequired: true,
-    additionalProperties: component,
+  @JsonObject({
+    contract: {
+      type: 'object',
+      properties: Object.fromEntries(COMPONENTS.map((name) => [name, component])),
+      required: [...COMPONENTS],
+      additionalProperties: component,
+    },
     description:
       'Every part of the service. A part may say more than its status, such as kill_switch.active.',
     example: COMPONENTS_EXAMPLE,
@@ -85,22 +82,21 @@ export class DetailedHealthDto extends HealthDto {
 }
 
 export class LivenessDto {
-  @ApiProperty({ enum: ['alive'], enumName: 'LivenessStatus', example: 'alive' })
+  @Choice('LivenessStatus', ['alive'], { example: 'alive' })
   readonly status: 'alive';
 }
 
 export class ReadinessDto {
-  @ApiProperty({ enum: ['ready'], enumName: 'ReadinessStatus', example: 'ready' })
+  @Choice('ReadinessStatus', ['ready'], { example: 'ready' })
   readonly status: 'ready';
 }
 
 export class UnreadinessDto {
-  @ApiProperty({ enum: ['not_ready'], enumName: 'UnreadinessStatus', example: 'not_ready' })
+  @Choice('UnreadinessStatus', ['not_ready'], { example: 'not_ready' })
   readonly status: 'not_ready';
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string' },
+  @JsonObject({
+    contract: { type: 'object', additionalProperties: { type: 'string' } },
     description: `What keeps the service from being ready, by the part of it. An open set; now:\n${OBSTACLES_IN_WORDS}`,
     example: { database: 'unreachable' },
   })

@@ -87,10 +87,13 @@ export class IncidentsController {
     return IncidentDto.envelopeOf(incident);
   }
 
-  /** Lowering the severity of a critical incident needs approval level senior where `APPROVAL_RAISE_ON_CRITICAL` is on. */
   @Put(':id')
   @Requires('analyst')
-  @Operation('updateIncident', 'Change an incident')
+  @Operation(
+    'updateIncident',
+    'Change an incident',
+    'Lowering the severity of a critical incident needs approval level senior where `APPROVAL_RAISE_ON_CRITICAL` is on.',
+  )
   @ApiIfMatch()
   @ApiAnswer({
     status: 200,

@@ -41,15 +41,16 @@ export class KillSwitchController {
     return KillSwitchStatusDto.of(state, held);
   }
 
-  /**
-   * After the answer no action, look-up or model call starts anywhere until the deactivation. It takes a good second:
-   * what was let through just before has to have left or lapsed.
-   */
   @Post('activate')
   @HttpCode(200)
   @Requires('analyst')
   @Limited({ name: 'kill_switch_activation', perMinute: 60 })
-  @Operation('activateKillSwitch', 'Stop all automation and actions')
+  @Operation(
+    'activateKillSwitch',
+    'Stop all automation and actions',
+    'After the answer no action, look-up or model call starts anywhere until the deactivation. It takes a good second:\n' +
+      'what was let through just before has to have left or lapsed.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The switch is on; it may have been before.',

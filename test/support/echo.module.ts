@@ -11,79 +11,63 @@ import {
   Query,
   Req,
 } from '@nestjs/common';
-import { IsBoolean, IsIn, IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Public, Requires } from '../../src/platform/access/access.js';
 import { BodyUpTo, Consumes } from '../../src/platform/http/handler-options.js';
 import {
-  IsIsoTime,
-  IsJsonObject,
+  Choice,
+  Flag,
+  Instant,
+  JsonObject,
+  Nested,
   NestedList,
-  NestedObject,
-  Optional,
-  QueryBoolean,
-  QueryInteger,
-} from '../../src/platform/validation/decorators.js';
+  Text,
+  WholeNumber,
+} from '../../src/platform/validation/fields.js';
+import { QueryInteger } from '../../src/platform/validation/query-fields.js';
 
 class InnerDto {
-  @IsString()
-  @MaxLength(10)
+  @Text({ max: 10 })
   readonly name: string;
 
-  @Optional()
-  @IsInt()
-  @Min(0)
-  @Max(1000)
+  @WholeNumber({ optional: true, min: 0, max: 1000 })
   readonly count?: number;
 }
 
 class EchoDto {
-  @Optional()
-  @IsString()
+  @Text({ optional: true })
   readonly text?: string;
 
-  @Optional()
-  @IsJsonObject()
+  @JsonObject({ optional: true })
   readonly free?: Record<string, unknown>;
 
-  @Optional()
-  @NestedObject(() => InnerDto)
+  @Nested(() => InnerDto, { optional: true })
   readonly inner?: InnerDto;
 
-  @Optional()
-  @NestedList(() => InnerDto, 3)
+  @NestedList(() => InnerDto, { optional: true, maxItems: 3 })
   readonly list?: InnerDto[];
 
-  @Optional()
-  @IsBoolean()
+  @Flag({ optional: true })
   readonly flag?: boolean;
 
-  @Optional()
-  @IsIsoTime()
+  @Instant({ optional: true })
   readonly at?: string;
 }
 
 class EchoQuery {
-  @Optional()
-  @QueryInteger(1, 100)
+  @QueryInteger({ optional: true, min: 1, max: 100 })
   readonly page?: number;
 
-  @Optional()
-  @QueryBoolean()
-  readonly flag?: boolean;
-
-  @Optional()
-  @IsIn(['a', 'b'])
+  @Choice('EchoKind', ['a', 'b'], { optional: true })
   readonly kind?: string;
 
-  @Optional()
-  @IsString()
+  @Text({ optional: true })
   readonly text?: string;
 }
 
 class FormDto {
-  @IsString()
+  @Text()
   readonly name: string;
 }
 

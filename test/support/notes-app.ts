@@ -1,10 +1,9 @@
 import { Body, Controller, Get, HttpCode, Injectable, Param, Post, Res } from '@nestjs/common';
-import { IsInt, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Requires } from '../../src/platform/access/access.js';
 import { AppError, NotFoundError } from '../../src/platform/errors/app-error.js';
-import { Optional } from '../../src/platform/validation/decorators.js';
+import { Text, WholeNumber } from '../../src/platform/validation/fields.js';
 import {
   type Participant,
   Transactions,
@@ -18,16 +17,14 @@ import { SecretsModule } from '../../src/platform/secrets/secrets.module.js';
 import { type BareApp, startBareApp } from './bare-app.js';
 
 class NoteDto {
-  @IsString()
+  @Text()
   readonly text: string;
 
   /** How long the transaction takes. */
-  @Optional()
-  @IsInt()
+  @WholeNumber({ optional: true })
   readonly ms?: number;
 
-  @Optional()
-  @IsString()
+  @Text({ optional: true })
   readonly fail?: string;
 }
 

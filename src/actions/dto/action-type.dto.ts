@@ -1,4 +1,3 @@
-import { ApiProperty } from '@nestjs/swagger';
 import {
   ACTION_TYPES,
   type ActionParameter,
@@ -10,30 +9,24 @@ import {
   PARAMETER_FORMATS,
   type ParameterFormat,
 } from '../catalogue/parameter-formats.js';
+import { Choice, Flag, NestedList, Text, Texts } from '../../platform/validation/fields.js';
 import type { OfferedType } from '../actions.service.js';
 
 export class ActionParameterDto {
-  @ApiProperty({ type: 'string', example: 'message_id' })
+  @Text({ example: 'message_id' })
   readonly name: string;
 
-  @ApiProperty({ enum: ['string', 'integer'], enumName: 'ActionParameterType', example: 'string' })
+  @Choice('ActionParameterType', ['string', 'integer'], { example: 'string' })
   readonly type: 'string' | 'integer';
 
-  @ApiProperty({ type: 'boolean', example: true })
+  @Flag({ example: true })
   readonly required: boolean;
 
-  @ApiProperty({
-    type: 'string',
-    isArray: true,
-    required: false,
-    description: 'The only values, where not every one goes.',
-  })
+  @Texts({ optional: true, description: 'The only values, where not every one goes.' })
   readonly values?: readonly string[];
 
-  @ApiProperty({
-    enum: PARAMETER_FORMATS,
-    enumName: 'ActionParameterFormat',
-    required: false,
+  @Choice('ActionParameterFormat', PARAMETER_FORMATS, {
+    optional: true,
     description: [
       'What a string has to be, where not every text goes:',
       ...PARAMETER_FORMATS.map((format) => `- \`${format}\`: ${FORMATS_IN_WORDS[format]}`),
@@ -48,48 +41,39 @@ export class ActionParameterDto {
 }
 
 export class ActionTypeDto {
-  @ApiProperty({ enum: ACTION_TYPES, enumName: 'ActionName', example: 'quarantine_email' })
+  @Choice('ActionName', ACTION_TYPES, { example: 'quarantine_email' })
   readonly name: ActionTypeName;
 
-  @ApiProperty({ type: 'string', example: 'Moves an email out of its mailbox into quarantine.' })
+  @Text({ example: 'Moves an email out of its mailbox into quarantine.' })
   readonly description: string;
 
-  @ApiProperty({
-    type: 'string',
+  @Text({
     description:
       'email, endpoint, identity, network, intelligence, ticketing or notification; an open set.',
     example: 'email',
   })
   readonly category: string;
 
-  @ApiProperty({ type: 'boolean', example: true })
+  @Flag({ example: true })
   readonly supports_rollback: boolean;
 
-  @ApiProperty({
-    enum: ACTION_TYPES,
-    enumName: 'ActionName',
-    required: false,
+  @Choice('ActionName', ACTION_TYPES, {
+    optional: true,
     description: 'The type that undoes it.',
     example: 'release_email',
   })
   readonly rolled_back_by?: ActionTypeName;
 
-  @ApiProperty({
-    enum: REQUIRED_LEVELS,
-    enumName: 'RequiredLevel',
-    required: false,
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
     description: 'As this site has it; absent for what needs no approval by default.',
   })
   readonly default_approval_level?: RequiredLevel;
 
-  @ApiProperty({ type: ActionParameterDto, isArray: true })
+  @NestedList(() => ActionParameterDto)
   readonly parameters: readonly ActionParameterDto[];
 
-  @ApiProperty({
-    type: 'boolean',
-    description: 'Whether an enabled connector provides it.',
-    example: true,
-  })
+  @Flag({ description: 'Whether an enabled connector provides it.', example: true })
   readonly available: boolean;
 
   static from(this: void, { type, level, available }: OfferedType): ActionTypeDto {
@@ -100,7 +84,7 @@ export class ActionTypeDto {
       category: type.category,
       supports_rollback: inverse !== undefined,
       rolled_back_by: inverse,
-      ...(level !== 'none' && { default_approval_level: level }),
+      default_approval_level: level === 'none' ? undefined : level,
       parameters: type.parameters.map(ActionParameterDto.from),
       available,
     };

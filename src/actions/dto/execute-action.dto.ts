@@ -1,17 +1,9 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
-import { ACTION_TYPES, type ActionTypeName, actionTypes } from '../catalogue/action-types.js';
-import { IsJsonObject, Optional } from '../../platform/validation/decorators.js';
-import {
-  type Action,
-  type ActionStatus,
-  type RequiredLevel,
-  ACTION_STATUSES,
-  REQUIRED_LEVELS,
-} from '../action.js';
-import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../action-id.js';
+import { ACTION_TYPES,type ActionTypeName,actionTypes } from '../catalogue/action-types.js';
+import { type Action,type ActionStatus,type RequiredLevel,ACTION_STATUSES,REQUIRED_LEVELS } from '../action.js';
+import { shownActionId } from '../action-id.js';
+import { Choice,Instant,JsonObject,Nested,Text } from '../../platform/validation/fields.js';
 import type { WantedAction } from '../requests/action-requests.js';
-import { ActionResultDto } from './action-result.js';
+import { ActionId,ActionResultDto } from './action-result.js';
 
 export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };
 
@@ -27,19 +19,10 @@ const PARAMETERS_DESCRIPTION = [
 ].join('\n');
 
 export class ExecuteActionDto {
-  @ApiProperty({ enum: ACTION_TYPES, enumName: 'ActionName', example: 'quarantine_email' })
-  @IsIn(ACTION_TYPES)
+  @Choice('ActionName', ACTION_TYPES, { example: 'quarantine_email' })
   readonly action: ActionTypeName;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    selfRequired: false,
-    description: PARAMETERS_DESCRIPTION,
-    example: PARAMETERS_EXAMPLE,
-  })
-  @Optional()
-  @IsJsonObject()
+  @JsonObject({ optional: true, description: PARAMETERS_DESCRIPTION, example: PARAMETERS_EXAMPLE })
   readonly parameters?: Record<string, unknown>;
 
   static toWanted(this: void, { action, parameters = {} }: ExecuteActionDto): WantedAction {
@@ -48,36 +31,31 @@ export class ExecuteActionDto {
 }
 
 export class ExecutedActionDto {
-  @ApiProperty({ type: 'string', pattern: ACTION_ID_PATTERN, example: ACTION_ID_EXAMPLE })
+  @ActionId()
   readonly action_id: string;
 
-  @ApiProperty({ enum: ACTION_STATUSES, enumName: 'ActionStatus', example: 'completed' })
+  @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
   readonly status: ActionStatus;
 
-  @ApiProperty({ type: ActionResultDto, required: false, description: 'Once it has ended.' })
+  @Nested(() => ActionResultDto, { optional: true, description: 'Once it has ended.' })
   readonly result?: ActionResultDto;
 
-  @ApiProperty({
-    enum: REQUIRED_LEVELS,
-    enumName: 'RequiredLevel',
-    required: false,
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
     description: 'When it has to be approved.',
     example: 'senior',
   })
   readonly approval_level?: RequiredLevel;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    required: false,
+  @Instant({
+    optional: true,
     description: 'While it waits for approval: it can be approved before this time.',
     example: '2026-02-01T09:30:00.000Z',
   })
   readonly expires_at?: string;
 
-  @ApiProperty({
-    type: 'string',
-    required: false,
+  @Text({
+    optional: true,
     description: 'While it waits for approval: who may give it.',
     example: 'isolate_host needs approval at level senior or higher.',
   })
@@ -90,12 +68,14 @@ export class ExecutedActionDto {
       status,
       result: result && ActionResultDto.from(result),
       approval_level: approvalLevel,
-      expires_at: expiresAt && expiresAt.toISOString(),
-      ...(status === 'pending_approval' && {
-        message: `${type} needs approval at level ${approvalLevel}${approvalLevel === 'manager' ? '' : ' or higher'}.`,
-      }),
+      expires_at: expiresAt?.toISOString(),
+      message: status === 'pending_approval' ? whoMayApprove(type, approvalLevel) : undefined,
     };
   }
+}
+
+function whoMayApprove(type: ActionTypeName, level: RequiredLevel | undefined): string {
+  return `${type} needs approval at level ${level}${level === 'manager' ? '' : ' or higher'}.`;
 }
 
 /** 202 while the work is not finished; failing is an outcome like any other. */

@@ -1,5 +1,3 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsString, Matches, MaxLength } from 'class-validator';
 import {
   type Action,
   ACTION_STATUSES,
@@ -7,60 +5,42 @@ import {
   REQUIRED_LEVELS,
   type RequiredLevel,
 } from '../action.js';
-import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN, shownActionId } from '../action-id.js';
-import { ActionResultDto } from './action-result.js';
-
-const LONGEST_REASON = 2_000;
+import { shownActionId } from '../action-id.js';
+import { Choice, Instant, Nested, Reason } from '../../platform/validation/fields.js';
+import { ActionId, ActionResultDto } from './action-result.js';
 
 export class RollBackActionDto {
-  @ApiProperty({
-    type: 'string',
-    minLength: 1,
-    maxLength: LONGEST_REASON,
-    pattern: String.raw`\S`,
-    example: 'It was a false alarm.',
-  })
-  @IsString()
-  @MaxLength(LONGEST_REASON)
-  @Matches(/\S/, { message: 'reason must say something' })
+  @Reason({ max: 2_000, example: 'It was a false alarm.' })
   readonly reason: string;
 }
 
 export class RolledBackActionDto {
-  @ApiProperty({
-    type: 'string',
-    pattern: ACTION_ID_PATTERN,
+  @ActionId({
     description: 'The new action, of the inverse type.',
     example: 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f',
   })
   readonly rollback_action_id: string;
 
-  @ApiProperty({ type: 'string', pattern: ACTION_ID_PATTERN, example: ACTION_ID_EXAMPLE })
+  @ActionId()
   readonly original_action_id: string;
 
-  @ApiProperty({
-    enum: ACTION_STATUSES,
-    enumName: 'ActionStatus',
+  @Choice('ActionStatus', ACTION_STATUSES, {
     description: 'Of the new action.',
     example: 'completed',
   })
   readonly status: ActionStatus;
 
-  @ApiProperty({ type: ActionResultDto, required: false, description: 'Once it has ended.' })
+  @Nested(() => ActionResultDto, { optional: true, description: 'Once it has ended.' })
   readonly result?: ActionResultDto;
 
-  @ApiProperty({
-    enum: REQUIRED_LEVELS,
-    enumName: 'RequiredLevel',
-    required: false,
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
     description: 'When it has to be approved by somebody else.',
   })
   readonly approval_level?: RequiredLevel;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    required: false,
+  @Instant({
+    optional: true,
     description: 'While it waits for approval: it can be approved before this time.',
     example: '2026-02-01T09:30:00.000Z',
   })
@@ -74,7 +54,7 @@ export class RolledBackActionDto {
       status,
       result: result && ActionResultDto.from(result),
       approval_level: approvalLevel,
-      expires_at: expiresAt && expiresAt.toISOString(),
+      expires_at: expiresAt?.toISOString(),
     };
   }
 }

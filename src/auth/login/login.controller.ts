@@ -124,13 +124,12 @@ export class LoginController {
 export class LogoutController {
   constructor(private readonly sessions: SessionsService) {}
 
-  /** Without a session it answers the same. */
   @Post()
   @HttpCode(200)
   @Consumes('json-or-form')
   @RefusesOtherSites()
   @Limited('logout')
-  @Operation('logOut', 'End the session')
+  @Operation('logOut', 'End the session', 'Without a session it answers the same.')
   @ApiAnswer({
     status: 200,
     description: 'To a program: the session has ended.',

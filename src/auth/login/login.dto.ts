@@ -1,60 +1,45 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { IsString, MaxLength, MinLength } from 'class-validator';
-import { Optional } from '../../platform/validation/decorators.js';
-import { ChangePasswordDto, PrincipalDto } from '../me/me.dto.js';
+import { AlwaysTrue, Field, Instant, Nested, Text } from '../../platform/validation/fields.js';
+import { ChangePasswordDto, LONGEST_GUESS, PrincipalDto } from '../me/me.dto.js';
 
-/** What may be tried is not bound by what may be set: a wrong guess is a wrong guess. */
-const LONGEST_GUESS = 1_024;
+/** A name or password that is tried; what may be tried is not bound by what may be set. */
+const Guess = ({ format, example }: { readonly format?: 'password'; readonly example: string }) =>
+  Field(
+    { example },
+    { type: 'string', format, minLength: 1, maxLength: LONGEST_GUESS },
+    MaxLength(LONGEST_GUESS),
+    MinLength(1),
+    IsString(),
+  );
 
-export class LoginRequestDto {
-  @ApiProperty({ type: 'string', minLength: 1, maxLength: LONGEST_GUESS, example: 'j.doe' })
-  @IsString()
-  @MinLength(1)
-  @MaxLength(LONGEST_GUESS)
-  readonly username: string;
-
-  @ApiProperty({
-    type: 'string',
-    format: 'password',
-    minLength: 1,
-    maxLength: LONGEST_GUESS,
-    example: 'correct horse battery staple',
-  })
-  @IsString()
-  @MinLength(1)
-  @MaxLength(LONGEST_GUESS)
-  readonly password: string;
-
-  @ApiProperty({
-    type: 'string',
-    required: false,
+const Next = () =>
+  Text({
+    optional: true,
     description: 'Where a form goes on: a path on this host; anything else leads to /docs.',
     example: '/docs',
-  })
-  @Optional()
-  @IsString()
+  });
+
+export class LoginRequestDto {
+  @Guess({ example: 'j.doe' })
+  readonly username: string;
+
+  @Guess({ format: 'password', example: 'correct horse battery staple' })
+  readonly password: string;
+
+  @Next()
   readonly next?: string;
 }
 
 export class PasswordFormDto extends ChangePasswordDto {
-  @ApiProperty({
-    type: 'string',
-    required: false,
-    description: 'Where a form goes on: a path on this host; anything else leads to /docs.',
-    example: '/docs',
-  })
-  @Optional()
-  @IsString()
+  @Next()
   readonly next?: string;
 }
 
 export class LoginDto {
-  @ApiProperty({ type: PrincipalDto })
+  @Nested(() => PrincipalDto)
   readonly principal: PrincipalDto;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
+  @Instant({
     description:
       'When the session ends at the latest; eight hours without a request end it earlier.',
     example: '2026-11-03T09:30:00.000Z',
@@ -63,6 +48,6 @@ export class LoginDto {
 }
 
 export class LogoutDto {
-  @ApiProperty({ type: 'boolean', enum: [true], example: true })
+  @AlwaysTrue()
   readonly logged_out: true;
 }

@@ -28,9 +28,12 @@ export class PasswordPageController {
     private readonly madeUpPassword: MadeUpPassword,
   ) {}
 
-  /** The login by the form leads here while the password that the first start made up is in use. */
   @Get()
-  @Operation('getPasswordPage', 'Read the page that changes the own password')
+  @Operation(
+    'getPasswordPage',
+    'Read the page that changes the own password',
+    "A form's login leads here while the password that the first start made up is in use.",
+  )
   @ApiNextQuery()
   @ApiProduces('text/html')
   @ApiAnswer({
@@ -54,14 +57,17 @@ export class PasswordPageController {
     return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
   }
 
-  /** Ends the caller's other sessions; the present one goes on. */
   @Post()
   @HttpCode(200)
   @Consumes('json-or-form')
   @Limited('write')
   @RequiresThisSite()
   @UseFilters(PasswordPageFilter)
-  @Operation('changePasswordByForm', 'Change the own password by a form')
+  @Operation(
+    'changePasswordByForm',
+    'Change the own password by a form',
+    "Ends the caller's other sessions; the present one goes on.",
+  )
   @ApiNextQuery()
   @ApiConsumes('application/json', FORM)
   @ApiFormOrJson(PasswordFormDto)

@@ -37,9 +37,12 @@ export class MeController {
     return PrincipalDto.from(caller);
   }
 
-  /** Ends the caller's other sessions; the present one goes on. */
   @Put('password')
-  @Operation('changeMyPassword', "Change the caller's own password")
+  @Operation(
+    'changeMyPassword',
+    "Change the caller's own password",
+    "Ends the caller's other sessions; the present one goes on.",
+  )
   @ApiAnswer({ status: 200, description: 'The new password holds.', type: PrincipalDto })
   @ApiErrors('invalid_credentials', 'invalid_state', 'weak_password')
   @ApiErrorMeanings({

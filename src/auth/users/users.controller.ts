@@ -74,9 +74,12 @@ export class UsersController {
     return UserDto.from(await this.users.get(id));
   }
 
-  /** A new role counts for the sessions that exist; while a user is disabled its keys do not work. */
   @Put(':id')
-  @Operation('updateUser', 'Change the role or the password of a user, disable or enable it')
+  @Operation(
+    'updateUser',
+    'Change the role or the password of a user, disable or enable it',
+    'A new role counts for the sessions that exist; while a user is disabled its keys do not work.',
+  )
   @ApiAnswer({ status: 200, description: 'The user as it is now.', type: UserDto })
   @ApiErrors('invalid_state', 'weak_password')
   @LAST_ADMIN

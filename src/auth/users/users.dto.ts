@@ -1,13 +1,12 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsString, Matches, NotEquals } from 'class-validator';
+import { NotEquals } from 'class-validator';
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
-import { Optional } from '../../platform/validation/decorators.js';
 import {
-  IsPassword,
   LONGEST_PASSWORD,
   SHORTEST_PASSWORD,
+  IsPassword,
 } from '../passwords/password-requirements.js';
+import { Choice, Field, Flag, Id, Instant, Text } from '../../platform/validation/fields.js';
 import {
   KEYS_OF_DELETED,
   type KeysOfDeleted,
@@ -18,95 +17,87 @@ import {
   type UserSort,
 } from './user.js';
 
-export const PASSWORD_PROPERTY = {
-  type: 'string',
-  format: 'password',
-  minLength: SHORTEST_PASSWORD,
-  maxLength: LONGEST_PASSWORD,
-  description:
-    'No common password, and none that is made of the user name or of words of this service.',
-  example: 'correct horse battery staple',
-} as const;
+const GOOD_PASSWORD =
+  'No common password, and none that is made of the user name or of words of this service.';
+
+interface NewPasswordOptions {
+  readonly optional?: boolean;
+  readonly description?: string;
+}
+
+/** A password that is to be set; what may be tried at a login is another matter. */
+export function NewPassword({ optional, description }: NewPasswordOptions = {}): PropertyDecorator {
+  return Field(
+    {
+      optional,
+      description: description ?? GOOD_PASSWORD,
+      example: 'correct horse battery staple',
+    },
+    {
+      type: 'string',
+      format: 'password',
+      minLength: SHORTEST_PASSWORD,
+      maxLength: LONGEST_PASSWORD,
+    },
+    IsPassword(),
+  );
+}
 
 export class CreateUserDto {
-  @ApiProperty({
-    type: 'string',
-    pattern: USERNAME.source,
-    description: '`system` is reserved. Never used again, not even after the deletion.',
-    example: 'j.doe',
-  })
-  @IsString()
-  @Matches(USERNAME, {
+  @Text({
+    pattern: USERNAME,
     message:
       'username must be 2 to 63 lower-case letters, digits or ._@-, beginning with a letter or digit',
+    description: '`system` is reserved. Never used again, not even after the deletion.',
+    example: 'j.doe',
   })
   @NotEquals(RESERVED_NAME, { message: `username must not be ${RESERVED_NAME}` })
   readonly username: string;
 
-  @ApiProperty(PASSWORD_PROPERTY)
-  @IsPassword()
+  @NewPassword()
   readonly password: string;
 
-  @ApiProperty({ enum: ROLES, enumName: 'Role', example: 'analyst' })
-  @IsIn(ROLES)
+  @Choice('Role', ROLES, { example: 'analyst' })
   readonly role: Role;
 
-  @ApiProperty({ type: 'boolean', default: true, required: false, example: true })
-  @Optional()
-  @IsBoolean()
+  @Flag({ optional: true, default: true, example: true })
   readonly enabled?: boolean;
 }
 
 export class UpdateUserDto {
-  @ApiProperty({ enum: ROLES, enumName: 'Role', required: false, example: 'senior' })
-  @Optional()
-  @IsIn(ROLES)
+  @Choice('Role', ROLES, { optional: true, example: 'senior' })
   readonly role?: Role;
 
-  @ApiProperty({
-    type: 'boolean',
-    required: false,
+  @Flag({
+    optional: true,
     description: 'A disabled user cannot log in, and loses all sessions.',
     example: false,
   })
-  @Optional()
-  @IsBoolean()
   readonly enabled?: boolean;
 
-  @ApiProperty({
-    ...PASSWORD_PROPERTY,
-    required: false,
-    description: `${PASSWORD_PROPERTY.description} Ends the user's other sessions.`,
+  @NewPassword({
+    optional: true,
+    description: `${GOOD_PASSWORD} Ends the user's other sessions.`,
   })
-  @Optional()
-  @IsPassword()
   readonly password?: string;
 }
 
 export class UserQueryDto extends PageQueryDto {
-  @ApiProperty({
-    enum: USER_SORTS,
-    enumName: 'UserSort',
+  @Choice('UserSort', USER_SORTS, {
+    optional: true,
     default: '-created_at',
-    required: false,
     description: '`name` is the same as `username`.',
   })
-  @Optional()
-  @IsIn(USER_SORTS)
   readonly sort: UserSort = '-created_at';
 }
 
 export class DeleteUserQueryDto {
-  @ApiProperty({
-    enum: KEYS_OF_DELETED,
-    enumName: 'KeysOfDeletedUser',
-    enumSchema: { default: 'revoke' },
-    required: false,
+  @Choice('KeysOfDeletedUser', KEYS_OF_DELETED, {
+    optional: true,
+    contract: { enumName: 'KeysOfDeletedUser', enumSchema: { default: 'revoke' } },
     description:
       'What becomes of the API keys that the user made, or that were made with them: `revoke` (the default) ends them, `keep` lets them go on.',
   })
-  @Optional()
-  @IsIn(KEYS_OF_DELETED)
   readonly keys: KeysOfDeleted = 'revoke';
 }
 
@@ -123,30 +114,25 @@ export const CREATED_USER_EXAMPLE = {
 };
 
 export class UserDto {
-  @ApiProperty({ type: 'string', format: 'uuid', example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  @Id()
   readonly id: string;
 
-  @ApiProperty({ type: 'string', example: 'j.doe' })
+  @Text({ example: 'j.doe' })
   readonly username: string;
 
-  @ApiProperty({ enum: ROLES, enumName: 'Role', example: 'analyst' })
+  @Choice('Role', ROLES, { example: 'analyst' })
   readonly role: Role;
 
-  @ApiProperty({ type: 'boolean', example: true })
+  @Flag({ example: true })
   readonly enabled: boolean;
 
-  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ example: '2026-11-02T09:30:00.000Z' })
   readonly created_at: string;
 
-  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ example: '2026-11-02T09:30:00.000Z' })
   readonly updated_at: string;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    required: false,
-    example: '2026-11-03T08:00:00.000Z',
-  })
+  @Instant({ optional: true, example: '2026-11-03T08:00:00.000Z' })
   readonly last_login_at?: string;
 
   static from(this: void, row: User): UserDto {
@@ -157,7 +143,7 @@ export class UserDto {
       enabled: row.enabled,
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
-      ...(row.last_login_at && { last_login_at: row.last_login_at.toISOString() }),
+      last_login_at: row.last_login_at?.toISOString(),
     };
   }
 }

@@ -54,11 +54,14 @@ export class ConnectorHealthController {
     return (await this.connectors.all()).map(ConnectorHealthDto.from);
   }
 
-  /** The kill switch does not stop it: it has no effect. */
   @Post(':id/test')
   @HttpCode(200)
   @Requires('admin')
-  @Operation('testConnector', 'Find out whether a connector answers')
+  @Operation(
+    'testConnector',
+    'Find out whether a connector answers',
+    'The kill switch does not stop it: it has no effect.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'What came of it: `success` says whether it answers.',

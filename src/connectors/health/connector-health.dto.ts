@@ -1,5 +1,14 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { ACTION_TYPES, type ActionTypeName } from '../../actions/catalogue/action-types.js';
+import {
+  Choice,
+  Choices,
+  Flag,
+  Id,
+  Instant,
+  JsonObject,
+  Text,
+  WholeNumber,
+} from '../../platform/validation/fields.js';
 import type { ConfigSchema } from '../config/config-schema.js';
 import {
   CONNECTOR_STATUSES,
@@ -13,35 +22,29 @@ import type { TestResult } from '../connector.port.js';
 import type { ConnectorType } from '../connector-type.port.js';
 
 export class ConnectorHealthDto {
-  @ApiProperty({ type: 'string', format: 'uuid', example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  @Id()
   readonly id: string;
 
-  @ApiProperty({ type: 'string', example: 'firewall' })
+  @Text({ example: 'firewall' })
   readonly name: string;
 
-  @ApiProperty({ type: 'string', example: 'http' })
+  @Text({ example: 'http' })
   readonly type: string;
 
-  @ApiProperty({ enum: CONNECTOR_STATUSES, enumName: 'ConnectorStatus', example: 'healthy' })
+  @Choice('ConnectorStatus', CONNECTOR_STATUSES, { example: 'healthy' })
   readonly status: ConnectorStatus;
 
-  @ApiProperty({
-    type: 'string',
+  @Text({
     description:
       'What the last check found; that it is disabled, or not checked yet, where that is so.',
     example: 'The service answers with status 200.',
   })
   readonly message: string;
 
-  @ApiProperty({ type: 'integer', minimum: 0, required: false, example: 42 })
+  @WholeNumber({ optional: true, min: 0, example: 42 })
   readonly latency_ms?: number;
 
-  @ApiProperty({
-    type: 'string',
-    format: 'date-time',
-    required: false,
-    example: '2026-11-02T09:30:00.000Z',
-  })
+  @Instant({ optional: true, example: '2026-11-02T09:30:00.000Z' })
   readonly checked_at?: string;
 
   static from(this: void, record: ConnectorRecord): ConnectorHealthDto {
@@ -54,20 +57,20 @@ export class ConnectorHealthDto {
       status: statusOf(record),
       // What was found while it was enabled says nothing about it now.
       message: enabled ? healthMessage : DISABLED,
-      ...(enabled && latencyMs !== undefined && { latency_ms: latencyMs }),
-      checked_at: lastCheckedAt && lastCheckedAt.toISOString(),
+      latency_ms: enabled ? latencyMs : undefined,
+      checked_at: lastCheckedAt?.toISOString(),
     };
   }
 }
 
 export class ConnectorTestDto {
-  @ApiProperty({ type: 'boolean', example: true })
+  @Flag({ example: true })
   readonly success: boolean;
 
-  @ApiProperty({ type: 'string', example: 'The service answers with status 200.' })
+  @Text({ example: 'The service answers with status 200.' })
   readonly message: string;
 
-  @ApiProperty({ type: 'integer', minimum: 0, example: 42 })
+  @WholeNumber({ min: 0, example: 42 })
   readonly latency_ms: number;
 
   static from(this: void, { success, message, latencyMs }: TestResult): ConnectorTestDto {
@@ -76,15 +79,13 @@ export class ConnectorTestDto {
 }
 
 export class ConnectorTypeDto {
-  @ApiProperty({ type: 'string', example: 'http' })
+  @Text({ example: 'http' })
   readonly name: string;
 
-  @ApiProperty({ type: 'string', example: 'Any service with an HTTP interface.' })
+  @Text({ example: 'Any service with an HTTP interface.' })
   readonly description: string;
 
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
+  @JsonObject({
     description: 'JSON Schema of `config`. What is writeOnly there is a secret.',
     example: {
       type: 'object',
@@ -94,10 +95,7 @@ export class ConnectorTypeDto {
   })
   readonly config_schema: ConfigSchema;
 
-  @ApiProperty({
-    enum: ACTION_TYPES,
-    enumName: 'ActionTypeName',
-    isArray: true,
+  @Choices('ActionTypeName', ACTION_TYPES, {
     description: 'The action types that a connector of this type can provide.',
     example: ['block_ip', 'unblock_ip'],
   })

@@ -1,61 +1,42 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { IsJsonObject, Optional } from '../../platform/validation/decorators.js';
+import { Choice, JsonObject, NotBlank, Text } from '../../platform/validation/fields.js';
 import { INCIDENT_TYPE, KNOWN_INCIDENT_TYPES, SEVERITIES, type Severity } from '../incident.js';
 import type { WantedIncident } from '../incidents.service.js';
 import { RAW_DATA_DESCRIPTION, RAW_DATA_EXAMPLE } from './raw-data.js';
 
 export const LONGEST_SOURCE = 255;
-export const NOT_BLANK = /\S/;
 
 export const INCIDENT_TYPE_DESCRIPTION = `An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`;
-export const BAD_INCIDENT_TYPE =
-  'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter';
+
+export const IncidentType = (options: { readonly optional?: boolean; readonly example: string }) =>
+  Text({
+    pattern: INCIDENT_TYPE,
+    message:
+      'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
+    description: INCIDENT_TYPE_DESCRIPTION,
+    ...options,
+  });
 
 export class CreateIncidentDto {
-  @ApiProperty({
-    type: 'string',
-    pattern: INCIDENT_TYPE.source,
-    description: INCIDENT_TYPE_DESCRIPTION,
-    example: 'phishing',
-  })
-  @IsString()
-  @Matches(INCIDENT_TYPE, { message: BAD_INCIDENT_TYPE })
+  @IncidentType({ example: 'phishing' })
   readonly incident_type: string;
 
-  @ApiProperty({
-    type: 'string',
-    minLength: 1,
-    maxLength: LONGEST_SOURCE,
-    pattern: NOT_BLANK.source,
+  @NotBlank({
+    max: LONGEST_SOURCE,
+    message: 'source must not be blank',
     description: 'Where it comes from; any text that is not blank.',
     example: 'email-gateway',
   })
-  @IsString()
-  @MaxLength(LONGEST_SOURCE)
-  @Matches(NOT_BLANK, { message: 'source must not be blank' })
   readonly source: string;
 
-  @ApiProperty({
-    enum: SEVERITIES,
-    enumName: 'Severity',
-    default: 'medium',
-    required: false,
-    example: 'high',
-  })
-  @Optional()
-  @IsIn(SEVERITIES)
+  @Choice('Severity', SEVERITIES, { optional: true, default: 'medium', example: 'high' })
   readonly severity: Severity = 'medium';
 
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
+  @JsonObject({
+    optional: true,
     default: {},
     description: RAW_DATA_DESCRIPTION,
     example: RAW_DATA_EXAMPLE,
   })
-  @Optional()
-  @IsJsonObject()
   readonly raw_data: Record<string, unknown> = {};
 
   static toWanted(this: void, body: CreateIncidentDto): WantedIncident {

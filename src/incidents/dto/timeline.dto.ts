@@ -1,21 +1,15 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
-import { Optional } from '../../platform/validation/decorators.js';
+import { Choice, Instant, Nested, Text } from '../../platform/validation/fields.js';
 import type { TimelineEntry, TimelineRequest } from '../timeline/timeline-entry.js';
 
 const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
 
 export class TimelineQueryDto extends PageQueryDto {
-  @ApiProperty({
-    enum: SORTS,
-    enumName: 'TimelineSort',
+  @Choice('TimelineSort', SORTS, {
+    optional: true,
     default: 'at',
-    required: false,
     description: '`created_at` is the same as `at`.',
   })
-  @Optional()
-  @IsIn(SORTS)
   readonly sort: (typeof SORTS)[number] = 'at';
 
   static toRequest(this: void, { page, per_page, sort }: TimelineQueryDto): TimelineRequest {
@@ -24,32 +18,31 @@ export class TimelineQueryDto extends PageQueryDto {
 }
 
 export class TimelineSubjectDto {
-  @ApiProperty({ type: 'string', example: 'action' })
+  @Text({ example: 'action' })
   readonly type: string;
 
-  @ApiProperty({ type: 'string', example: 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  @Text({ example: 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
   readonly id: string;
 }
 
 export class TimelineEntryDto {
-  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-01-31T09:30:00.000Z' })
+  @Instant({ example: '2026-01-31T09:30:00.000Z' })
   readonly at: string;
 
-  @ApiProperty({
-    type: 'string',
+  @Text({
     description:
       'An open set: created, updated, triaged, resolved, severity_lowered (of a critical incident), and what happens to its actions.',
     example: 'triaged',
   })
   readonly event: string;
 
-  @ApiProperty({ type: 'string', description: 'The name of a principal.', example: 'alice' })
+  @Text({ description: 'The name of a principal.', example: 'alice' })
   readonly actor: string;
 
-  @ApiProperty({ type: 'string', example: 'Triaged as malicious (phishing).' })
+  @Text({ example: 'Triaged as malicious (phishing).' })
   readonly summary: string;
 
-  @ApiProperty({ type: TimelineSubjectDto, required: false })
+  @Nested(() => TimelineSubjectDto, { optional: true })
   readonly subject?: TimelineSubjectDto;
 
   static from(this: void, { at, event, actor, summary, subject }: TimelineEntry): TimelineEntryDto {

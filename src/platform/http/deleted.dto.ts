@@ -1,9 +1,9 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { AlwaysTrue, Id } from '../validation/fields.js';
 
 export class DeletedDto {
-  @ApiProperty({ type: 'string', format: 'uuid', example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  @Id()
   readonly id: string;
 
-  @ApiProperty({ type: 'boolean', enum: [true], example: true })
+  @AlwaysTrue()
   readonly deleted: true;
 }

@@ -10,7 +10,6 @@ import {
 import type { SchemaObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
 
-export const SUMMARY_EXTENSION = 'x-summary';
 export const ERRORS_EXTENSION = 'x-errors';
 export const MEANINGS_EXTENSION = 'x-error-meanings';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
@@ -30,11 +29,15 @@ interface AnswerOptions {
 }
 
 /**
- * The summary of an operation and the id under which generated clients know it. A comment on the handler becomes the
- * description, by a decorator of the compiler's that would empty the summary: so that waits in an extension.
+ * The id under which generated clients know an operation, its title, and what else there is to say about it. A comment on
+ * a handler is for those who read the code: the contract shows none.
  */
-export function Operation(operationId: string, summary: string): MethodDecorator {
-  return applyDecorators(ApiOperation({ operationId }), ApiExtension(SUMMARY_EXTENSION, summary));
+export function Operation(
+  operationId: string,
+  summary: string,
+  description?: string,
+): MethodDecorator {
+  return ApiOperation({ operationId, summary, description });
 }
 
 /**

@@ -12,7 +12,6 @@ import {
   type ErrorMeanings,
   ERRORS_EXTENSION,
   MEANINGS_EXTENSION,
-  SUMMARY_EXTENSION,
 } from './answers.js';
 import { describeParts } from './described-parts.js';
 import { addEnvelopes } from './envelopes.js';
@@ -26,12 +25,11 @@ import {
   UNDER_WAY_HEADER,
 } from './error-schemas.js';
 import { describeRequestBodies } from './request-bodies.js';
-import { nameSchemas } from './schema-names.js';
+import { nameSchemas } from './schemas.js';
 import { sorted } from './sorted.js';
 
 type Operation = OperationObject & {
   [ACCESS_EXTENSION]?: Access;
-  [SUMMARY_EXTENSION]?: string;
   [ERRORS_EXTENSION]?: ErrorCode[];
   [MEANINGS_EXTENSION]?: ErrorMeanings;
   [ERROR_PAGES_EXTENSION]?: boolean;
@@ -110,7 +108,6 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
   const access = operation[ACCESS_EXTENSION];
   if (!access) throw new Error(`${method} ${path} declares no access.`);
   operation.operationId = uniqueId(operation.operationId ?? '', path, seen);
-  operation.summary = operation[SUMMARY_EXTENSION] ?? '';
   operation.security = securityOf(access);
   if (isRole(access)) {
     operation['x-required-role' as never] = access as never;
@@ -138,7 +135,6 @@ function complete(operation: Operation, method: string, path: string, seen: Set<
     };
   }
   delete operation[ACCESS_EXTENSION];
-  delete operation[SUMMARY_EXTENSION];
   delete operation[ERRORS_EXTENSION];
   delete operation[MEANINGS_EXTENSION];
   delete operation[ERROR_PAGES_EXTENSION];

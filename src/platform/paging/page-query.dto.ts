@@ -1,5 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { Optional, QueryInteger } from '../validation/decorators.js';
+import { QueryInteger } from '../validation/query-fields.js';
 import type { PageRequest } from './page.js';
 
 /** Far past the end of any list, which is no error; the rows before it still fit a bigint. */
@@ -7,13 +6,9 @@ const LAST_PAGE = 2_147_483_647;
 
 /** Which part of a list; every list takes it, and adds its own sort and filters. */
 export class PageQueryDto implements PageRequest {
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: LAST_PAGE, default: 1, required: false })
-  @Optional()
-  @QueryInteger(1, LAST_PAGE)
+  @QueryInteger({ optional: true, min: 1, max: LAST_PAGE, default: 1 })
   readonly page: number = 1;
 
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: 100, default: 20, required: false })
-  @Optional()
-  @QueryInteger(1, 100)
+  @QueryInteger({ optional: true, min: 1, max: 100, default: 20 })
   readonly per_page: number = 20;
 }

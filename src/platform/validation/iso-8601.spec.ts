@@ -1,4 +1,4 @@
-import { isIso8601 } from './iso-8601.js';
+import { isIso8601, isIsoTime } from './iso-8601.js';
 
 describe('isIso8601', () => {
   it.each([
@@ -15,7 +15,7 @@ describe('isIso8601', () => {
     '20260131T093000Z',
     '20260131T0930+0100',
     '20260131',
-  ])('should be so of %s', (text) => expect(isIso8601(text)).toBe(true));
+  ])('takes %s', (text) => expect(isIso8601(text)).toBe(true));
 
   it.each([
     '',
@@ -37,5 +37,30 @@ describe('isIso8601', () => {
     'Sat, 31 Jan 2026 09:30:00 +0000',
     '1769851800',
     '2026-01-31T09:30:00Z\n',
-  ])('should not be so of %j', (text) => expect(isIso8601(text)).toBe(false));
+  ])('refuses %j', (text) => expect(isIso8601(text)).toBe(false));
+});
+
+describe('isIsoTime', () => {
+  it.each([
+    '2026-01-31T09:30:00Z',
+    '2024-02-29T23:59:59.123456789+05:30',
+    '2026-01-31T09:30:00-0000',
+    '0001-01-01T00:00:00Z',
+  ])('takes %s', (text) => expect(isIsoTime(text)).toBe(true));
+
+  it.each([
+    '2026-02-29T00:00:00Z',
+    '2026-04-31T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T00:60:00Z',
+    '2026-01-01 00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '+012026-01-01T00:00:00Z',
+    ' 2026-01-31T09:30:00Z',
+    '2026-01-31T09:30:00Z\n',
+    1_700_000_000,
+  ])('refuses %j', (text) => expect(isIsoTime(text)).toBe(false));
 });

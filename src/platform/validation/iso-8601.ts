@@ -8,8 +8,8 @@ const BASIC = String.raw`(\d{4})(\d\d)(\d\d)(?:T${HOUR}(?:${MINUTE}(?:${SECOND})
 const FORMS = [EXTENDED, BASIC].map((form) => new RegExp(`^${form}$`, 'i'));
 
 /**
- * A calendar date of ISO 8601 on a day that exists, with a time or without, as other systems write it. What this service
- * reckons with is narrower: see isIsoTime.
+ * A calendar date of ISO 8601 on a day that exists, with a time or without, as other systems write it. The times that
+ * this service itself works with have to be more exact: see isIsoTime.
  */
 export function isIso8601(text: string): boolean {
   const match = FORMS.map((form) => form.exec(text)).find((found) => found !== null);
@@ -18,4 +18,12 @@ export function isIso8601(text: string): boolean {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** Of the forms of ISO 8601 the one that names a moment: to the second, with a zone, in a year that PostgreSQL has. */
+const MOMENT = /^(?!0000)[\d-]{10}T\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
+
+/** An ISO 8601 date and time with its zone, on a day that exists. */
+export function isIsoTime(value: unknown): value is string {
+  return typeof value === 'string' && MOMENT.test(value) && isIso8601(value);
 }

@@ -1,37 +1,27 @@
-import { ArrayMaxSize, IsArray, IsString, Length, Matches } from 'class-validator';
 import fc from 'fast-check';
 import type { FieldError, ValidationError } from '../errors/app-error.js';
-import { isIsoTime, IsJsonObject, NestedList, NestedObject, Optional } from './decorators.js';
+import { JsonObject, Nested, NestedList, Text, Texts } from './fields.js';
 import { createValidationPipe } from './validation.pipe.js';
 
 class StepDto {
-  @IsString()
-  @Length(2, 3)
-  @Matches(/^[a-z]/)
+  @Text({ min: 2, max: 3, pattern: /^[a-z]/ })
   readonly name: string;
 
-  @Optional()
-  @IsJsonObject()
+  @JsonObject({ optional: true })
   readonly parameters?: object;
 }
 
 class BodyDto {
-  @Optional()
-  @IsJsonObject()
+  @JsonObject({ optional: true })
   readonly free?: object;
 
-  @Optional()
-  @IsArray()
-  @ArrayMaxSize(3)
-  @IsString({ each: true })
+  @Texts({ optional: true, maxItems: 3 })
   readonly tags?: string[];
 
-  @Optional()
-  @NestedObject(() => StepDto)
+  @Nested(() => StepDto, { optional: true })
   readonly step?: StepDto;
 
-  @Optional()
-  @NestedList(() => StepDto, 5)
+  @NestedList(() => StepDto, { optional: true, maxItems: 5 })
   readonly steps?: StepDto[];
 }
 
@@ -51,7 +41,7 @@ async function errorsOf(
 }
 
 describe('the validation pipe', () => {
-  it('leaves free objects as they were sent, wherever they are', async () => {
+  it('leaves JSON of any content as it was sent, wherever it is', async () => {
     const anything = fc.dictionary(
       fc.oneof(
         fc.string(),
@@ -98,7 +88,7 @@ describe('the validation pipe', () => {
     [{ steps: [{ name: 'aa' }, { name: 'aa', valueOf: 1 }] }, ['steps.1.valueOf']],
     [{ other: { constructor: 1 } }, ['other']],
     [{ other: [{ a: { constructor: {} } }] }, ['other']],
-  ])('refuses %j at %j', async (body, fields) => {
+  ])('refuses %j and names the fields %j', async (body, fields) => {
     expect((await errorsOf(body)).map(({ field }) => field)).toEqual(fields);
   });
 });
@@ -107,19 +97,19 @@ describe('an id in a path', () => {
   const read = (value: string): Promise<unknown> =>
     pipe.transform(value, { type: 'param', metatype: String, data: 'id' });
 
-  it('is the same in any case', async () => {
+  it('is made lower case', async () => {
     const id = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
     expect(await read(id)).toBe(id);
     expect(await read(id.toUpperCase())).toBe(id);
   });
 
-  it.each(['Swagger-UI.css', 'ABC', ''])('is left as it is when it is none: %j', async (text) => {
+  it.each(['Swagger-UI.css', 'ABC', ''])('stays as it is when it is no UUID: %j', async (text) => {
     expect(await read(text)).toBe(text);
   });
 });
 
-describe('what is said of a field', () => {
-  it('is once that it is required, when it was left out', async () => {
+describe('the errors of a field', () => {
+  it('say once that it is required when it was left out', async () => {
     const missing = { code: 'required', message: 'name is required.' };
     expect(await errorsOf({}, StepDto)).toEqual([{ field: 'name', ...missing }]);
     expect(await errorsOf({ step: {}, steps: [{ name: 'aa' }, {}] })).toEqual([
@@ -128,20 +118,20 @@ describe('what is said of a field', () => {
     ]);
   });
 
-  it.each([7, null, [], {}])('is once that it is of another kind, when it is %j', async (name) => {
+  it.each([7, null, [], {}])('say once of what kind it has to be when it is %j', async (name) => {
     expect(await errorsOf({ name }, StepDto)).toEqual([
       { field: 'name', code: 'is_string', message: 'name must be a string.' },
     ]);
   });
 
-  it('is everything that is wrong with it, when it is of the right kind', async () => {
+  it('say everything that is wrong with it when it is of the right kind', async () => {
     const codes = (await errorsOf({ name: '7777' }, StepDto)).map(({ code }) => code);
     expect(codes.sort()).toEqual(['is_length', 'matches']);
   });
 });
 
-describe('what is said of a body', () => {
-  it('is what it should not have, and what is wrong with the rest', async () => {
+describe('the errors of a body', () => {
+  it('name its unknown fields, and what is wrong with the others', async () => {
     expect(await errorsOf({ other: 1, step: { more: 1 } })).toEqual([
       { field: 'other', code: 'unknown_field', message: 'other is not a known field.' },
       { field: 'step.more', code: 'unknown_field', message: 'step.more is not a known field.' },
@@ -149,7 +139,7 @@ describe('what is said of a body', () => {
     ]);
   });
 
-  it('is told of a query in the words of a query', async () => {
+  it('speak of query parameters when it is a query', async () => {
     const query = { type: 'query', metatype: StepDto } as const;
     const thrown = await pipe
       .transform({ name: 'aa', other: '1' }, query)
@@ -166,19 +156,21 @@ describe('what is said of a body', () => {
     ],
     ['items', () => ({ steps: Array.from({ length: 200_000 }, () => ({})) })],
     ['items of another kind', () => ({ steps: Array<null>(200_000).fill(null) })],
-  ])('is said soon, also of one of nothing but %s', async (_, make) => {
+  ])('come soon when it is made of nothing but %s', async (_, make) => {
     const body = make();
-    const begin = performance.now();
+    // Of this process: what others do on the machine meanwhile is not measured.
+    const begin = process.cpuUsage();
     expect((await errorsOf(body)).length).toBeGreaterThan(0);
-    expect(performance.now() - begin).toBeLessThan(500);
+    const { user, system } = process.cpuUsage(begin);
+    expect(user + system).toBeLessThan(1_000_000);
   });
 
-  it('cuts no character of a long name in two', async () => {
+  it('cut no character of a long name in two', async () => {
     const [error] = await errorsOf({ [`${'x'.repeat(99)}😀`]: 1 });
     expect(error?.field).toBe(`${'x'.repeat(99)}\ufffd`);
   });
 
-  it('is not many times what was sent', async () => {
+  it('are not many times as long as what was sent', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]));
     expect(await errorsOf(unknown)).toHaveLength(100);
     const [error] = await errorsOf({ ['x'.repeat(1_000_000)]: 1 });
@@ -188,29 +180,4 @@ describe('what is said of a body', () => {
       message: `${'x'.repeat(100)} is not a known field.`,
     });
   });
-});
-
-describe('an ISO time', () => {
-  it.each([
-    '2026-01-31T09:30:00Z',
-    '2024-02-29T23:59:59.123456789+05:30',
-    '2026-01-31T09:30:00-0000',
-    '0001-01-01T00:00:00Z',
-  ])('is %s', (text) => expect(isIsoTime(text)).toBe(true));
-
-  it.each([
-    '2026-02-29T00:00:00Z',
-    '2026-04-31T00:00:00Z',
-    '2026-13-01T00:00:00Z',
-    '2026-01-01',
-    '2026-01-01T00:00:00',
-    '2026-01-01T24:00:00Z',
-    '2026-01-01T00:60:00Z',
-    '2026-01-01 00:00:00Z',
-    '0000-01-01T00:00:00Z',
-    '+012026-01-01T00:00:00Z',
-    ' 2026-01-31T09:30:00Z',
-    '2026-01-31T09:30:00Z\n',
-    1_700_000_000,
-  ])('is not %j', (text) => expect(isIsoTime(text)).toBe(false));
 });

@@ -2,10 +2,10 @@ import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
 import type { ValidationError as Failure } from 'class-validator';
 import { type FieldError, unknownField, ValidationError } from '../errors/app-error.js';
 import { isUuid } from '../ids.js';
-import { shieldJson } from './free-objects.js';
-import { rememberRules } from './remembered-rules.js';
+import { shieldJson } from './json-shield.js';
+import { cacheRules } from './rule-cache.js';
 
-/** The rules that say of what kind a value is; of another kind, what else it is not goes without saying. */
+/** The rules that say of what kind a value is. Of a value of another kind nothing else is said. */
 const KINDS = new Set(['isString', 'isBoolean', 'isNumber', 'isInt', 'isArray', 'isJsonObject']);
 
 /** Turns class-validator's tree into the flat list that the error envelope shows. */
@@ -46,19 +46,19 @@ function sentence(message: string, property: string, field: string): string {
 class FaithfulValidationPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { metatype, type } = metadata;
-    // One id is one text to all that comes after: the answer, the trail, what is kept in memory.
+    // Whatever comes after sees an id in one spelling: the answer, the audit trail, what is kept in memory.
     if (type === 'param' && isUuid(value)) return value.toLowerCase();
-    // What a decorator of ours gives (the principal, for one) is no input: a copy would lose its methods.
+    // What one of our own decorators gives, such as the principal, is no input: a copy would lose its methods.
     if (metatype === undefined || type === 'custom') return super.transform(value, metadata);
-    const held = shieldJson(value, metatype as new () => object);
-    const { unknown } = held;
-    if (unknown.length === 0) return super.transform(held.value, metadata);
-    const others = await super.transform(held.value, metadata).then(() => [], errorsOf);
+    const shielded = shieldJson(value, metatype as new () => object);
     const kind = type === 'query' ? 'query parameter' : 'field';
-    throw new ValidationError([...unknown.map((field) => unknownField(field, kind)), ...others]);
+    const unknown = shielded.unknownFields.map((field) => unknownField(field, kind));
+    if (unknown.length === 0) return super.transform(shielded.value, metadata);
+    const others = await super.transform(shielded.value, metadata).then(() => [], errorsOf);
+    throw new ValidationError([...unknown, ...others]);
   }
 
-  /** Would drop keys such as `prototype` from free objects. The dangerous ones are refused before: see json-defects.ts. */
+  /** It would drop keys such as `prototype` from JSON of any content. Dangerous keys were refused before: see json-defects.ts. */
   protected override stripProtoKeys(): void {
     return undefined;
   }
@@ -66,13 +66,13 @@ class FaithfulValidationPipe extends ValidationPipe {
 
 /** Unknown fields are refused, not dropped; nothing is converted but what a DTO declares. */
 export function createValidationPipe(): ValidationPipe {
-  rememberRules();
+  cacheRules();
   return new FaithfulValidationPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
-    // The value tells a field that was left out; it goes nowhere.
+    // By the value fieldErrors knows a field that was left out. No answer shows it.
     validationError: { target: false, value: true },
     exceptionFactory: (failures) => new ValidationError(fieldErrors(failures)),
   });

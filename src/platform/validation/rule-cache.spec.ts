@@ -1,5 +1,5 @@
 import { getMetadataStorage, IsString, MaxLength, validate } from 'class-validator';
-import { rememberRules } from './remembered-rules.js';
+import { cacheRules } from './rule-cache.js';
 
 class Named {
   @IsString()
@@ -27,8 +27,8 @@ async function broken(object: object, groups?: string[]): Promise<string[]> {
   );
 }
 
-describe('rules that are remembered', () => {
-  beforeAll(rememberRules);
+describe('cached rules', () => {
+  beforeAll(cacheRules);
 
   it('judge each object of a class alike, and each class by its own and inherited rules', async () => {
     for (let time = 0; time < 3; time += 1) {
@@ -41,7 +41,7 @@ describe('rules that are remembered', () => {
     }
   });
 
-  it('are looked up once, and for groups each time', async () => {
+  it('are looked up once for each class, and each time for groups', async () => {
     const storage = getMetadataStorage();
     const ofNamed = () => storage.getTargetValidationMetadatas(Named, '', false, false);
     expect(ofNamed()).toBe(ofNamed());

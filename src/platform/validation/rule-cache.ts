@@ -8,10 +8,11 @@ let installed = false;
 
 /**
  * For each object that it validates, class-validator walks through all classes that have rules, in search of those that
- * the object's class inherits: the more routes there are, the slower is each of them. Rules are complete once a class is
- * defined, so they are looked up once. Groups, which no rule of ours has, are left to it.
+ * the object's class inherits: the more routes there are, the slower is each of them. The rules of a class are complete
+ * once it is defined, so this looks them up once for each class. Rules in groups, which this service does not use, are
+ * looked up each time as before.
  */
-export function rememberRules(): void {
+export function cacheRules(): void {
   if (installed) return;
   installed = true;
   const storage = getMetadataStorage();

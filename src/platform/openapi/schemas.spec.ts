@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { nameSchemas } from './schema-names.js';
+import { nameSchemas } from './schemas.js';
 
 const documentWith = (schemas: object): OpenAPIObject =>
   ({

@@ -1,0 +1,66 @@
+import { Transform } from 'class-transformer';
+import { ValidateBy } from 'class-validator';
+import { Field, type FieldOptions } from './fields.js';
+
+/* Kinds of fields that only a query string has, where everything is text. */
+
+interface RangeOptions extends FieldOptions {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** A whole number: digits alone, so that `1e3`, `0x10` and ` 1` are refused. */
+export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDecorator {
+  return Field(
+    options,
+    { type: 'integer', minimum: min, maximum: max },
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
+    ),
+    ValidateBy({
+      name: 'integerRange',
+      validator: {
+        validate: (value) => Number.isInteger(value) && value >= min && value <= max,
+        defaultMessage: ({ property } = {} as never) =>
+          `${property} must be a whole number from ${min} to ${max}`,
+      },
+    }),
+  );
+}
+
+/** However few words there are to choose from. */
+const MOST_WORDS = 20;
+
+/** One of the known words, or several of them separated by commas. */
+export function Words(known: readonly string[], options: FieldOptions = {}): PropertyDecorator {
+  const description = `${known.join(', ')}: one, or several separated by commas.`;
+  return WordList(
+    { word: known.join('|'), what: `one of ${known.join(', ')}` },
+    { description, ...options },
+    Math.max(MOST_WORDS, known.length),
+  );
+}
+
+/** One word, or several separated by commas, each of a pattern that `word` gives without its ends. */
+export function WordList(
+  { word, what }: { readonly word: string; readonly what: string },
+  options: FieldOptions = {},
+  mostWords = MOST_WORDS,
+): PropertyDecorator {
+  const wordsOf = (value: unknown) => (typeof value === 'string' ? value.split(',') : []);
+  const list = new RegExp(`^(${word})(,(${word})){0,${mostWords - 1}}$`);
+  return Field(
+    options,
+    { type: 'string', pattern: list.source },
+    ValidateBy({
+      name: 'words',
+      validator: {
+        validate: (value) => typeof value === 'string' && list.test(value),
+        defaultMessage: ({ property, value } = {} as never) =>
+          wordsOf(value).length > mostWords
+            ? `${property} must be at most ${mostWords} words`
+            : `${property} must be ${what}, or several of them separated by commas`,
+      },
+    }),
+  );
+}

@@ -48,7 +48,8 @@ export class ApprovalLevelGuard implements CanActivate {
     if (!(await this.isWellFormed(request, body))) return true;
     const { id } = request.params as { id: string };
     const action = await this.actions.get(actionIdOf(id));
-    const level = kind === 'approve' ? this.levels.forDecision(action) : (action.approvalLevel ?? 'none');
+    const level =
+      kind === 'approve' ? this.levels.forDecision(action) : (action.approvalLevel ?? 'none');
     requireApprovalLevel(request.caller as Principal, level);
     return true;
   }

@@ -1,6 +1,15 @@
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import type { Verification } from './verification/audit-verifier.js';
-import { Choice, Flag, Id, Instant, JsonObject, Nested, Text, WholeNumber } from '../platform/validation/fields.js';
+import {
+  Choice,
+  Flag,
+  Id,
+  Instant,
+  JsonObject,
+  Nested,
+  Text,
+  WholeNumber,
+} from '../platform/validation/fields.js';
 import type { AuditRecord } from './audit.service.js';
 import { AUDIT_ACTIONS, type AuditAction } from './audit-actions.js';
 

@@ -4,7 +4,11 @@ import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup
 import type { KeyRing, SecretKeys } from '../platform/secrets/secret-keys.js';
 import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
-import { type ActionsAcrossRestore, carryActionsOverRestore, noteActionsBeforeRestore } from '../actions/execution/actions-across-restore.js';
+import {
+  type ActionsAcrossRestore,
+  carryActionsOverRestore,
+  noteActionsBeforeRestore,
+} from '../actions/execution/actions-across-restore.js';
 import { shownActionId } from '../actions/action-id.js';
 import { recordAcceptance } from '../audit/anchor/accept-head.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { ActionTypeName } from '../actions/catalogue/action-types.js';
 import { isUuid } from '../platform/ids.js';
+import { UnreachableError } from '../platform/net/net.errors.js';
 import { SealedConfig } from './config/sealed-config.js';
 import type { SealedConnector } from './connector.js';
 import { Connector, type ConnectorIdentity, type TestResult } from './connector.port.js';
@@ -8,30 +9,31 @@ import { ConnectorRegistry } from './connector-registry.js';
 import type { ConnectorType } from './connector-type.port.js';
 import { ConnectorTypes } from './connector-types.js';
 import { ConnectorsRepository } from './connectors.repository.js';
-import { UnreachableError } from '../platform/net/net.errors.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be read; see the log.';
 
-interface Made {
+/** A connector as it was made from a row. It is used again until the row changes. */
+interface Instance {
   readonly version: number;
-  /** A backup that is restored brings a version back, and the next change makes another one of the same number. */
+  /** The version alone is not enough: restoring a backup brings an old one back, and the next change counts on from that. */
   readonly changedAt: number;
   readonly connector: Connector;
 }
 
-interface Usable {
+interface EnabledConnector {
   readonly row: SealedConnector;
   readonly type: ConnectorType;
 }
 
 /**
- * Reads the connectors anew for each question, so that every replica knows a change at once; what is made of them is
- * kept while they stay the same, because it remembers who does not answer.
+ * Reads the connectors from the database for each question, so that every replica knows a change at once. The instances
+ * made from the rows are kept while the rows stay the same, because their circuit breakers remember which vendor does
+ * not answer.
  */
 @Injectable()
 export class ConfiguredConnectors extends ConnectorRegistry {
   private readonly logger = new Logger(ConfiguredConnectors.name);
-  private readonly made = new Map<string, Made>();
+  private readonly instances = new Map<string, Instance>();
 
   constructor(
     private readonly rows: ConnectorsRepository,
@@ -58,29 +60,30 @@ export class ConfiguredConnectors extends ConnectorRegistry {
   }
 
   connectorOf(row: SealedConnector): Connector {
-    const known = this.made.get(row.id);
+    const known = this.instances.get(row.id);
     const { version } = row;
     const changedAt = row.updatedAt.getTime();
     if (known?.version === version && known.changedAt === changedAt) return known.connector;
     const connector = this.make(row);
-    this.made.set(row.id, { version, changedAt, connector });
+    this.instances.set(row.id, { version, changedAt, connector });
     return connector;
   }
 
-  private async serving(): Promise<Usable[]> {
+  /** Those that actions may go to, in order of priority: the sandbox only while there is nothing else. */
+  private async serving(): Promise<EnabledConnector[]> {
     const rows = await this.rows.all();
     this.forgetAllBut(rows);
     const enabled = rows
       .filter((row) => row.enabled)
-      .flatMap((row): Usable[] => {
+      .flatMap((row): EnabledConnector[] => {
         const type = this.types.find(row.type);
         return type ? [{ row, type }] : [];
       });
-    const lasting = enabled.filter(({ type }) => !type.standIn);
-    return lasting.length > 0 ? lasting : enabled;
+    const real = enabled.filter(({ type }) => !type.servesOnlyAlone);
+    return real.length > 0 ? real : enabled;
   }
 
-  /** One whose secrets cannot be read must not be passed over in silence: its actions fail and say why. */
+  /** A connector whose secrets cannot be read is not left out silently: its actions fail and say why. */
   private make(row: SealedConnector): Connector {
     const { id, name, type: typeName } = row;
     const type = this.types.find(typeName);
@@ -90,7 +93,7 @@ export class ConfiguredConnectors extends ConnectorRegistry {
       const config = this.configs.open(id, row);
       const [unsafe] = this.configs.plainText(type, config);
       if (!unsafe) return type.create(identity, config);
-      // Stored by a version that allowed it.
+      // An earlier version of the service allowed and stored it.
       this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);
       return new UnusableConnector(identity, type.provides(row.config), unsafe.message);
     } catch (err) {
@@ -101,11 +104,11 @@ export class ConfiguredConnectors extends ConnectorRegistry {
 
   private forgetAllBut(rows: readonly SealedConnector[]): void {
     const ids = new Set(rows.map(({ id }) => id));
-    for (const id of this.made.keys()) if (!ids.has(id)) this.made.delete(id);
+    for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
   }
 }
 
-/** Stands for a connector that cannot be made of what is stored, and says why. */
+/** Takes the place of a connector whose stored configuration cannot be used: everything that it is asked to do fails and says why. */
 export class UnusableConnector extends Connector {
   constructor(
     identity: ConnectorIdentity,

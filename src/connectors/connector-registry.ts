@@ -1,13 +1,14 @@
 import type { ActionTypeName } from '../actions/catalogue/action-types.js';
 import type { Connector } from './connector.port.js';
 
-/** Which configured connector serves an action. */
+/** Finds the connector that carries out an action. */
 export abstract class ConnectorRegistry {
-  /** The enabled connector that provides the type: the lowest priority, then the name; undefined when there is none. */
+  /** The enabled connector for an action type: the one of the lowest priority, then the first by name; undefined when there is none. */
   abstract providerOf(type: ActionTypeName): Promise<Connector | undefined>;
 
-  /** By id, for what was begun with it (polling, probing), even when it is disabled by now. */
+  /** By id, also when it is disabled by now: for asking about what was begun with it. */
   abstract find(id: string): Promise<Connector | undefined>;
 
+  /** The action types that some enabled connector provides. */
   abstract availableTypes(): Promise<ReadonlySet<ActionTypeName>>;
 }

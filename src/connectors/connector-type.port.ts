@@ -5,28 +5,28 @@ import type { ConfigDefinition, Destination } from './config/destinations.js';
 import type { Connector, ConnectorIdentity } from './connector.port.js';
 
 /**
- * A kind of connector. A new one is a class in adapters/ and a line in ConnectorTypes: its schema is validation,
- * documentation and what is kept secret, all at once.
+ * A type of connector, such as `http`. A new one is a class in adapters/ and a line in ConnectorTypes. Its schema says
+ * what a configuration may hold, which of it is secret, and what people read about it.
  */
 export abstract class ConnectorType implements ConfigDefinition {
   abstract readonly name: string;
   abstract readonly description: string;
   abstract readonly schema: ConfigSchema;
   abstract readonly destinations: readonly Destination[];
-  /** Every action type that a connector of this kind can provide. */
+  /** Every action type that a connector of this type can provide. */
   abstract readonly actions: readonly ActionTypeName[];
-  /** Serves only while no enabled connector of a lasting kind exists. */
-  readonly standIn: boolean = false;
+  /** Its connectors serve only while there is no enabled connector of another type. */
+  readonly servesOnlyAlone: boolean = false;
 
   problems(_config: Config, _path: string): FieldError[] {
     return [];
   }
 
-  /** What a connector with this configuration provides. */
+  /** The action types that a connector with this configuration provides. */
   provides(_config: Config): readonly ActionTypeName[] {
     return this.actions;
   }
 
-  /** With a configuration that has been checked, its secrets included. */
+  /** @param config checked by the schema, and with its secrets */
   abstract create(identity: ConnectorIdentity, config: Config): Connector;
 }

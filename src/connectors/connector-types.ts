@@ -3,7 +3,7 @@ import { HttpType } from './adapters/http/http.connector.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
 import type { ConnectorType } from './connector-type.port.js';
 
-/** The kinds of connectors that there are. */
+/** All types of connectors. */
 @Injectable()
 export class ConnectorTypes {
   readonly all: readonly ConnectorType[];

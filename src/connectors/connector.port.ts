@@ -3,7 +3,7 @@ import type { Gate } from '../platform/net/gate.js';
 
 /** What a connector is asked to do. */
 export interface ActionCall {
-  /** The same for every attempt: vendors that know idempotency keys get it as one. */
+  /** The same for every attempt. Vendors that know idempotency keys get it as one. */
   readonly actionId: string;
   readonly attempt: number;
   readonly type: ActionTypeName;
@@ -11,7 +11,7 @@ export interface ActionCall {
 }
 
 interface Simulated {
-  /** Nothing happened outside: shown in the action's result. */
+  /** Nothing happened outside. The result of the action shows it. */
   readonly simulated?: true;
 }
 
@@ -20,7 +20,7 @@ export type Outcome = Simulated &
     | { readonly kind: 'done'; readonly message: string; readonly data?: Record<string, unknown> }
     /** The vendor said no: nothing happened. */
     | { readonly kind: 'refused'; readonly message: string }
-    /** The vendor is still doing it: poll with the handle, which is kept as JSON. */
+    /** The vendor is still doing it. The handle, which is stored as JSON, is for asking how far it is. */
     | {
         readonly kind: 'accepted';
         readonly message: string;
@@ -42,8 +42,8 @@ export interface ConnectorIdentity {
 }
 
 /**
- * One configured connector. What it throws tells what is known: UnreachableError (nothing was sent),
- * OutcomeUnknownError (something was), or what the gate threw (nothing was sent by that request; see `execute`).
+ * One configured connector. The error that it throws tells what is known: UnreachableError says that nothing was sent,
+ * OutcomeUnknownError that something was. What the gate throws is passed on: that request sent nothing.
  */
 export abstract class Connector {
   constructor(readonly identity: ConnectorIdentity) {}
@@ -56,12 +56,12 @@ export abstract class Connector {
   /** Retries only what is safe to retry, each attempt through the gate. */
   abstract execute(call: ActionCall, gate: Gate): Promise<Outcome>;
 
-  /** How an accepted operation is by now. Not gated. */
+  /** How an operation goes that the vendor accepted. Not gated. */
   poll?(handle: Record<string, unknown>, call: ActionCall): Promise<Outcome>;
 
-  /** The present state at the vendor, to settle an outcome that is unknown. Not gated. */
+  /** Asks the vendor for the present state, to find out an outcome that is unknown. Not gated. */
   probe?(call: ActionCall): Promise<Outcome | 'unknown'>;
 
-  /** Whether the vendor answers and lets us in. Not gated, without effect, and never throws. */
+  /** Whether the vendor answers and accepts the credentials. Not gated, without effect, and never throws. */
   abstract test(): Promise<TestResult>;
 }

@@ -8,7 +8,7 @@ export type ConnectorStatus = (typeof CONNECTOR_STATUSES)[number];
 
 export const CONNECTOR_UNHEALTHY = 'connector.unhealthy';
 
-/** As others may see it: without secrets. */
+/** A connector without its secrets, as callers may see it. */
 export interface ConnectorRecord {
   readonly id: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface ConnectorRecord {
   readonly secretNames: readonly string[];
   /** Counts the changes of name, configuration and the rest. */
   readonly version: number;
-  /** Of the last check; undefined before the first. */
+  /** What the last check found, like the three fields after it; undefined before the first check. */
   readonly health?: CheckedStatus;
   readonly healthMessage?: string;
   readonly latencyMs?: number;
@@ -29,7 +29,7 @@ export interface ConnectorRecord {
   readonly updatedAt: Date;
 }
 
-/** With its secrets, still sealed. */
+/** A connector with its secrets, which are still sealed. */
 export interface SealedConnector extends ConnectorRecord {
   readonly sealed?: string;
 }
@@ -40,10 +40,10 @@ export interface CheckResult {
   readonly latencyMs: number;
 }
 
-/** What is not known yet is not claimed to be well. */
 export const NOT_CHECKED = 'Not checked yet.';
 export const DISABLED = 'It is disabled.';
 
+/** A connector that was never checked is not claimed to be healthy. */
 export function statusOf({
   enabled,
   health,

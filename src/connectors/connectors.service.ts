@@ -135,7 +135,7 @@ export class ConnectorsService {
     return mapConstraints({ uq_connectors_name: () => new ConnectorNameTakenError(name) }, work);
   }
 
-  /** Names of fields and origins, never other values: a configuration may hold secrets. */
+  /** The details name fields and origins, and never any other value of a configuration, because it may be a secret. */
   private async record(
     tx: Tx,
     caller: Caller,

@@ -6,7 +6,10 @@ import { Transactions } from '../platform/database/transactions.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 import { DEFAULT_PRIORITY } from './connectors.service.js';
 
-/** With the embedded database everything can be tried at once. Where a database was set up, connectors are, too. */
+/**
+ * Creates a connector of the type `sandbox` on the very first start, so that whoever tries the service can run actions at
+ * once. Only with the embedded database: whoever sets up a database sets up connectors, too.
+ */
 @Injectable()
 export class DefaultSandbox implements OnApplicationBootstrap {
   constructor(

@@ -1,6 +1,14 @@
-import type { HeldCounts,KillSwitchState } from './kill-switch.js';
-import type { Activated,Deactivated } from './kill-switch-activation.js';
-import { Choice,Flag,Instant,Nested,Reason,Text,WholeNumber } from '../platform/validation/fields.js';
+import type { HeldCounts, KillSwitchState } from './kill-switch.js';
+import type { Activated, Deactivated } from './kill-switch-activation.js';
+import {
+  Choice,
+  Flag,
+  Instant,
+  Nested,
+  Reason,
+  Text,
+  WholeNumber,
+} from '../platform/validation/fields.js';
 
 const LONGEST_REASON = 1_000;
 

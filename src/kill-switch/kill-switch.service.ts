@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Tx, Transactions } from '../platform/database/transactions.js';
 import { RegisteredWork } from './registered-work.js';
-import { type HeldName, type HeldWork, KillSwitch, type UnderWay, type HeldCounts, type KillSwitchState } from './kill-switch.js';
+import {
+  type HeldName,
+  type HeldWork,
+  KillSwitch,
+  type UnderWay,
+  type HeldCounts,
+  type KillSwitchState,
+} from './kill-switch.js';
 import { KillSwitchActiveError, KillSwitchUnreadableError } from './kill-switch.errors.js';
 import { KillSwitchRepository } from './kill-switch.repository.js';
 import { Permit, presentTimes } from './permit.js';

@@ -51,8 +51,8 @@ describe('The secrets of a connector', () => {
     await Promise.all([vendor?.stop(), elsewhere?.stop()]);
   });
 
-  describe('do not follow to another address:', () => {
-    it('each is asked for again, and none is sent', async () => {
+  describe('when the address changes', () => {
+    it('are asked for again, and none is sent', async () => {
       const id = await created();
       const refused = await put(id, { base_url: elsewhere.url });
       expect(refused.status).toBe(422);
@@ -71,7 +71,7 @@ describe('The secrets of a connector', () => {
       ]);
     });
 
-    it('given again they are sent there, and the audit trail names both', async () => {
+    it('are sent to the new address when they are given again, and the audit trail names both addresses', async () => {
       const id = await created();
       const { headers } = config();
       const secrets = { token: 'another-token' };
@@ -85,7 +85,7 @@ describe('The secrets of a connector', () => {
       });
     });
 
-    it('nor do they have to where only the path changes, or nothing secret is there', async () => {
+    it('are not asked for when only the path changes, or when there are none', async () => {
       const id = await created();
       expect((await put(id, { base_url: `${vendor.url}/v2` })).status).toBe(200);
       expect((await audit()).details).not.toHaveProperty('origins');
@@ -109,7 +109,7 @@ describe('The secrets of a connector', () => {
     }
   });
 
-  it('are not sent so by a connector either that an earlier version stored', async () => {
+  it('are not sent over plain http either when an earlier version stored the connector', async () => {
     const id = await created({ base_url: 'https://vendor.example.com' });
     await app.nest
       .get(DataSource)
@@ -188,25 +188,28 @@ describe('The secrets of a connector', () => {
       ['400', 'application/json'],
       ['400', 'text/plain'],
       ['408', 'text/plain'],
-    ])('are masked in every form: status %s, %s', async (status, type) => {
-      for (const said of [
-        ...Object.entries(shown),
-        ...others.map((one) => ['other', one] as const),
-      ]) {
-        const [name, form] = said;
-        const text = `${form} is wrong, PIN ${SHORT}.`;
-        const body = type === 'text/plain' ? text : JSON.stringify({ [text]: [text], n: 1 });
-        vendor.reply = () => ({ status: Number(status), type, body });
-        const id = await block();
-        const seen = await readable(id);
-        const inside = form.slice(2, -4);
-        expect([name, seen.includes(inside)]).toEqual([name, false]);
-        expect([name, seen.includes(SHORT)]).toEqual([name, false]);
-        expect(seen).toContain('[secret]');
-      }
-    });
+    ])(
+      'are masked in every form when the vendor answers with status %s and %s',
+      async (status, type) => {
+        for (const said of [
+          ...Object.entries(shown),
+          ...others.map((one) => ['other', one] as const),
+        ]) {
+          const [name, form] = said;
+          const text = `${form} is wrong, PIN ${SHORT}.`;
+          const body = type === 'text/plain' ? text : JSON.stringify({ [text]: [text], n: 1 });
+          vendor.reply = () => ({ status: Number(status), type, body });
+          const id = await block();
+          const seen = await readable(id);
+          const inside = form.slice(2, -4);
+          expect([name, seen.includes(inside)]).toEqual([name, false]);
+          expect([name, seen.includes(SHORT)]).toEqual([name, false]);
+          expect(seen).toContain('[secret]');
+        }
+      },
+    );
 
-    it('are masked where the text is cut', async () => {
+    it('are masked when the text is cut', async () => {
       for (const before of [150, 180, 195, 199, 16_370, 16_380, 16_383]) {
         vendor.reply = () => ({
           status: 400,
@@ -236,7 +239,7 @@ describe('The secrets of a connector', () => {
       expect((await create({ headers: {}, secrets: broken, actions })).status).toBe(201);
     });
 
-    it('fail a test and an action when they were saved before that', async () => {
+    it('make a test and an action fail when an earlier version saved them', async () => {
       const id = await created({ headers: {}, secrets: broken });
       const box = app.nest.get(SecretBox);
       const { actions } = config();

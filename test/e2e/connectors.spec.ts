@@ -168,13 +168,13 @@ describe('/api/connectors', () => {
     ['config.headers.host', {}, { headers: { host: 'elsewhere' } }],
     ['config.headers.x y', {}, { headers: { 'x y': '' } }],
     ['config.headers.x', {}, { headers: { x: 'a\r\nb' } }],
-  ])('names the wrong field: %s', async (field, more, config) => {
+  ])('refuses a wrong field and names it: %s', async (field, more, config) => {
     const { status, body } = await create(http(more, config));
     expect(status).toBe(422);
     expect(body.error.details.errors.map((one: { field: string }) => one.field)).toContain(field);
   });
 
-  it('shows the template that could only fail later, also when a change brings it', async () => {
+  it('refuses a template that could only fail later, also in a change', async () => {
     const { id } = (await create(http())).body.data;
     const put = (config: object) =>
       admin.request('PUT', `/api/connectors/${id}`, { body: { config } });
@@ -190,7 +190,7 @@ describe('/api/connectors', () => {
     expect((await put(actions('/{{ secrets.token }}'))).status).toBe(200);
   });
 
-  it('is written and tested by admins, and read by viewers', async () => {
+  it('lets only admins write and test, and viewers read', async () => {
     const { id } = (await create(http())).body.data;
     const manager = await as(app, 'manager');
     const attempts = [
@@ -212,7 +212,7 @@ describe('/api/connectors', () => {
     expect(body.data[1].actions).toHaveLength(23);
   });
 
-  it('tests a connector, with 200 either way, and remembers what came of it', async () => {
+  it('tests a connector, answers 200 either way, and records the result', async () => {
     const { id } = (await create(http())).body.data;
     const test = () => admin.request('POST', `/api/connectors/${id}/test`);
     expect((await test()).body.data).toMatchObject({ success: true });
@@ -227,7 +227,7 @@ describe('/api/connectors', () => {
     expect((await admin.request('POST', '/api/connectors/nothing/test')).status).toBe(404);
   });
 
-  it('forgets with a changed configuration what a check of the former one found', async () => {
+  it('forgets what a check found when the configuration changes', async () => {
     const { id } = (await create(http())).body.data;
     const read = async () => (await viewer.request('GET', `/api/connectors/${id}`)).body.data;
     await admin.request('POST', `/api/connectors/${id}/test`);
@@ -243,7 +243,7 @@ describe('/api/connectors', () => {
     expect(data[0]).not.toHaveProperty('checked_at');
   });
 
-  it('says of a disabled one that it is disabled, and nothing of what it was like before', async () => {
+  it('says that a connector is disabled, and nothing of its last check', async () => {
     const { id } = (await create(http())).body.data;
     await admin.request('POST', `/api/connectors/${id}/test`);
     await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
@@ -252,7 +252,7 @@ describe('/api/connectors', () => {
     expect(data[0]).not.toHaveProperty('latency_ms');
   });
 
-  it('says once that a connector has become unhealthy', async () => {
+  it('records one event when a connector becomes unhealthy', async () => {
     await create(http());
     const checks = app.nest.get(ConnectorChecks);
     const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
@@ -268,7 +268,7 @@ describe('/api/connectors', () => {
   });
 
   it.each(['http://169.254.169.254', 'http://10.0.0.1', 'https://[::1]', 'http://2852039166'])(
-    'cannot be pointed at %s, neither at first nor later',
+    'refuses the address %s, both in a new connector and in a change',
     async (base_url) => {
       const { id } = (await create(http())).body.data;
       const change = { body: { config: { base_url } } };
@@ -290,7 +290,7 @@ describe('/api/connectors', () => {
     },
   );
 
-  it('finds out at each call where a name leads', async () => {
+  it('resolves the name anew at each call', async () => {
     const base_url = vendor.url.replace('127.0.0.1', 'localhost');
     const { id } = (await create(http({}, { base_url }))).body.data;
     const test = async () => (await admin.request('POST', `/api/connectors/${id}/test`)).body.data;
@@ -304,7 +304,7 @@ describe('/api/connectors', () => {
   });
 
   describe('the registry', () => {
-    it('takes the lowest priority, then the first name', async () => {
+    it('takes the connector of the lowest priority, then the first by name', async () => {
       await create(http({ name: 'b', priority: 7 }));
       await create(http({ name: 'a', priority: 7 }));
       await create(http({ name: 'c', priority: 9 }));
@@ -325,7 +325,7 @@ describe('/api/connectors', () => {
       expect([...(await app.nest.get(ConnectorRegistry).availableTypes())]).toEqual(['block_ip']);
     });
 
-    it('keeps a connector while it stays the same, and knows a change at once', async () => {
+    it('keeps an instance while its connector stays the same, and makes a new one after a change', async () => {
       const { id } = (await create(http())).body.data;
       const before = await provider('block_ip');
       expect(await provider('block_ip')).toBe(before);
@@ -334,7 +334,7 @@ describe('/api/connectors', () => {
     });
   });
 
-  it('gets a sandbox on the very first start, and never again', async () => {
+  it('creates a sandbox on the very first start, and never again', async () => {
     const dataSource = app.nest.get(DataSource);
     await dataSource.query('delete from connectors');
     const seed = app.nest.get(DefaultSandbox);

@@ -24,7 +24,7 @@ describe('protected targets', () => {
     ['block_ip', { ip: '::ffff:10.1.2.3' }],
     ['block_ip', { ip: '2001:0db8:0::1' }],
     ['block_sender', { sender: 'ceo@eu.mail.example.com' }],
-  ] as const)('should wait for a manager before %s of %j', async (type, parameters) => {
+  ] as const)('makes %s of %j wait for a manager', async (type, parameters) => {
     const { body } = await world.execute(type, { parameters });
     expect(body.data).toMatchObject({ status: 'pending_approval', approval_level: 'manager' });
     const path = `/api/actions/${body.data.action_id}/approve`;
@@ -37,13 +37,13 @@ describe('protected targets', () => {
     ['isolate_host', { host_id: 'laptop-7' }],
     ['block_ip', { ip: '192.0.2.7' }],
     ['block_sender', { sender: 'mallory@example.com' }],
-  ] as const)('should leave %s of %j alone', async (type, parameters) => {
+  ] as const)('runs %s of %j without approval', async (type, parameters) => {
     const { body } = await world.execute(type, { parameters });
     expect(body.data.status).toBe('completed');
   });
 
   it.each(['dc\u200b-01', '\u202edc-01', 'dc-01\u0000', 'dc\u00ad-01', 'dc-01\u2060', 'dc\n-01'])(
-    'should refuse the host %j, in which there is more than one sees',
+    'refuses the host %j, which has invisible characters',
     async (host_id) => {
       const answer = await world.execute('isolate_host', { parameters: { host_id } });
       expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);

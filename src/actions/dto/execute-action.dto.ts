@@ -1,9 +1,15 @@
-import { ACTION_TYPES,type ActionTypeName,actionTypes } from '../catalogue/action-types.js';
-import { type Action,type ActionStatus,type RequiredLevel,ACTION_STATUSES,REQUIRED_LEVELS } from '../action.js';
+import { ACTION_TYPES, type ActionTypeName, actionTypes } from '../catalogue/action-types.js';
+import {
+  type Action,
+  type ActionStatus,
+  type RequiredLevel,
+  ACTION_STATUSES,
+  REQUIRED_LEVELS,
+} from '../action.js';
 import { shownActionId } from '../action-id.js';
-import { Choice,Instant,JsonObject,Nested,Text } from '../../platform/validation/fields.js';
+import { Choice, Instant, JsonObject, Nested, Text } from '../../platform/validation/fields.js';
 import type { WantedAction } from '../requests/action-requests.js';
-import { ActionId,ActionResultDto } from './action-result.js';
+import { ActionId, ActionResultDto } from './action-result.js';
 
 export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };
 

@@ -3,7 +3,7 @@ import { Transactions } from '../../platform/database/transactions.js';
 import { CountFold } from '../../platform/counting/count-fold.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { ActionListRepository } from './action-list.repository.js';
-import { Injectable,type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Gauge } from 'prom-client';
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Page } from '../../platform/paging/page.js';
-import { Statements,type Statement } from '../../platform/database/statements.js';
-import { pageOf,type WithTotal } from '../../platform/counting/counted-list.sql.js';
+import { Statements, type Statement } from '../../platform/database/statements.js';
+import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
-import { actionOf,type ActionRow } from '../records/action-rows.js';
+import { actionOf, type ActionRow } from '../records/action-rows.js';
 import type { ActionListRequest } from './action-list.js';
-import { countOf,listQuery } from './action-list.sql.js';
+import { countOf, listQuery } from './action-list.sql.js';
 
 const COUNT_WAITING: Statement = {
   name: 'actions_count_waiting',

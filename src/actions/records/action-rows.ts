@@ -1,6 +1,6 @@
 import { getMetadataArgsStorage } from 'typeorm';
-import { type IncidentStatus,type Severity,incidentNumber } from '../../incidents/incident.js';
-import type { Action,ActionIncident } from '../action.js';
+import { type IncidentStatus, type Severity, incidentNumber } from '../../incidents/incident.js';
+import type { Action, ActionIncident } from '../action.js';
 import { ActionEntity } from './action.entity.js';
 
 type Column = keyof ActionEntity;

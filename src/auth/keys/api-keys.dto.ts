@@ -1,7 +1,14 @@
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { API_KEY_SORTS, type ApiKey, type ApiKeySort, type CreatedKey } from './api-key.js';
-import { Choice, Id, Instant, Nested, Text, WholeNumber } from '../../platform/validation/fields.js';
+import {
+  Choice,
+  Id,
+  Instant,
+  Nested,
+  Text,
+  WholeNumber,
+} from '../../platform/validation/fields.js';
 
 /** Shown as `key:<name>`; people choose it, so it may have spaces inside. */
 const KEY_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/()+-]{0,61}[A-Za-z0-9._@)+-])?$/;

@@ -1,11 +1,11 @@
 import {
-type Role,
-ROLES,
-type ApprovalLevel,
-approvalLevelOf,
-APPROVAL_LEVELS,
+  type Role,
+  ROLES,
+  type ApprovalLevel,
+  approvalLevelOf,
+  APPROVAL_LEVELS,
 } from '../../platform/access/roles.js';
-import { Choice,Nested,Text } from '../../platform/validation/fields.js';
+import { Choice, Nested, Text } from '../../platform/validation/fields.js';
 import { ApiKeyLimitsDto } from '../keys/api-keys.dto.js';
 import { type Principal } from '../principal.js';
 import { NewPassword } from '../users/users.dto.js';

@@ -5,7 +5,13 @@ import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { SESSION_IS_VALID } from '../principals/credentials-still-valid.js';
 import { shownStart } from '../../platform/text.js';
 import { UserEntity } from '../users/user.entity.js';
-import { type SessionSort, ABSOLUTE_HOURS, IDLE_HOURS, type NewSession, type Session } from './session.js';
+import {
+  type SessionSort,
+  ABSOLUTE_HOURS,
+  IDLE_HOURS,
+  type NewSession,
+  type Session,
+} from './session.js';
 import { SessionEntity } from './session.entity.js';
 
 /** Browsers send less. A stranger may send anything, so the rest is cut off. */

@@ -28,13 +28,13 @@ describe('AnswerRedactor', () => {
     });
   });
 
-  it('keeps texts apart, whatever they hold', () => {
+  it('masks each text for itself, whatever characters it holds', () => {
     const said = ['hidden-', 'token-1', 'a\0b', '\\', '%', '"', '', '\ud800', 'hidden\0-token-1'];
     const shown = ['hidden-', 'token-1', 'a\ufffdb', '\\', '%', '"', '', '\ufffd'];
     expect(text.data(answer(JSON.stringify(said)))).toEqual([...shown, '[secret]']);
   });
 
-  it('leaves no beginning of a secret at either of the cuts', () => {
+  it('shows no beginning of a secret when the cut goes through it', () => {
     for (let before = 180; before <= 201; before += 1) {
       const shown = text.excerpt(answer(`${'x'.repeat(before)} ${SECRET} more`, 'text/plain'));
       expect(shown).not.toContain('hidd');
@@ -46,7 +46,7 @@ describe('AnswerRedactor', () => {
     }
   });
 
-  it('finds a secret whose spaces were moved together', () => {
+  it('masks a secret whose spaces were collapsed', () => {
     const spaced = new AnswerRedactor(['a  secret   with spaces']);
     const shown = spaced.excerpt(answer('no: a secret with\n\nspaces!', 'text/plain'));
     expect(shown).toBe('no: [secret]!');

@@ -6,7 +6,7 @@ const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;
 const DEEPEST_DATA = 20;
 
-/** Shows of a vendor's answer what may be shown: no secret that it echoes, nothing that PostgreSQL cannot store. */
+/** What may be shown and stored of a vendor's answer: the secrets that it repeats are masked, and PostgreSQL can store the rest. */
 export class AnswerRedactor {
   private readonly mask: SecretMask;
 
@@ -14,17 +14,17 @@ export class AnswerRedactor {
     this.mask = new SecretMask(secrets);
   }
 
-  /** One short line; empty when there is nothing that people read. */
+  /** The beginning of the answer as one line; empty when it is neither text nor JSON. */
   excerpt(answer: OutboundAnswer): string {
     if (!/^(application\/(.*\+)?json|text\/plain)\b/.test(answer.header('content-type') ?? ''))
       return '';
-    // Before anything is cut or moved together: half a secret is not found any more.
+    // Masked before it is cut and its spaces are collapsed: a secret that is changed by that is not found any more.
     const line = this.mask.maskStart(answer.text, MOST_DATA).replace(/\s+/g, ' ').trim();
     const shown = shownStart(line, LONGEST_EXCERPT);
     return line.length > LONGEST_EXCERPT ? `${shown}…` : shown;
   }
 
-  /** The answer's JSON, unless it is long. */
+  /** The JSON of the answer; undefined when the answer is long. */
   data(answer: OutboundAnswer): unknown {
     if (answer.body.length > MOST_DATA) return undefined;
     const { json } = answer;
@@ -38,7 +38,7 @@ export class AnswerRedactor {
   }
 }
 
-/** The same value with other texts in it, asked for in the order in which they stand there. A number is a text that may be a secret. */
+/** A copy in which every text, key and number is replaced, in the order in which they come. A number may be a secret, such as a PIN. */
 function withTexts(value: unknown, depth: number, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value === 'number') {

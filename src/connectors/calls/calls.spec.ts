@@ -3,7 +3,7 @@ import { CircuitBreaker } from './circuit-breaker.js';
 import { backoff, mayRepeat, retryAfter } from './retry-rules.js';
 
 describe('CircuitBreaker', () => {
-  it('opens after five failures in a row, and lets one try after a while', () => {
+  it('refuses calls after five failures in a row, and lets one call through after a while', () => {
     let now = 0;
     const breaker = new CircuitBreaker(() => now);
     for (let turn = 0; turn < 4; turn += 1) breaker.failed();
@@ -29,7 +29,7 @@ describe('CircuitBreaker', () => {
 });
 
 describe('mayRepeat', () => {
-  it('allows what sent nothing, and what cannot happen twice', () => {
+  it('allows a repetition when nothing was sent, and when the effect cannot happen twice', () => {
     const unknown = new OutcomeUnknownError('?', 'broken');
     expect(mayRepeat(new UnreachableError('x'), false)).toBe(true);
     expect(mayRepeat(new UnreachableError('x', { temporary: false }), true)).toBe(false);
@@ -51,11 +51,13 @@ describe('retryAfter', () => {
     ['6', 'too long'],
     ['999999999', 'too long'],
     ['soon', undefined],
-  ])('reads %j as %j', (header, expected) => expect(retryAfter(header, now)).toBe(expected));
+  ])('reads the header %j as %j', (header, expected) =>
+    expect(retryAfter(header, now)).toBe(expected),
+  );
 });
 
 describe('backoff', () => {
-  it('doubles, with some chance', () => {
+  it('doubles with each attempt, and varies by chance', () => {
     expect([1, 2, 3].map((attempt) => backoff(attempt, 0.5))).toEqual([200, 400, 800]);
     expect(backoff(1, 0)).toBe(100);
   });

@@ -3,35 +3,38 @@ import { UnreachableError } from '../../platform/net/net.errors.js';
 const FAILURES = 5;
 const OPEN_MS = 30_000;
 
-/** Spares a vendor that does not answer, and those who would wait for it. After a while one call may try. */
+/**
+ * Stops calling a vendor after several failures in a row, so that nobody waits for what will not come. After a while one
+ * call is let through to find out whether the vendor answers again.
+ */
 export class CircuitBreaker {
   private failures = 0;
   private openUntil = 0;
-  private trying = false;
+  private isProbing = false;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Throws instead of letting the call through. Whoever is let through says how it ended. */
+  /** Throws when the call may not be made. Otherwise the caller has to report how it ended, by one of the three methods below. */
   enter(): void {
     if (this.failures < FAILURES) return;
-    if (this.now() < this.openUntil || this.trying) throw new BreakerOpenError();
-    this.trying = true;
+    if (this.now() < this.openUntil || this.isProbing) throw new BreakerOpenError();
+    this.isProbing = true;
   }
 
   succeeded(): void {
     this.failures = 0;
-    this.trying = false;
+    this.isProbing = false;
   }
 
   failed(): void {
     this.failures += 1;
-    this.trying = false;
+    this.isProbing = false;
     if (this.failures >= FAILURES) this.openUntil = this.now() + OPEN_MS;
   }
 
-  /** It ended before the vendor came into it. */
+  /** The call was given up before it reached the vendor: it tells nothing about the vendor. */
   notTried(): void {
-    this.trying = false;
+    this.isProbing = false;
   }
 }
 

@@ -5,27 +5,27 @@ export const ATTEMPTS = 3;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 
-/** The vendor is there and wants to be asked later, or something between fails. */
-const PASSING_STATUSES = new Set([429, 502, 503, 504]);
+/** The vendor asks to come back later, or a proxy in front of it fails. */
+const TEMPORARY_STATUSES = new Set([429, 502, 503, 504]);
 
 export function isTemporary(status: number): boolean {
-  return PASSING_STATUSES.has(status);
+  return TEMPORARY_STATUSES.has(status);
 }
 
-/** Nothing was sent, or it cannot happen twice. */
+/** Whether a failed call may be made again: nothing was sent, or the vendor has the effect once however often it is asked. */
 export function mayRepeat(error: unknown, idempotent: boolean): boolean {
   if (error instanceof UnreachableError) return error.temporary;
   return error instanceof OutcomeUnknownError && idempotent;
 }
 
-/** @param chance from 0 to 1 */
+/** Milliseconds to wait after an attempt: twice as long each time, and not the same for everybody. @param chance from 0 to 1 */
 export function backoff(attempt: number, chance: number): number {
   return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + chance);
 }
 
 /**
- * How long the vendor wants one to wait, in milliseconds; undefined when it does not say, and 'too long' when nobody here
- * would wait so long.
+ * How many milliseconds the vendor asks to wait. Undefined when it does not say so, and 'too long' when it is longer than
+ * an action waits.
  */
 export function retryAfter(header: string | undefined, now: Date): number | 'too long' | undefined {
   if (header === undefined) return undefined;

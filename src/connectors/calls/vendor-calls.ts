@@ -10,27 +10,27 @@ import { ATTEMPTS, backoff, isTemporary, mayRepeat, retryAfter } from './retry-r
 export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
 
 export interface CallOptions {
-  /** Sent twice it takes effect once. */
+  /** Sent twice, the request takes effect once. */
   readonly idempotent: boolean;
 }
 
-/** For one attempt; all attempts and waits together stay well below the lease of an action. */
+/** For one attempt. All attempts and waits together stay well below the lease of an action. */
 const TIMEOUT_MS = 10_000;
 const NO_RETRY_AFTER_MS = 20_000;
 
-/** The calls of one connector: each with a timeout, together behind a breaker, repeated where that is safe. */
+/** The calls of one connector: each has a timeout, all share a circuit breaker, and what is safe to repeat is repeated. */
 export class VendorCalls {
   private readonly breaker = new CircuitBreaker();
 
   constructor(
     private readonly http: OutboundHttp,
-    private readonly wait: (ms: number, signal?: AbortSignal) => Promise<void> = pause,
+    private readonly wait: (ms: number, signal?: AbortSignal) => Promise<void> = sleepFor,
   ) {}
 
-  /** A request with an effect, or a look-up: each attempt passes the gate anew. */
+  /** For a request with an effect, and for a look-up: each attempt passes the gate anew. */
   async gated(gate: Gate, request: VendorRequest, options: CallOptions): Promise<OutboundAnswer> {
     const start = performance.now();
-    /** Once something was sent, a later attempt that sends nothing does not make the outcome known. */
+    /** When one attempt sent something, the outcome stays unknown, also when a later attempt sends nothing. */
     let unknown: OutcomeUnknownError | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const last = attempt === ATTEMPTS || performance.now() - start > NO_RETRY_AFTER_MS;
@@ -51,7 +51,7 @@ export class VendorCalls {
     }
   }
 
-  /** A request without effect that the kill switch does not stop: a status poll or a test. */
+  /** For a status poll and a test, which have no effect: the kill switch does not stop them. */
   ungated(request: VendorRequest): Promise<OutboundAnswer> {
     return this.http.request({ timeoutMs: TIMEOUT_MS, ...request });
   }
@@ -81,11 +81,11 @@ export class VendorCalls {
   }
 }
 
-async function pause(ms: number): Promise<void> {
+async function sleepFor(ms: number): Promise<void> {
   await sleep(ms);
 }
 
-/** Runs a test and says how long it took. What fails outside is a result, not an error. */
+/** Runs a connector's test and measures how long it takes. That the vendor cannot be reached is a result and not an error. */
 export async function measureTest(
   test: () => Promise<Omit<TestResult, 'latencyMs'>>,
 ): Promise<TestResult> {

@@ -1,131 +1,127 @@
+import { Ajv, type ErrorObject } from 'ajv';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName, shownStart } from '../../platform/text.js';
-import {
-  type ConfigSchema,
-  type IntegerSchema,
-  isMap,
-  isObject,
-  type ListSchema,
-  type MapSchema,
-  type StringSchema,
-  type ValueSchema,
-} from './config-schema.js';
+import type { ConfigSchema } from './config-schema.js';
 
-/** What of a configuration its type's schema does not allow; each field as a dotted path. */
+/** `ownProperties`: a field may be called `constructor`. `verbose`: an error knows its schema, which the message quotes. */
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  ownProperties: true,
+  allowUnionTypes: true,
+  formats: { uri: (text: string) => addressRule(text) === undefined },
+});
+
+type Rule = readonly [code: string, text: string];
+
+/** The keywords that messages quote. */
+interface Keywords {
+  readonly type: unknown;
+  readonly enum: readonly string[];
+  readonly pattern: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly minLength?: number;
+  readonly maxLength: number;
+  readonly maxItems: number;
+  readonly minProperties?: number;
+  readonly maxProperties: number;
+}
+
+/**
+ * What of a configuration its type's schema does not allow: one error for each wrong field, named by its dotted path.
+ * The messages quote the schema and never the configuration, because any value may be a secret.
+ */
 export function configProblems(schema: ConfigSchema, config: unknown, path: string): FieldError[] {
-  return problemsOf(schema, config, path);
-}
-
-function problemsOf(schema: ValueSchema, value: unknown, path: string): FieldError[] {
-  if (schema.type === 'string') return stringProblems(schema, value, path);
-  if (schema.type === 'integer') return integerProblems(schema, value, path);
-  if (schema.type === 'boolean') {
-    return typeof value === 'boolean' ? [] : [problem(path, 'is_boolean', 'must be true or false')];
+  // Ajv compiles each schema once. There are as many schemas as types of connectors.
+  const validate = ajv.compile(schema);
+  validate(config);
+  const found = new Map<string, FieldError>();
+  for (const error of validate.errors ?? []) {
+    // Says what is wrong with a name. The error of the keyword `propertyNames`, which follows, says that it is not allowed.
+    if (error.propertyName !== undefined) continue;
+    const pointer = pointerOf(error);
+    const isToldAlready = [...found.keys()].some((told) => `${pointer}/`.startsWith(`${told}/`));
+    if (!isToldAlready) found.set(pointer, fieldError(path, pointer, ruleOf(error)));
+    if (found.size === MOST_ERRORS) break;
   }
-  if (schema.type === 'array') return listProblems(schema, value, path);
-  if (schema.type !== 'object') {
-    const fits = isObject(value) || typeof value === 'string';
-    return fits ? [] : [problem(path, 'object_or_string', 'must be an object or a string')];
-  }
-  if (!isObject(value)) return [problem(path, 'is_json_object', 'must be an object')];
-  return isMap(schema) ? mapProblems(schema, value, path) : objectProblems(schema, value, path);
+  return [...found.values()];
 }
 
-function objectProblems(
-  schema: ConfigSchema,
-  value: Record<string, unknown>,
-  path: string,
-): FieldError[] {
-  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.properties, name));
-  const missing = schema.required.filter((name) => !Object.hasOwn(value, name));
-  return [
-    ...missing.map((name) => problem(`${path}.${name}`, 'required', 'is required')),
-    ...unknown
-      .slice(0, MOST_ERRORS)
-      .map((name) => problem(fieldIn(path, name), 'unknown_field', 'is not a known field')),
-    ...Object.entries(schema.properties).flatMap(([name, property]) =>
-      Object.hasOwn(value, name) ? problemsOf(property, value[name], `${path}.${name}`) : [],
-    ),
-  ];
+/** The JSON pointer of the wrong field. Where a name is missing or not allowed, ajv gives that of the object around it. */
+function pointerOf({ instancePath, params }: ErrorObject): string {
+  const { missingProperty, additionalProperty, propertyName } = params as Record<string, string>;
+  const name = missingProperty ?? additionalProperty ?? propertyName;
+  return name === undefined ? instancePath : `${instancePath}/${escapeJsonPointer(name)}`;
 }
 
-function mapProblems(
-  schema: MapSchema,
-  value: Record<string, unknown>,
-  path: string,
-): FieldError[] {
-  const names = Object.keys(value);
-  const { minProperties = 0, maxProperties } = schema;
-  if (names.length < minProperties || names.length > maxProperties) {
-    const text = `must have ${minProperties} to ${maxProperties} entries`;
-    return [problem(path, 'size', text)];
-  }
-  return names.flatMap((name) => {
-    const field = fieldIn(path, name);
-    if (!allowsName(schema, name)) return [problem(field, 'unknown_field', 'is not a known name')];
-    return problemsOf(schema.additionalProperties, value[name], field);
-  });
-}
-
-function allowsName({ propertyNames }: MapSchema, name: string): boolean {
-  return 'enum' in propertyNames
-    ? propertyNames.enum.includes(name)
-    : new RegExp(propertyNames.pattern).test(name);
-}
-
-function listProblems(schema: ListSchema, value: unknown, path: string): FieldError[] {
-  if (!Array.isArray(value)) return [problem(path, 'is_array', 'must be a list')];
-  if (value.length > schema.maxItems) {
-    return [problem(path, 'size', `must have at most ${schema.maxItems} entries`)];
-  }
-  if (schema.uniqueItems && new Set(value).size < value.length) {
-    return [problem(path, 'unique', 'must not name anything twice')];
-  }
-  return value.flatMap((item, index) => problemsOf(schema.items, item, `${path}.${index}`));
-}
-
-function stringProblems(schema: StringSchema, value: unknown, path: string): FieldError[] {
-  if (typeof value !== 'string') return [problem(path, 'is_string', 'must be a string')];
-  const { minLength = 0, maxLength, pattern } = schema;
-  if (value.length < minLength || value.length > maxLength) {
-    return [problem(path, 'length', `must have ${minLength} to ${maxLength} characters`)];
-  }
-  if (schema.enum && !schema.enum.includes(value)) {
-    return [problem(path, 'is_in', `must be one of ${schema.enum.join(', ')}`)];
-  }
-  if (pattern !== undefined && !new RegExp(pattern).test(value)) {
-    return [problem(path, 'matches', `must match ${pattern}`)];
-  }
-  return schema.format === 'uri' ? addressProblems(value, path) : [];
-}
-
-function addressProblems(value: string, path: string): FieldError[] {
-  if (!URL.canParse(value)) return [problem(path, 'is_url', 'must be a whole address')];
-  const { protocol, username, password, search, hash } = new URL(value);
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    return [problem(path, 'is_url', 'must be an https or http address')];
-  }
-  return username + password + search + hash === ''
-    ? []
-    : [problem(path, 'is_url', 'must have no user, password, query or fragment')];
-}
-
-function integerProblems(schema: IntegerSchema, value: unknown, path: string): FieldError[] {
-  const { minimum, maximum } = schema;
-  return typeof value === 'number' &&
-    Number.isInteger(value) &&
-    value >= minimum &&
-    value <= maximum
-    ? []
-    : [problem(path, 'is_int', `must be a whole number from ${minimum} to ${maximum}`)];
-}
-
-/** A name that the sender made up may be as long as the body. */
-function fieldIn(path: string, name: string): string {
-  return `${path}.${shownName(name)}`;
-}
-
-function problem(path: string, code: string, text: string): FieldError {
-  const field = shownStart(path, 200);
+function fieldError(path: string, pointer: string, [code, text]: Rule): FieldError {
+  // A name that the sender made up may be as long as the body.
+  const names = pointer.split('/').slice(1).map(unescapeJsonPointer).map(shownName);
+  const field = shownStart([path, ...names].join('.'), 200);
   return { field, code, message: `${field} ${text}.` };
+}
+
+function escapeJsonPointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function unescapeJsonPointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function ruleOf({ keyword, parentSchema, data }: ErrorObject): Rule {
+  const schema = parentSchema as Keywords;
+  switch (keyword) {
+    case 'required':
+      return ['required', 'is required'];
+    case 'additionalProperties':
+      return ['unknown_field', 'is not a known field'];
+    case 'propertyNames':
+      return ['unknown_field', 'is not a known name'];
+    case 'minProperties':
+    case 'maxProperties':
+      return ['size', `must have ${schema.minProperties ?? 0} to ${schema.maxProperties} entries`];
+    case 'maxItems':
+      return ['size', `must have at most ${schema.maxItems} entries`];
+    case 'uniqueItems':
+      return ['unique', 'must not name anything twice'];
+    case 'minLength':
+    case 'maxLength':
+      return ['length', `must have ${schema.minLength ?? 0} to ${schema.maxLength} characters`];
+    case 'enum':
+      return ['is_in', `must be one of ${schema.enum.join(', ')}`];
+    case 'pattern':
+      return ['matches', `must match ${schema.pattern}`];
+    case 'format':
+      return ['is_url', addressRule(String(data))!];
+    default:
+      return typeRule(schema);
+  }
+}
+
+function typeRule(schema: Keywords): Rule {
+  switch (schema.type) {
+    case 'string':
+      return ['is_string', 'must be a string'];
+    case 'integer':
+      return ['is_int', `must be a whole number from ${schema.minimum} to ${schema.maximum}`];
+    case 'boolean':
+      return ['is_boolean', 'must be true or false'];
+    case 'array':
+      return ['is_array', 'must be a list'];
+    case 'object':
+      return ['is_json_object', 'must be an object'];
+    default:
+      return ['object_or_string', 'must be an object or a string'];
+  }
+}
+
+/** What is wrong with an address, stricter than the format that JSON Schema calls `uri`; undefined when nothing is. */
+function addressRule(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'must be a whole address';
+  const { protocol, username, password, search, hash } = new URL(text);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https or http address';
+  const isPlain = username + password + search + hash === '';
+  return isPlain ? undefined : 'must have no user, password, query or fragment';
 }

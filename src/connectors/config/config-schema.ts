@@ -1,10 +1,10 @@
-/** The part of JSON Schema in which connector types describe their configuration. */
+/** The part of JSON Schema in which types of connectors describe their configuration. Ajv checks by it. */
 export type ValueSchema =
   StringSchema | IntegerSchema | BooleanSchema | ListSchema | JsonSchema | MapSchema | ConfigSchema;
 
 interface Described {
   readonly description?: string;
-  /** Holds a secret: stored encrypted, never answered. */
+  /** A secret, or a map of secrets: stored encrypted, and in no answer. */
   readonly writeOnly?: true;
 }
 
@@ -42,7 +42,7 @@ export interface JsonSchema extends Described {
   readonly type: readonly ['object', 'string'];
 }
 
-/** Names that the configuration chooses itself, each with a value of one kind. */
+/** Names that the configuration chooses itself, such as names of headers, each with a value by the same schema. */
 export interface MapSchema extends Described {
   readonly type: 'object';
   readonly propertyNames: { readonly enum: readonly string[] } | { readonly pattern: string };
@@ -58,7 +58,7 @@ export interface ConfigSchema extends Described {
   readonly additionalProperties: false;
 }
 
-/** A configuration as JSON has it: every value is something, or null. */
+/** A configuration as it comes from JSON: there are null values, but none is undefined. */
 export type Config = Readonly<Record<string, NonNullable<unknown> | null>>;
 
 export function isMap(schema: ValueSchema): schema is MapSchema {
@@ -69,24 +69,25 @@ export function isObject(value: unknown): value is Config {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A configuration in two halves: what everyone may read, and what nobody may. */
+/** A configuration in two parts: what callers may read, and what nobody may. */
 export interface ConfigParts {
-  readonly open: Config;
+  readonly readable: Config;
   readonly secrets: Config;
 }
 
 export function splitConfig(schema: ConfigSchema, config: Config): ConfigParts {
   const entries = Object.entries(config);
-  const secret = ([name]: [string, unknown]): boolean => isSecret(schema, name);
+  const isSecret = ([name]: [string, unknown]): boolean =>
+    schema.properties[name]?.writeOnly === true;
   return {
-    open: Object.fromEntries(entries.filter((entry) => !secret(entry))),
-    secrets: Object.fromEntries(entries.filter(secret)),
+    readable: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
+    secrets: Object.fromEntries(entries.filter(isSecret)),
   };
 }
 
 /**
- * The configuration after a partial change: what it leaves out stays. Secret maps change entry by entry, because nobody
- * can read back the entries that shall stay; null takes one away.
+ * The configuration after a partial change. Fields that the change does not name stay as they are. A map of secrets
+ * changes entry by entry, because nobody could read the other entries to send them again; null removes an entry.
  */
 export function changeConfig(schema: ConfigSchema, before: Config, change: Config): Config {
   const changed = Object.entries(change).map(([name, value]) => {
@@ -98,26 +99,22 @@ export function changeConfig(schema: ConfigSchema, before: Config, change: Confi
   return { ...before, ...(Object.fromEntries(changed) as Config) };
 }
 
-/** Which secrets are set, as dotted paths such as `secrets.token`; their values are in none of them. */
+/** Which secrets are set, as dotted paths such as `secrets.token`, without their values. */
 export function secretNames(schema: ConfigSchema, secrets: Config): string[] {
   return Object.entries(secrets)
     .flatMap(([name, value]) =>
-      isMap(schema.properties[name]!)
-        ? Object.keys(value as object).map((key) => `${name}.${key}`)
+      isMap(schema.properties[name]!) && isObject(value)
+        ? Object.keys(value).map((key) => `${name}.${key}`)
         : [name],
     )
     .sort();
 }
 
-/** Every secret text, for taking it out of what goes elsewhere. */
+/** The values of all secrets, so that they can be masked elsewhere. */
 export function secretTexts(secrets: Config): string[] {
   return Object.values(secrets).flatMap((value) =>
     isObject(value) ? secretTexts(value) : typeof value === 'string' ? [value] : [],
   );
-}
-
-function isSecret(schema: ConfigSchema, name: string): boolean {
-  return schema.properties[name]?.writeOnly === true;
 }
 
 function withoutNulls(map: Config): Config {

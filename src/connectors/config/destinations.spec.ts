@@ -3,10 +3,10 @@ import type { Settings } from '../../platform/config/settings.js';
 import type { Config, ConfigSchema } from './config-schema.js';
 import {
   type ConfigDefinition,
-  keptSecrets,
+  secretsNotGivenAgain,
   originsOf,
   plainTextProblems,
-  targetProblems,
+  refusedTargetProblems,
 } from './destinations.js';
 
 const TEXT = { type: 'string', maxLength: 200 } as const;
@@ -56,7 +56,7 @@ const HOST: ConfigDefinition = {
 describe('originsOf', () => {
   const login = { login_url: 'https://login.example' };
 
-  it('reads every address, and what it is when it is not set', () => {
+  it('reads every address, and its default when it is not set', () => {
     expect(originsOf(TWO_ADDRESSES, login)).toEqual([
       'https://graph.vendor.example',
       'https://login.example',
@@ -69,7 +69,7 @@ describe('originsOf', () => {
     ['https://vendor.example', 'https://vendor.example:8443', false],
     ['https://vendor.example', 'https://vendor.example.evil.example', false],
     ['https://vendor.example', 'https://vendor.example.', false],
-  ])('compares %s with %s', (before, after, same) => {
+  ])('compares the addresses %s and %s: the same origin: %j', (before, after, same) => {
     const of = (base_url: string) => originsOf(TWO_ADDRESSES, { ...login, base_url })[0];
     expect(of(before) === of(after)).toBe(same);
   });
@@ -79,26 +79,27 @@ describe('originsOf', () => {
     [{ host: 'mail.example', secure: true }, false],
     [{ host: 'mail.example', port: 465 }, false],
     [{ host: 'mail.evil.example' }, false],
-  ])('compares a host, its port and TLS: %j', (after, same) => {
+  ])('compares host, port and TLS with those of %j: the same: %j', (after, same) => {
     const before = originsOf(HOST, { host: 'mail.example' })[0];
     expect(originsOf(HOST, after)[0] === before).toBe(same);
   });
 });
 
-describe('keptSecrets', () => {
+describe('secretsNotGivenAgain', () => {
   const stored: Config = {
     base_url: 'https://a.example',
     client_secret: 'one',
     headers: { authorization: 'two', 'x.y': 'three' },
   };
-  const kept = (change: Config): string[] => keptSecrets(TWO_ADDRESSES.schema, stored, change);
+  const kept = (change: Config): string[] =>
+    secretsNotGivenAgain(TWO_ADDRESSES.schema, stored, change);
 
   it('names each secret that a change leaves as it is', () => {
     expect(kept({})).toEqual(['client_secret', 'headers.authorization', 'headers.x.y']);
     expect(kept({ headers: { authorization: 'two' } })).toEqual(['client_secret', 'headers.x.y']);
   });
 
-  it('names none that is given again, also with the same value, or taken away', () => {
+  it('names no secret that is given again, also with the same value, or that is removed', () => {
     const headers = { authorization: null, 'x.y': 'three' };
     expect(kept({ client_secret: 'one', headers })).toEqual([]);
   });
@@ -118,7 +119,9 @@ describe('plainTextProblems', () => {
     'http://localhost.evil.com',
     'http://[2606:4700::1111]',
     'http://corp.com',
-  ])('finds %s', (url) => expect(found(url)).toEqual(['config.base_url']));
+  ])('refuses %s when secrets are sent to it', (url) =>
+    expect(found(url)).toEqual(['config.base_url']),
+  );
 
   it.each([
     'https://vendor.example.com',
@@ -128,9 +131,9 @@ describe('plainTextProblems', () => {
     'http://firewall.default.svc.cluster.local',
     'http://10.1.2.3',
     'http://127.0.0.1',
-  ])('lets %s be', (url) => expect(found(url)).toEqual([]));
+  ])('allows %s when secrets are sent to it', (url) => expect(found(url)).toEqual([]));
 
-  it('finds nothing where no secret is sent', () => {
+  it('allows plain http when there is no secret', () => {
     expect(found('http://vendor.example.com', {})).toEqual([]);
   });
 });
@@ -144,11 +147,11 @@ const WITH_LOGIN: ConfigSchema = {
 
 function problems(config: object, allowed: readonly string[] = []) {
   const targets = new Targets(new Resolver(), { allowedPrivateTargets: allowed } as Settings);
-  const found = targetProblems(WITH_LOGIN, { ...config }, 'config', targets);
+  const found = refusedTargetProblems(WITH_LOGIN, { ...config }, 'config', targets);
   return found.map(({ field, code }) => `${field} ${code}`);
 }
 
-describe('targetProblems', () => {
+describe('refusedTargetProblems', () => {
   it.each([
     'http://127.0.0.1:8080',
     'http://127.0.0.1.',
@@ -164,7 +167,7 @@ describe('targetProblems', () => {
     'http://[fd00:ec2::254]',
     'http://[::ffff:10.0.0.1]',
     'http://[64:ff9b::a00:1]',
-  ])('finds %s', (base_url) => {
+  ])('refuses %s, which is an address that is not public', (base_url) => {
     expect(problems({ base_url })).toEqual(['config.base_url target_refused']);
   });
 
@@ -175,11 +178,11 @@ describe('targetProblems', () => {
     // Names are looked up for each call, and judged by what they lead to then.
     'http://localhost:8080',
     'http://metadata.google.internal',
-  ])('lets %s be', (base_url) => {
+  ])('allows %s, which is public or a name', (base_url) => {
     expect(problems({ base_url })).toEqual([]);
   });
 
-  it('looks at every address, and at nothing else', () => {
+  it('judges every field that is an address, and no other field', () => {
     const config = {
       base_url: 'https://1.1.1.1',
       login_url: 'http://10.0.0.1',
@@ -188,7 +191,7 @@ describe('targetProblems', () => {
     expect(problems(config)).toEqual(['config.login_url target_refused']);
   });
 
-  it('knows what the site allows, and that cloud metadata never is', () => {
+  it('allows what the site allows, but never cloud metadata', () => {
     expect(problems({ base_url: 'http://10.1.2.3' }, ['10.0.0.0/8'])).toEqual([]);
     expect(problems({ base_url: 'http://169.254.169.254' }, ['169.254.0.0/16'])).toHaveLength(1);
   });

@@ -8,21 +8,21 @@ import {
   splitConfig,
 } from './config-schema.js';
 
-/** Fields that say where secrets are sent: an address, or a host with its port and whether TLS is there from the start. */
+/** The names of the fields that say where secrets are sent: an address, or a host, its port and whether TLS is used from the start. */
 export type Destination =
   | { readonly address: string }
   | { readonly host: string; readonly port: string; readonly secure: string };
 
-/** A kind of configuration whose secrets leave the service. */
+/** What a type declares about its configuration. */
 export interface ConfigDefinition {
   readonly schema: ConfigSchema;
-  /** Every place that secrets are sent to. Where one of them moves, the secrets have to be given again. */
+  /** Where secrets are sent to. When one of these changes, the secrets must be given again. */
   readonly destinations: readonly Destination[];
-  /** What the schema cannot say. Called with a configuration that the schema allows. */
+  /** Rules that the schema cannot express, applied to a configuration that the schema allows. */
   problems(config: Config, path: string): FieldError[];
 }
 
-/** Scheme, host and port of each destination, as people are told. */
+/** Scheme, host and port of each destination. */
 export function originsOf({ schema, destinations }: ConfigDefinition, config: Config): string[] {
   return destinations.map((destination) => {
     const value = (name: string): unknown => valueOf(schema, config, name);
@@ -34,10 +34,14 @@ export function originsOf({ schema, destinations }: ConfigDefinition, config: Co
 }
 
 /**
- * The stored secrets that a change does not give again. Whoever may change an address does not know the secrets, and
- * must not get them by sending them to an address of their own.
+ * The stored secrets that a change does not give again. Somebody who may change an address need not know the secrets, and
+ * must not learn them by having them sent to an address of their own.
  */
-export function keptSecrets(schema: ConfigSchema, before: Config, change: Config): string[] {
+export function secretsNotGivenAgain(
+  schema: ConfigSchema,
+  before: Config,
+  change: Config,
+): string[] {
   return secretNames(schema, splitConfig(schema, before).secrets).filter((path) => {
     const [, name = '', key] = /^([^.]*)\.?(.*)$/s.exec(path) ?? [];
     const given = ownOf(change, name);
@@ -45,18 +49,18 @@ export function keptSecrets(schema: ConfigSchema, before: Config, change: Config
   });
 }
 
-/** Not what every object inherits: a secret may be called `constructor`. */
+/** A value of the object itself: a secret may be called `constructor`, which every object inherits. */
 function ownOf(object: Config, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-export function secretRequired(path: string, name: string): FieldError {
+export function secretRequiredError(path: string, name: string): FieldError {
   const field = `${path}.${name}`;
   const message = `${field} must be given again: it would be sent to another scheme, host or port than it was given for.`;
   return { field, code: 'secret_required', message };
 }
 
-/** The addresses to which secrets would go readable for everybody on the way through the internet. */
+/** The addresses to which secrets would go through the internet without encryption. */
 export function plainTextProblems(
   { schema, destinations }: ConfigDefinition,
   config: Config,
@@ -74,6 +78,7 @@ export function plainTextProblems(
   });
 }
 
+/** The value of a field, or its default. */
 function valueOf({ properties }: ConfigSchema, config: Config, name: string): unknown {
   if (config[name] !== undefined) return config[name];
   const property = properties[name];
@@ -81,10 +86,10 @@ function valueOf({ properties }: ConfigSchema, config: Config, name: string): un
 }
 
 /**
- * The addresses of a configuration that no call would ever reach. A name may lead elsewhere tomorrow, so it is judged at
- * each call; what is an address already can be refused when it is saved.
+ * The IP addresses of a configuration that the service refuses to connect to. They can be refused when they are saved. A
+ * name cannot: it may lead elsewhere tomorrow, and is judged at each call.
  */
-export function targetProblems(
+export function refusedTargetProblems(
   schema: ConfigSchema,
   config: Config,
   path: string,

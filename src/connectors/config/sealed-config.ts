@@ -6,11 +6,11 @@ import { configProblems } from './config-check.js';
 import { changeConfig, type Config, secretNames, splitConfig } from './config-schema.js';
 import {
   type ConfigDefinition,
-  keptSecrets,
+  secretsNotGivenAgain,
   originsOf,
   plainTextProblems,
-  secretRequired,
-  targetProblems,
+  secretRequiredError,
+  refusedTargetProblems,
 } from './destinations.js';
 import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
 
@@ -21,13 +21,16 @@ export interface StoredConfig {
 }
 
 export interface ChangedConfig extends StoredConfig {
-  /** Scheme, host and port of where secrets went and go, when a change moved them. */
+  /** Where secrets went and where they go now, as scheme, host and port, when the change moved them. */
   readonly moved?: { readonly from: readonly string[]; readonly to: readonly string[] };
 }
 
 type Sealed = Pick<StoredConfig, 'config'> & { readonly sealed?: string };
 
-/** Takes a configuration apart for storing, its secrets sealed to their connector, and puts it together again. */
+/**
+ * Splits a configuration for storing into what may be read and the sealed secrets, and puts the two together again. What
+ * was sealed for one connector can be opened for no other.
+ */
 @Injectable()
 export class SealedConfig {
   constructor(
@@ -42,30 +45,30 @@ export class SealedConfig {
       schemaProblems.length > 0
         ? schemaProblems
         : [
-            ...targetProblems(kind.schema, config, 'config', this.targets),
+            ...refusedTargetProblems(kind.schema, config, 'config', this.targets),
             ...this.plainText(kind, config),
             ...kind.problems(config, 'config'),
           ];
     if (problems.length > 0) throw new ValidationError(problems);
-    const { open, secrets } = splitConfig(kind.schema, config);
+    const { readable, secrets } = splitConfig(kind.schema, config);
     const names = secretNames(kind.schema, secrets);
     return {
-      config: open,
+      config: readable,
       sealed: names.length > 0 ? this.box.seal(JSON.stringify(secrets), contextOf(id)) : undefined,
       secretNames: names,
     };
   }
 
-  /** After a partial change. Stored secrets do not follow to another place: they have to be given again. */
+  /** The configuration after a partial change. When the change moves where secrets go, all of them must be given again. */
   change(kind: ConfigDefinition, id: string, stored: Sealed, change: Config): ChangedConfig {
     const before = this.open(id, stored);
     const after = changeConfig(kind.schema, before, change);
     const content = this.seal(kind, id, after);
     const [from, to] = [originsOf(kind, before), originsOf(kind, after)];
     if (from.every((origin, index) => origin === to[index])) return content;
-    const missing = keptSecrets(kind.schema, before, change);
+    const missing = secretsNotGivenAgain(kind.schema, before, change);
     if (missing.length > 0) {
-      throw new ValidationError(missing.map((name) => secretRequired('config', name)));
+      throw new ValidationError(missing.map((name) => secretRequiredError('config', name)));
     }
     return { ...content, moved: { from, to } };
   }
@@ -86,7 +89,10 @@ export function contextOf(id: string): string {
   return `connector:${id}`;
 }
 
-/** Without its secrets a connector would call its vendor as nobody: it is disabled until they are set anew. */
+/**
+ * Where the secrets are stored. When the key that sealed them is lost they are discarded, and the connector is disabled,
+ * because without secrets it would call its vendor unauthenticated.
+ */
 export const CONNECTOR_SECRETS: SealedColumn = {
   table: 'connectors',
   column: 'secrets',

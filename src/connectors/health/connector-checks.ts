@@ -12,10 +12,10 @@ import { ConnectorsService } from '../connectors.service.js';
 
 const PERIOD_SECONDS = 60;
 const AT_ONCE = 4;
-/** An answer that takes longer counts as one that will soon not come. */
+/** A connector that answers more slowly is degraded. */
 const SLOW_MS = 3_000;
 
-/** Finds out whether the connectors answer: regularly, on one replica at a time, and when someone asks. */
+/** Finds out whether the connectors answer: regularly, on one replica at a time, and when somebody asks for it. */
 @Injectable()
 export class ConnectorChecks implements OnModuleInit {
   private readonly logger = new Logger(ConnectorChecks.name);
@@ -42,7 +42,7 @@ export class ConnectorChecks implements OnModuleInit {
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   }
 
-  /** What someone asked for: the result is remembered like that of a regular check. */
+  /** For somebody who asks. The result is recorded like that of a regular check. */
   async test(
     caller: Caller,
     id: string,
@@ -52,7 +52,7 @@ export class ConnectorChecks implements OnModuleInit {
     const result = await this.configured.connectorOf(row).test();
     return await this.transactions.run<TestResult>(
       async (tx) => {
-        await this.remember(tx, row, resultOf(result));
+        await this.recordResult(tx, row, resultOf(result));
         const details = { name: row.name, success: result.success };
         const subject = { type: 'connector', id };
         const action = 'connector.tested';
@@ -67,14 +67,14 @@ export class ConnectorChecks implements OnModuleInit {
   private async check(row: SealedConnector): Promise<void> {
     try {
       const result = resultOf(await this.configured.connectorOf(row).test());
-      await this.transactions.run((tx) => this.remember(tx, row, result));
+      await this.transactions.run((tx) => this.recordResult(tx, row, result));
     } catch (err) {
-      // One that breaks its check must not keep the others from theirs.
+      // A check that fails in this way must not stop those of the other connectors.
       this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
     }
   }
 
-  private async remember(tx: Tx, row: SealedConnector, result: CheckResult): Promise<void> {
+  private async recordResult(tx: Tx, row: SealedConnector, result: CheckResult): Promise<void> {
     const recorded = await this.connectors.recordCheck(tx, row, result);
     const turned = recorded && recorded.before !== 'unhealthy' && result.status === 'unhealthy';
     if (!turned || !row.enabled) return;

@@ -11,15 +11,15 @@ import { ConnectorsService } from '../connectors.service.js';
 import { ConnectorChecks } from './connector-checks.js';
 import { ConnectorHealthDto, ConnectorTestDto, ConnectorTypeDto } from './connector-health.dto.js';
 
-/** All of it at once: there are as many as someone has set up. */
-const whole = (item: typeof ConnectorHealthDto | typeof ConnectorTypeDto) => ({
+/** A list without pages: it has as many items as somebody has set up. */
+const listOf = (item: typeof ConnectorHealthDto | typeof ConnectorTypeDto) => ({
   type: 'object' as const,
   required: ['data'],
   properties: { data: { type: 'array' as const, items: { $ref: getSchemaPath(item) } } },
   additionalProperties: false,
 });
 
-/** Comes before the controller of one connector, whose `:id` would take these words for ids. */
+/** Registered before ConnectorsController, whose `:id` would take `types` and `health` for ids. */
 @ApiTags('Connectors')
 @ApiExtraModels(ConnectorHealthDto, ConnectorTypeDto)
 @Controller('api/connectors')
@@ -36,7 +36,7 @@ export class ConnectorHealthController {
   @ApiAnswer({
     status: 200,
     description: 'Every type, with the schema of its configuration and what it provides.',
-    schema: whole(ConnectorTypeDto),
+    schema: listOf(ConnectorTypeDto),
   })
   listTypes(): ConnectorTypeDto[] {
     return this.types.all.map(ConnectorTypeDto.from);
@@ -48,7 +48,7 @@ export class ConnectorHealthController {
   @ApiAnswer({
     status: 200,
     description: 'Every connector, as its last check found it.',
-    schema: whole(ConnectorHealthDto),
+    schema: listOf(ConnectorHealthDto),
   })
   async health(): Promise<ConnectorHealthDto[]> {
     return (await this.connectors.all()).map(ConnectorHealthDto.from);

@@ -6,10 +6,10 @@ import { type ComponentHealth, HealthComponents } from '../../platform/health-co
 import { statusOf } from '../connector.js';
 import { ConnectorsRepository } from '../connectors.repository.js';
 
-/** A scrape does not wait for a database that hangs. */
+/** So long does a scrape of the metrics wait for the database. */
 const PATIENCE_MS = 800;
 
-/** Shows operators how the connectors are, from what the last checks of any replica found. */
+/** Shows in `/health/detailed` and in the metrics how the connectors are, by the last checks of whichever replica. */
 @Injectable()
 export class ConnectorSignals implements OnModuleInit, OnModuleDestroy {
   private readonly collector = { collect: () => this.collect() };
@@ -42,7 +42,7 @@ export class ConnectorSignals implements OnModuleInit, OnModuleDestroy {
     return { status: 'degraded', message, total, unhealthy: down };
   }
 
-  /** What is not known is not shown; a database that is away must not take the other metrics with it. */
+  /** When the database does not answer, no connector is shown, and the other metrics are shown all the same. */
   private async collect(): Promise<void> {
     const read = this.connectors.all().catch(() => []);
     const rows = await within(PATIENCE_MS, read, () => []);

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Statements,type Statement } from '../../platform/database/statements.js';
+import { Statements, type Statement } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { FRESH_DELTAS } from './counts.sql.js';
 import { FOLD_TIMEOUT_MS } from '../../platform/counting/count-fold.js';
-import { IncidentCountEntity,IncidentSegmentEntity } from './incident-count.entity.js';
+import { IncidentCountEntity, IncidentSegmentEntity } from './incident-count.entity.js';
 
 /** A deep page reads at most a few times this many ids that it does not show. */
 const SEGMENT_ROWS = 256;

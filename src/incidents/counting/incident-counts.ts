@@ -2,7 +2,7 @@ import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { Injectable } from '@nestjs/common';
 import { CountFold } from '../../platform/counting/count-fold.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { type CountDifference,IncidentCountsRepository } from './incident-counts.repository.js';
+import { type CountDifference, IncidentCountsRepository } from './incident-counts.repository.js';
 
 /** The deltas of 250 ms cost a list a fraction of a millisecond at 10 000 changes a second. */
 const PAUSE_MS = 250;
@@ -18,7 +18,11 @@ export class IncidentCounts extends CountFold {
     private readonly repository: IncidentCountsRepository,
     transactions: Transactions,
   ) {
-    super(transactions, { counted: 'incidents', lock: AdvisoryLock.IncidentCounts, pauseMs: PAUSE_MS });
+    super(transactions, {
+      counted: 'incidents',
+      lock: AdvisoryLock.IncidentCounts,
+      pauseMs: PAUSE_MS,
+    });
   }
 
   override async foldPending(): Promise<void> {

@@ -3,7 +3,12 @@ import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
-import { type Incident, type IncidentSummary, type LockedIncident, incidentNumber } from '../incident.js';
+import {
+  type Incident,
+  type IncidentSummary,
+  type LockedIncident,
+  incidentNumber,
+} from '../incident.js';
 import type { Page } from '../../platform/paging/page.js';
 import type { IncidentListRequest } from '../listing/incident-list.js';
 import { listQuery } from '../listing/incident-list.sql.js';

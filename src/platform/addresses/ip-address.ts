@@ -1,66 +1,74 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+export type IpFamily = 'ipv4' | 'ipv6';
 
 export interface IpAddress {
-  readonly family: 'ipv4' | 'ipv6';
+  readonly family: IpFamily;
   readonly text: string;
 }
 
+/** All addresses whose first bits are those of `text`. */
+export interface IpRange extends IpAddress {
+  readonly bits: number;
+}
+
+/** Ranges of IPv6 addresses that carry an IPv4 address, and the byte at which it begins. */
+const CARRIERS = [
+  // NAT64 (RFC 6052)
+  { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), firstByte: 12 },
+  // IPv4-compatible, which nobody should use any more (RFC 4291)
+  { range: ipaddr.IPv6.parseCIDR('::/96'), firstByte: 12 },
+  // 6to4 (RFC 3056)
+  { range: ipaddr.IPv6.parseCIDR('2002::/16'), firstByte: 2 },
+];
+
 /**
- * The address, and every IPv4 address that it stands for: a machine on the way may turn `::ffff:10.0.0.1`,
- * `64:ff9b::a00:1` or `2002:a00:1::` into 10.0.0.1. Undefined when it is no address.
+ * The address, and every IPv4 address that it stands for: a machine on the way may turn `64:ff9b::a00:1` or
+ * `2002:a00:1::` into 10.0.0.1. Undefined when it is no address. Node says what is one: ipaddr.js also takes `127.1`,
+ * `0x7f.1` and `010.0.0.1`, which mean different addresses to different programs.
  */
 export function readIpAddress(
   text: string,
 ): { readonly address: IpAddress; readonly embedded: readonly IpAddress[] } | undefined {
-  const bare = text.replace(/%.*$/, '');
-  if (isIPv4(bare)) return { address: { family: 'ipv4', text: bare }, embedded: [] };
-  if (!isIPv6(bare)) return undefined;
-  const groups = groupsOf(bare);
-  const [mapped] = MAPPED.test(prefixOf(groups, 6)) ? [fromGroups(groups, 6)] : [];
+  const withoutZone = text.replace(/%.*$/, '');
+  if (isIPv4(withoutZone)) return { address: ipv4(withoutZone), embedded: [] };
+  if (!isIPv6(withoutZone)) return undefined;
+  const address = parseIpv6(withoutZone);
   // Mapped addresses are another way to write an IPv4 address: the socket goes to that.
-  if (mapped) return { address: mapped, embedded: [] };
-  return { address: { family: 'ipv6', text: bare }, embedded: embeddedIn(groups) };
+  if (address.isIPv4MappedAddress()) {
+    return { address: ipv4(address.toIPv4Address().toString()), embedded: [] };
+  }
+  return { address: { family: 'ipv6', text: withoutZone }, embedded: embeddedIn(address) };
 }
 
-const MAPPED = /^0:0:0:0:0:ffff$/;
-const TRANSLATED = /^64:ff9b:0:0:0:0$/;
-const COMPATIBLE = /^0:0:0:0:0:0$/;
-const SIX_TO_FOUR = 0x2002;
-
-function embeddedIn(groups: readonly number[]): IpAddress[] {
-  const prefix = prefixOf(groups, 6);
-  if (TRANSLATED.test(prefix) || COMPATIBLE.test(prefix)) return [fromGroups(groups, 6)];
-  return groups[0] === SIX_TO_FOUR ? [fromGroups(groups, 1)] : [];
+/** A range in CIDR notation, or a single address; undefined when it is neither. */
+export function readIpRange(text: string): IpRange | undefined {
+  const [address = '', length, ...more] = text.split('/');
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+  const mostBits = family === 'ipv4' ? 32 : 128;
+  if (isIP(address) === 0 || more.length > 0) return undefined;
+  if (length === undefined) return { family, text: address, bits: mostBits };
+  const bits = /^\d{1,3}$/.test(length) ? Number(length) : Infinity;
+  return bits <= mostBits ? { family, text: address, bits } : undefined;
 }
 
-function prefixOf(groups: readonly number[], length: number): string {
-  return groups
-    .slice(0, length)
-    .map((group) => group.toString(16))
-    .join(':');
+function ipv4(text: string): IpAddress {
+  return { family: 'ipv4', text };
 }
 
-function fromGroups(groups: readonly number[], at: number): IpAddress {
-  const bytes = groups.slice(at, at + 2).flatMap((group) => [group >> 8, group & 0xff]);
-  return { family: 'ipv4', text: bytes.join('.') };
+/** ipaddr.js takes `::10.0.0.1` for `::ffff:10.0.0.1`, which is another address. A URL writes all of it in hexadecimal. */
+function parseIpv6(text: string): ipaddr.IPv6 {
+  return ipaddr.IPv6.parse(new URL(`http://[${text}]`).hostname.slice(1, -1));
 }
 
-/** Of a valid address. */
-function groupsOf(text: string): number[] {
-  const [head = '', tail] = text.replace(/[\d.]+$/, dottedToHex).split('::');
-  const front = head === '' ? [] : head.split(':');
-  if (tail === undefined) return front.map(hex);
-  const back = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
-  return [...front, ...zeros, ...back].map(hex);
-}
-
-function hex(group: string): number {
-  return parseInt(group, 16);
-}
-
-function dottedToHex(end: string): string {
-  if (!end.includes('.')) return end;
-  const [a = 0, b = 0, c = 0, d = 0] = end.split('.').map(Number);
-  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+function embeddedIn(address: ipaddr.IPv6): IpAddress[] {
+  return CARRIERS.filter(({ range }) => address.match(range)).map(({ firstByte }) =>
+    ipv4(
+      address
+        .toByteArray()
+        .slice(firstByte, firstByte + 4)
+        .join('.'),
+    ),
+  );
 }

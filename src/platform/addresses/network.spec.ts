@@ -1,6 +1,6 @@
 import { bareAddress, countedNetworks, isLoopback, networkOf } from './network.js';
 
-describe('an address', () => {
+describe('bareAddress', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     [' 192.0.2.1 ', '192.0.2.1'],
@@ -19,12 +19,12 @@ describe('an address', () => {
     ['unknown', 'unknown'],
     ['_hidden', 'unknown'],
     ['', 'unknown'],
-  ])('%j is %s', (written, address) => {
+  ])('reads %j as %s', (written, address) => {
     expect(bareAddress(written)).toBe(address);
   });
 });
 
-describe('the machine itself', () => {
+describe('isLoopback', () => {
   it.each([
     ['127.0.0.1', true],
     ['127.8.9.10', true],
@@ -34,12 +34,12 @@ describe('the machine itself', () => {
     ['192.0.2.127', false],
     ['::2', false],
     ['127.0.0.1.example', false],
-  ])('%s: %s', (address, loopback) => {
+  ])('says of %s whether it is this machine: %j', (address, loopback) => {
     expect(isLoopback(address)).toBe(loopback);
   });
 });
 
-describe('the network of an address', () => {
+describe('networkOf', () => {
   it.each([
     ['192.0.2.1:1', '192.0.2.1:2'],
     ['192.0.2.1', '::ffff:192.0.2.1'],
@@ -47,7 +47,7 @@ describe('the network of an address', () => {
     ['2001:db8:1:2::', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
     ['127.0.0.1', '127.8.9.10'],
     ['one invention', 'another invention'],
-  ])('is the same for %s and %s', (one, other) => {
+  ])('gives the same network for %s and %s', (one, other) => {
     expect(networkOf(one)).toBe(networkOf(other));
   });
 
@@ -55,15 +55,15 @@ describe('the network of an address', () => {
     ['192.0.2.1', '192.0.2.2'],
     ['2001:db8:1:2::1', '2001:db8:1:3::1'],
     ['::1', '::2'],
-  ])('is another for %s and %s', (one, other) => {
+  ])('gives different networks for %s and %s', (one, other) => {
     expect(networkOf(one)).not.toBe(networkOf(other));
   });
 
-  it('stands for itself again', () => {
+  it('gives a network again when it is asked for its network', () => {
     for (const network of ['192.0.2.1', '::1', 'unknown']) expect(networkOf(network)).toBe(network);
   });
 
-  it('counts with more room in the /48 above it', () => {
+  it('counts an IPv6 address for its /64, and with a higher limit for its /48', () => {
     expect(countedNetworks('192.0.2.1')).toEqual([{ name: '192.0.2.1', share: 1 }]);
     expect(countedNetworks('2001:db8:1:2::1')).toEqual([
       { name: '2001:db8:1:2::/64', share: 1 },

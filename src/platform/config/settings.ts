@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { isIP } from 'node:net';
 import { type ApprovalLevelsSetting, approvalLevels, protectedTargets } from './policy-settings.js';
 import type { ProtectedTargetsSetting } from '../../actions/catalogue/protected-targets/protected-targets.js';
 import {
@@ -12,6 +11,7 @@ import {
   Setting,
   text,
 } from './setting.js';
+import { readIpRange } from '../addresses/ip-address.js';
 
 const SERVICE = 'Service';
 const DATABASE = 'Database';
@@ -266,11 +266,6 @@ export class Settings {
 }
 
 function readCidr(part: string): string {
-  const [address = '', prefix, ...rest] = part.split('/');
-  const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
-  const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
-  if (bits < 0 || length < 0 || length > bits || rest.length > 0) {
-    throw new Error(`must be a list of addresses or CIDRs, and '${part}' is none`);
-  }
-  return part;
+  if (readIpRange(part)) return part;
+  throw new Error(`must be a list of addresses or CIDRs, and '${part}' is none`);
 }

@@ -15,10 +15,10 @@ class Connection extends Socket {
   }
 }
 
-function arriving(room = new BodyMemory(1_000_000)) {
+function arriving(memory = new BodyMemory(1_000_000)) {
   const connection = new Connection();
   const raw = new IncomingMessage(connection);
-  const body = new ArrivingBody(raw, room, undefined);
+  const body = new ArrivingBody(raw, memory, undefined);
   const send = async (...chunks: string[]): Promise<void> => {
     for (const chunk of chunks) raw.push(chunk);
     await new Promise((resolve) => setImmediate(resolve));
@@ -38,7 +38,7 @@ describe('ArrivingBody', () => {
     expect((await bytes).toString()).toBe(parts.join(''));
   });
 
-  it('holds its sender back until it is wanted', async () => {
+  it('holds its sender back until somebody reads it', async () => {
     const { body, send, connection, end } = arriving();
     await send('x'.repeat(16_383));
     expect(connection.isHeldBack).toBe(false);
@@ -71,7 +71,7 @@ describe('ArrivingBody', () => {
     expect((await read).length).toBe(2_100 * size);
   });
 
-  it('lets others have their turn after so many chunks', async () => {
+  it('lets other requests have their turn after some hundred chunks', async () => {
     const { body, send, connection, end } = arriving();
     const bytes = body.read(20_000, 'ada');
     await later();
@@ -91,7 +91,7 @@ describe('ArrivingBody', () => {
   it.each([
     [true, 30_000],
     [false, 10_000],
-  ])('waits for it so long (with a credential: %s)', async (isKnown, patienceMs) => {
+  ])('gives up a sender (with a credential: %j) after %i ms', async (isKnown, patienceMs) => {
     const { body, send } = arriving();
     await send('{');
     jest.useFakeTimers();
@@ -113,26 +113,26 @@ describe('ArrivingBody', () => {
     }
   });
 
-  it('takes room as it arrives, and gives it back', async () => {
-    const room = new BodyMemory(40_000);
-    const first = arriving(room);
+  it('takes memory as it arrives, and gives it back when it is released', async () => {
+    const memory = new BodyMemory(40_000);
+    const first = arriving(memory);
     const bytes = first.body.read(30_000, 'ada');
     await first.send('x'.repeat(25_000));
     first.end();
     await bytes;
-    const second = arriving(room);
+    const second = arriving(memory);
     const refused = expect(second.body.read(30_000, 'ada')).rejects.toMatchObject({
       code: 'service_unavailable',
     });
     await second.send('x'.repeat(25_000));
     await refused;
     first.body.release();
-    const third = arriving(room);
+    const third = arriving(memory);
     const taken = third.body.read(30_000, 'ada');
     await third.send('x'.repeat(25_000));
     third.end();
     expect((await taken).length).toBe(25_000);
     third.body.release();
-    expect(room.reserve(40_000, 'ada', true)).toBe(true);
+    expect(memory.reserve(40_000, 'ada', true)).toBe(true);
   });
 });

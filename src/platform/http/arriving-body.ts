@@ -1,17 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, UnavailableError } from '../errors/app-error.js';
-import { type BodyMemory, type BodySender, NOT_AUTHENTICATED, STRANGERS } from './body-memory.js';
+import { GrowingBuffer } from '../growing-buffer.js';
+import { type BodyMemory, BodyShare, SMALL_BODY_BYTES, STRANGERS } from './body-memory.js';
+import { SenderPause } from './sender-pause.js';
 
 /** So much of a body is taken before it is known whether anybody wants it; then the sender has to wait. */
-const UNDECIDED_BYTES = 16 * 1024;
+const UNDECIDED_BYTES = SMALL_BODY_BYTES;
 const SMALLEST_BUFFER = 1024;
 
-/** For a body to arrive whole: one that trickles in for longer holds memory that others may need. */
-const PATIENCE_MS = 30_000;
-const PATIENCE_WITH_STRANGERS_MS = 10_000;
+/** For a body to arrive whole: one that takes longer holds memory that others may need. */
+const ARRIVAL_MS = 30_000;
+const ARRIVAL_OF_STRANGERS_MS = 10_000;
 
 /**
- * A client that is still sending when the connection closes may never read the answer, so what nobody wants is taken and
+ * A client that is still sending when the connection closes may never read the answer. So what nobody wants is read and
  * thrown away, as long as that is soon done.
  */
 const DISCARD_BYTES = 8 * 1024 * 1024;
@@ -25,53 +27,46 @@ const DISCARD_MS = 1_000;
 const MOST_TINY_CHUNKS = 2_048;
 const TINY_BYTES = 16;
 
-/** Then others get their turn: a chunk costs about the same whether it holds one byte or thousands. */
-const CHUNKS_AT_A_TIME = 256;
-
-const NOTHING: Buffer = Buffer.alloc(0);
-
 type Then = () => void;
 
 /**
- * The body of one request on its way in. It is kept in one buffer that grows, because Node's own way, a buffer for each
- * chunk, costs some 500 bytes for a chunk of one. Until someone asks for it, the sender is held back.
+ * The body of one request on its way in. Nobody has asked for it at first (`undecided`): its sender is held back after
+ * the first bytes. Then it is `wanted` by the handler, or `unwanted` and thrown away as it comes.
  */
 export class ArrivingBody {
-  private bytes = NOTHING;
-  private size = 0;
-  private limit = Infinity;
-  private chunks = 0;
-  private received = 0;
   private state: 'undecided' | 'wanted' | 'unwanted' = 'undecided';
-  private isOver = false;
+  private limit = Infinity;
   private problem: AppError | undefined;
+
+  /** Nothing more comes: all of it was sent, or the connection broke. */
+  private isOver = false;
   private whenOver: Then | undefined;
 
-  /** What it has of the room. */
-  private share = 0;
-  private holder: BodySender = NOT_AUTHENTICATED;
-
-  private readonly discarded = { bytes: 0, chunks: 0 };
-  private whenTooMuch: Then | undefined;
-
-  private isHeld = false;
-  private isResting = false;
   private readonly announced: number;
-  private readonly readOn: Then;
+  private readonly content: GrowingBuffer;
+  private readonly share: BodyShare;
+  private readonly pause: SenderPause;
+
+  private readonly received = { bytes: 0, chunks: 0 };
+  private readonly discarded = { bytes: 0, chunks: 0 };
+  private whenTooMuchDiscarded: Then | undefined;
 
   /** `invite` tells a client that waits for it (Expect: 100-continue) to send the body. */
   constructor(
     private readonly raw: IncomingMessage,
-    private readonly room: BodyMemory,
+    memory: BodyMemory,
     private invite: Then | undefined,
   ) {
     this.announced = Number(raw.headers['content-length']);
-    const read = raw._read.bind(raw);
-    this.readOn = () => read(0);
-    // Node asks for more after each chunk, which would undo the pause.
-    raw._read = (size) => {
-      if (!this.isHeld) read(size);
-    };
+    this.share = new BodyShare(memory);
+    this.content = new GrowingBuffer({
+      firstBytes: SMALLEST_BUFFER,
+      announcedBytes: this.announced,
+      // Most bodies are one chunk.
+      keepsOnlyChunk: true,
+      reserve: (bytes) => this.share.resize(bytes),
+    });
+    this.pause = new SenderPause(raw, () => this.mustWait());
     raw.on('data', (chunk: Buffer) => this.take(chunk));
     raw.on('end', () => this.end());
     raw.on('error', () => this.end(new AppError('bad_request', 'The body was cut short.')));
@@ -80,11 +75,11 @@ export class ArrivingBody {
   /** The whole body, when it has at most `limit` bytes; `sender` is the principal's name, if there is one. */
   async read(limit: number, sender: string | undefined): Promise<Buffer> {
     this.limit = limit;
-    if (this.announced > limit || this.size > limit) this.refuse(tooLarge(limit));
-    else if (!this.claimAs(sender ?? STRANGERS)) this.refuse(noRoom());
+    if (this.announced > limit || this.content.length > limit) this.refuse(tooLarge(limit));
+    else if (!this.share.assignTo(sender ?? STRANGERS)) this.refuse(noMemory());
     if (!this.isOver && !this.problem) await this.arrival();
     if (this.problem) throw this.problem;
-    return this.bytes.subarray(0, this.size);
+    return this.content.content;
   }
 
   /** Whether there is nothing in it, which a body without an announced length shows only as it arrives. */
@@ -95,22 +90,22 @@ export class ArrivingBody {
     );
   }
 
-  /** Throws away what nobody has read, and says whether that is all: else the connection cannot be used again. */
+  /** Throws away what nobody has read, and says whether that is all: otherwise the connection cannot be used again. */
   discard(then: (isAll: boolean) => void): void {
     if (this.isOver) return then(this.raw.complete);
     this.drop();
     if (this.invite || this.announced - this.discarded.bytes > DISCARD_BYTES) return then(false);
     const stop = (): void => {
       clearTimeout(timer);
-      this.whenOver = this.whenTooMuch = undefined;
+      this.whenOver = this.whenTooMuchDiscarded = undefined;
       then(this.raw.complete);
     };
     const timer = setTimeout(stop, DISCARD_MS);
-    this.whenOver = this.whenTooMuch = stop;
-    this.proceed();
+    this.whenOver = this.whenTooMuchDiscarded = stop;
+    this.pause.resume();
   }
 
-  /** The request has been answered: the room is free for others. */
+  /** The request has been answered: the memory is free for others. */
   release(): void {
     this.drop();
   }
@@ -118,8 +113,8 @@ export class ArrivingBody {
   private arrival(): Promise<void> {
     this.state = 'wanted';
     const late = new AppError('bad_request', 'The body took too long to arrive.');
-    const patience = this.holder === STRANGERS ? PATIENCE_WITH_STRANGERS_MS : PATIENCE_MS;
-    const timer = setTimeout(() => this.refuse(late), patience);
+    const mostMs = this.share.sender === STRANGERS ? ARRIVAL_OF_STRANGERS_MS : ARRIVAL_MS;
+    const timer = setTimeout(() => this.refuse(late), mostMs);
     this.invite?.();
     this.invite = undefined;
     return new Promise((resolve) => {
@@ -128,27 +123,28 @@ export class ArrivingBody {
         this.whenOver = undefined;
         resolve();
       };
-      this.proceed();
+      this.pause.resume();
     });
   }
 
   private take(chunk: Buffer): void {
-    this.received += chunk.length;
+    this.received.bytes += chunk.length;
     if (this.isFlood()) return this.cut();
+    this.received.chunks += 1;
     if (this.state === 'unwanted') this.throwAway(chunk);
-    else if (this.size + chunk.length > this.limit) this.refuse(tooLarge(this.limit));
-    else if (!this.keep(chunk)) this.refuse(noRoom());
-    this.chunks += 1;
-    if (this.chunks % CHUNKS_AT_A_TIME === 0) this.rest();
-    else if (this.mustWait()) this.hold();
+    else if (this.content.length + chunk.length > this.limit) this.refuse(tooLarge(this.limit));
+    else if (!this.content.append(chunk)) this.refuse(noMemory());
+    this.pause.afterChunk();
+  }
+
+  private mustWait(): boolean {
+    return this.state === 'undecided' && this.content.length >= UNDECIDED_BYTES;
   }
 
   private isFlood(): boolean {
-    return (
-      this.chunks > MOST_TINY_CHUNKS &&
-      typeof this.holder === 'symbol' &&
-      this.received < this.chunks * TINY_BYTES
-    );
+    const { bytes, chunks } = this.received;
+    const isKnown = typeof this.share.sender === 'string';
+    return !isKnown && chunks > MOST_TINY_CHUNKS && bytes < chunks * TINY_BYTES;
   }
 
   private cut(): void {
@@ -156,27 +152,12 @@ export class ArrivingBody {
     this.raw.destroy();
   }
 
-  private keep(chunk: Buffer): boolean {
-    const size = this.size + chunk.length;
-    if (size > this.bytes.length) {
-      const larger = Math.max(2 * this.bytes.length, SMALLEST_BUFFER);
-      const capacity = Math.max(size, Math.min(larger, this.announced || larger));
-      if (!this.claim(capacity)) return false;
-      // Most bodies are one chunk, which can stay as it is.
-      const grown = capacity === chunk.length ? chunk : Buffer.allocUnsafeSlow(capacity);
-      this.bytes.copy(grown, 0, 0, this.size);
-      this.bytes = grown;
-    }
-    if (this.bytes !== chunk) chunk.copy(this.bytes, this.size);
-    this.size = size;
-    return true;
-  }
-
   private throwAway(chunk: Buffer): void {
     const { discarded } = this;
     discarded.bytes += chunk.length;
     discarded.chunks += 1;
-    if (discarded.bytes > DISCARD_BYTES || discarded.chunks > DISCARD_CHUNKS) this.whenTooMuch?.();
+    const isTooMuch = discarded.bytes > DISCARD_BYTES || discarded.chunks > DISCARD_CHUNKS;
+    if (isTooMuch) this.whenTooMuchDiscarded?.();
   }
 
   private end(problem?: AppError): void {
@@ -194,50 +175,8 @@ export class ArrivingBody {
 
   private drop(): void {
     this.state = 'unwanted';
-    this.bytes = NOTHING;
-    this.room.release(this.share, this.holder);
-    this.share = 0;
-  }
-
-  private claimAs(holder: BodySender): boolean {
-    const { share } = this;
-    this.room.release(share, this.holder);
-    this.share = 0;
-    this.holder = holder;
-    return this.claim(share);
-  }
-
-  private claim(share: number): boolean {
-    const isSmall = share <= UNDECIDED_BYTES;
-    if (!this.room.reserve(share - this.share, this.holder, isSmall)) return false;
-    this.share = share;
-    return true;
-  }
-
-  private rest(): void {
-    this.hold();
-    if (this.isResting) return;
-    this.isResting = true;
-    setImmediate(() => {
-      this.isResting = false;
-      this.proceed();
-    });
-  }
-
-  private mustWait(): boolean {
-    return this.isResting || (this.state === 'undecided' && this.size >= UNDECIDED_BYTES);
-  }
-
-  private hold(): void {
-    if (this.isHeld) return;
-    this.isHeld = true;
-    this.raw.socket.pause();
-  }
-
-  private proceed(): void {
-    if (!this.isHeld || this.mustWait()) return;
-    this.isHeld = false;
-    this.readOn();
+    this.content.clear();
+    this.share.release();
   }
 }
 
@@ -245,6 +184,6 @@ function tooLarge(limit: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
 }
 
-function noRoom(): AppError {
+function noMemory(): AppError {
   return new UnavailableError('Too many request bodies are under way.', undefined, 1);
 }

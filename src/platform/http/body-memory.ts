@@ -1,7 +1,10 @@
-/** Whose body it is: a principal, by name; everybody without a credential together; or nobody has asked yet. */
+/** Who sends a body: a principal, by name; everybody without a credential together; or not found out yet. */
 export type BodySender = string | typeof STRANGERS | typeof NOT_AUTHENTICATED;
 export const STRANGERS = Symbol('strangers');
-export const NOT_AUTHENTICATED = Symbol('not asked yet');
+export const NOT_AUTHENTICATED = Symbol('not authenticated yet');
+
+/** A body of no more counts as a small one: a login, an approval, the kill switch. */
+export const SMALL_BODY_BYTES = 16 * 1024;
 
 /**
  * How much memory all bodies under way may take together. Nobody gets all of it: strangers half at most, one principal a
@@ -23,23 +26,56 @@ export class BodyMemory {
   }
 
   /** False when there is not so much left for them. */
-  reserve(bytes: number, holder: BodySender, isSmall: boolean): boolean {
-    const most = isSmall && holder !== STRANGERS ? this.bytes : this.mostOfLarge;
+  reserve(bytes: number, sender: BodySender, isSmall: boolean): boolean {
+    const most = isSmall && sender !== STRANGERS ? this.bytes : this.mostOfLarge;
     if (this.taken + bytes > most) return false;
-    if ((this.takenBy.get(holder) ?? 0) + bytes > this.shareOf(holder)) return false;
-    this.release(-bytes, holder);
+    if ((this.takenBy.get(sender) ?? 0) + bytes > this.mostOf(sender)) return false;
+    this.release(-bytes, sender);
     return true;
   }
 
-  release(bytes: number, holder: BodySender): void {
+  release(bytes: number, sender: BodySender): void {
     this.taken -= bytes;
-    const left = (this.takenBy.get(holder) ?? 0) - bytes;
-    if (left === 0) this.takenBy.delete(holder);
-    else this.takenBy.set(holder, left);
+    const left = (this.takenBy.get(sender) ?? 0) - bytes;
+    if (left === 0) this.takenBy.delete(sender);
+    else this.takenBy.set(sender, left);
   }
 
-  private shareOf(holder: BodySender): number {
-    if (holder === NOT_AUTHENTICATED) return this.bytes;
-    return holder === STRANGERS ? this.bytes / 2 : this.mostOfOne;
+  private mostOf(sender: BodySender): number {
+    if (sender === NOT_AUTHENTICATED) return this.bytes;
+    return sender === STRANGERS ? this.bytes / 2 : this.mostOfOne;
+  }
+}
+
+/** What one body has of that memory. */
+export class BodyShare {
+  private bytes = 0;
+  private owner: BodySender = NOT_AUTHENTICATED;
+
+  constructor(private readonly memory: BodyMemory) {}
+
+  get sender(): BodySender {
+    return this.owner;
+  }
+
+  /** Makes it as large as `bytes`; false when there is not so much left for the sender. */
+  resize(bytes: number): boolean {
+    const isSmall = bytes <= SMALL_BODY_BYTES;
+    if (!this.memory.reserve(bytes - this.bytes, this.owner, isSmall)) return false;
+    this.bytes = bytes;
+    return true;
+  }
+
+  /** Counts it for the sender, who is known by now; false when the sender has too much already. */
+  assignTo(sender: BodySender): boolean {
+    const { bytes } = this;
+    this.release();
+    this.owner = sender;
+    return this.resize(bytes);
+  }
+
+  release(): void {
+    this.memory.release(this.bytes, this.owner);
+    this.bytes = 0;
   }
 }

@@ -12,7 +12,7 @@ const INVITATION = /^100-continue$/i;
  * Leaves every body on its way in: whether the caller may come in at all is decided first, and only then is the body read
  * (see BodyGuard). What has not been read when the answer goes out is thrown away.
  */
-export function installBodyReader(instance: FastifyInstance, room: BodyMemory): void {
+export function installBodyReader(instance: FastifyInstance, memory: BodyMemory): void {
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (_request, _payload, done) => done(null));
   instance.addHook('onRequest', (request, reply, done) => {
@@ -23,7 +23,7 @@ export function installBodyReader(instance: FastifyInstance, room: BodyMemory): 
     if (Number(headers['content-length']) > 0 || headers['transfer-encoding'] !== undefined) {
       const isToBeInvited = INVITATION.test(headers.expect ?? '');
       const invite = isToBeInvited ? () => reply.raw.writeContinue() : undefined;
-      const body = new ArrivingBody(request.raw, room, invite);
+      const body = new ArrivingBody(request.raw, memory, invite);
       request.arriving = body;
       reply.raw.once('close', () => body.release());
     }

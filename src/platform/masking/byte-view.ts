@@ -1,17 +1,20 @@
-/** A text as UTF-8, or what it decodes to; each byte knows which characters of the text it stands for. */
+/**
+ * One way to read a text: its bytes in UTF-8, or the bytes that a part of it decodes to. Of each byte it is known from
+ * which characters of the text it came, so that a secret that is found in the bytes can be masked in the text.
+ */
 export interface ByteView {
   readonly bytes: Uint8Array;
-  /** Of each byte: its first character, and the one after its last. */
+  /** For each byte: the first character that it came from, and the one after the last. */
   readonly from: Uint32Array;
   readonly to: Uint32Array;
-  /** Guessed at: most of it is noise unless the text really was base64 or hex. */
+  /** Decoded on the chance that the text was base64, base32 or hex. When it was not, the bytes mean nothing. */
   readonly guessed: boolean;
 }
 
-/** Stands between two texts, or two runs of a decoded one, so that nothing is found across them. UTF-8 has no such byte. */
+/** A byte between two texts, or between two decoded parts of one, so that no secret is found across them. UTF-8 has no such byte. */
 export const GAP = 0xff;
 
-/** Half of a surrogate pair is no character of any text: it stands between two. */
+/** The bytes of a text in UTF-8. Half of a surrogate pair is no character, and becomes a GAP. */
 export function viewOf(text: string): ByteView {
   const builder = new ViewBuilder(text.length, false);
   for (let at = 0; at < text.length;) {
@@ -25,7 +28,7 @@ export function viewOf(text: string): ByteView {
   return builder.view;
 }
 
-/** Also of half of a surrogate pair, in the same way as of any other character. */
+/** The bytes of one character, and of half of a surrogate pair as if it were one. */
 export function utf8(code: number): number[] {
   if (code < 0x80) return [code];
   const last = 0x80 | (code & 0x3f);
@@ -36,10 +39,10 @@ export function utf8(code: number): number[] {
 }
 
 /**
- * The view with everything that fits the pattern replaced by the bytes that it means; undefined when nothing is.
+ * The view with every match of the pattern replaced by the bytes that it stands for; undefined when nothing is replaced.
  *
  * @param pattern of bytes, as a text in Latin-1
- * @param meaning undefined where what fits means nothing else than it is
+ * @param meaning the bytes that a match stands for; undefined when it stands for itself
  */
 export function rewritten(
   { bytes, from, to, guessed }: ByteView,

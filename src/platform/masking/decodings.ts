@@ -2,15 +2,16 @@ import { type ByteView, GAP, rewritten, ViewBuilder } from './byte-view.js';
 import { quotedPrintableRead } from './unescape.js';
 
 interface Alphabet {
-  /** Of each byte: the value of the digit that it is, or one of the two below. */
+  /** For each byte: its value as a digit, or NO_DIGIT, or SKIPPED. */
   readonly values: Int8Array;
   readonly bitsPerDigit: number;
-  /** How many digits in turn a whole number of bytes takes: where a text begins among them is not known. */
+  /** So many digits hold a whole number of bytes. At which of them the encoded text begins is not known, so each is tried. */
   readonly digitsPerTurn: number;
-  /** Nothing shorter is read. */
+  /** A shorter run of digits is not decoded. */
   readonly shortestRun: number;
 }
 
+/** Bytes in a row that may be encoded. */
 interface Run {
   readonly start: number;
   readonly end: number;
@@ -20,15 +21,18 @@ const NO_DIGIT = -1;
 const SKIPPED = -2;
 const PADDING = 0x3d;
 
-/** In noise, only what can hold a secret that counts anywhere: so nearly all of it is not decoded once more. */
-const SHORTEST_BITS_IN_NOISE = 6 * 8;
+/**
+ * In a guessed view, only runs are decoded again that can hold a secret of six bytes. Nearly all that was guessed wrongly
+ * has shorter runs, so that several levels of decoding stay cheap.
+ */
+const SHORTEST_BITS_WHEN_GUESSED = 6 * 8;
 
-/** Ends of lines, for one: long texts are broken into lines. Or every second byte of UTF-16. */
+/** Skipped between digits: ends of lines, since long texts are broken into lines, and every second byte of UTF-16. */
 const CONTROL = /[^ -~\x80-\xff]/;
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** Both of the usual alphabets at once. */
+/** The usual alphabet and that for URLs at once. */
 const BASE64: Alphabet = {
   values: digits(
     [`${LETTERS}${LETTERS.toLowerCase()}0123456789+/`, `${' '.repeat(62)}-_`],
@@ -39,7 +43,7 @@ const BASE64: Alphabet = {
   shortestRun: 1,
 };
 
-/** Whatever is neither letter nor digit may stand between its bytes. */
+/** Whatever is neither a letter nor a digit may stand between the bytes. */
 const HEX: Alphabet = {
   values: digits(['0123456789abcdef', '0123456789ABCDEF'], /[^0-9A-Za-z\x80-\xff]/),
   bitsPerDigit: 4,
@@ -48,15 +52,15 @@ const HEX: Alphabet = {
 };
 const HEX_PREFIX = /0[Xx](?=[0-9A-Fa-f]{2})/g;
 
-/** In one case at a time: otherwise most words would be base32. */
+/** Upper case and lower case apart: together, most words would be base32. */
 const [BASE32, LOWER_BASE32] = [LETTERS, LETTERS.toLowerCase()].map((letters): Alphabet => ({
   values: digits([`${letters}234567`], CONTROL),
   bitsPerDigit: 5,
   digitsPerTurn: 8,
-  shortestRun: SHORTEST_BITS_IN_NOISE / 5,
+  shortestRun: SHORTEST_BITS_WHEN_GUESSED / 5,
 })) as [Alphabet, Alphabet];
 
-/** What everything in it that may be encoded decodes to, wherever it begins. */
+/** Every view that some part of the given one may decode to, wherever the encoded text begins. */
 export function* decodings(view: ByteView): Generator<ByteView> {
   yield* decodedIn(view, BASE64);
   yield* decodedIn(rewritten(view, HEX_PREFIX, () => []) ?? view, HEX);
@@ -77,7 +81,7 @@ function* decodedIn(view: ByteView, alphabet: Alphabet): Generator<ByteView> {
 
 function* runsIn({ bytes, guessed }: ByteView, alphabet: Alphabet): Generator<Run> {
   const { values, bitsPerDigit, shortestRun } = alphabet;
-  const shortest = guessed ? SHORTEST_BITS_IN_NOISE / bitsPerDigit : shortestRun;
+  const shortest = guessed ? SHORTEST_BITS_WHEN_GUESSED / bitsPerDigit : shortestRun;
   let start = 0;
   let count = 0;
   for (let at = 0; at <= bytes.length; at += 1) {
@@ -91,7 +95,7 @@ function* runsIn({ bytes, guessed }: ByteView, alphabet: Alphabet): Generator<Ru
   }
 }
 
-/** Nothing else was decoded there, but for the padding of base64: also a short run is more than noise. */
+/** The run is all that was decoded there, but for the padding of base64. Then it is decoded again although it is short. */
 function isWhole(bytes: Uint8Array, start: number, end: number): boolean {
   const [before = GAP, after = GAP] = [bytes[start - 1], bytes[end]];
   return before === GAP && (after === GAP || after === PADDING);
@@ -113,9 +117,9 @@ function decoded(
     let skipped = 0;
     let held = 0;
     let bits = 0;
-    /** Where the first bit that is held comes from. */
+    /** The character from which the first bit came that is held. */
     let start = 0;
-    let any = false;
+    let hasBytes = false;
     for (let at = first; at < end; at += 1) {
       const value = values[bytes[at]!]!;
       if (value === SKIPPED) continue;
@@ -128,16 +132,16 @@ function decoded(
       bits += bitsPerDigit;
       if (bits < 8) continue;
       bits -= 8;
-      any = true;
+      hasBytes = true;
       builder.byte((held >> bits) & 0xff, start, to[at]!);
       start = from[at]!;
     }
-    if (any) builder.byte(GAP, to[end - 1]!, to[end - 1]!);
+    if (hasBytes) builder.byte(GAP, to[end - 1]!, to[end - 1]!);
   }
   return builder.view;
 }
 
-/** @param alphabets in each, the place of a letter is its value, unless it is a space */
+/** @param alphabets the position of a letter in one of them is its value; a space stands for no letter */
 function digits(alphabets: readonly string[], skipped: RegExp): Int8Array {
   const values = Int8Array.from({ length: 256 }, (_, byte) =>
     skipped.test(String.fromCharCode(byte)) ? SKIPPED : NO_DIGIT,

@@ -108,16 +108,19 @@ const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
 };
 
 describe('SecretMask', () => {
-  describe.each(Object.entries(ENCODINGS))('%s', (name, encode) => {
-    it.each([SECRET, PLAIN, 'a  b  c-1', `a%41b\\nc&amp;d`])('takes out %p', (secret) => {
-      const masked = new SecretMask([secret]).mask(`before ${encode(secret)} after`);
-      expect(masked).toMatch(
-        /of|twice/.test(name)
-          ? /^before \S{0,16}\[secret\]\S{0,20} after$/
-          : /^before \[secret\][=＝]*(%3D)* after$/,
-      );
-    });
-  });
+  describe.each(Object.entries(ENCODINGS))(
+    'with a secret that is told in this form: %s',
+    (name, encode) => {
+      it.each([SECRET, PLAIN, 'a  b  c-1', `a%41b\\nc&amp;d`])('masks the secret %j', (secret) => {
+        const masked = new SecretMask([secret]).mask(`before ${encode(secret)} after`);
+        expect(masked).toMatch(
+          /of|twice/.test(name)
+            ? /^before \S{0,16}\[secret\]\S{0,20} after$/
+            : /^before \[secret\][=＝]*(%3D)* after$/,
+        );
+      });
+    },
+  );
 
   it.each([
     ['the whole', user],
@@ -125,11 +128,11 @@ describe('SecretMask', () => {
     ['the user', 'svc-user'],
     ['the password', 'p4ss word!'],
     ['the pair, encoded otherwise', Buffer.from('svc-user:p4ss word!').toString('base64url')],
-  ])('takes out of a Basic header %s', (_, shown) => {
+  ])('masks %s of a Basic header', (_, shown) => {
     expect(new SecretMask([user]).mask(`a ${shown} b`)).toMatch(/^a \[secret\] b$/);
   });
 
-  it('takes out a secret that begins another, in either order, and two that overlap', () => {
+  it('masks a secret with which another begins, and two that overlap', () => {
     for (const secrets of [
       ['abcdef', 'abcdefghij'],
       ['abcdefghij', 'abcdef'],
@@ -154,7 +157,7 @@ describe('SecretMask', () => {
       [`pin "${base64(base64('Ab1'))}" ok`, 'pin "[secret]==" ok'],
       [`pin "${base64(Buffer.from('k=9').toString('hex'))}" ok`, 'pin "[secret]" ok'],
       ['[k=9]', '[[secret]]'],
-    ])('takes it out where it stands alone: %s', (text, shown) => {
+    ])('masks it when it stands alone: %s', (text, shown) => {
       expect(mask.mask(text)).toBe(shown);
     });
 
@@ -164,7 +167,7 @@ describe('SecretMask', () => {
       'ab12',
       '77 of 17',
       'The host was isolated at 12:34:56 by 10.1.2.3.',
-    ])('leaves words that hold it: %s', (text) => expect(mask.mask(text)).toBe(text));
+    ])('leaves a longer word as it is: %s', (text) => expect(mask.mask(text)).toBe(text));
   });
 
   describe('of a secret of which only the beginning is told', () => {
@@ -182,21 +185,21 @@ describe('SecretMask', () => {
       [`bad token ${base64(start).slice(0, 20)}...`, 'bad token [secret]...'],
       [`bad token ${percentAll(start)}&#8230;`, 'bad token [secret]&#8230;'],
       ['not pass-w...', 'not [secret]...'],
-    ])('takes it out: %s', (text, shown) => expect(mask.mask(text)).toBe(shown));
+    ])('masks a long beginning: %s', (text, shown) => expect(mask.mask(text)).toBe(shown));
 
     it.each([`no ${token.slice(0, 11)}...`, `no ${start}ly`, 'no password, no pass-'])(
-      'leaves what is short, or goes on: %s',
+      'leaves a short beginning, and one that goes on in another way: %s',
       (text) => expect(mask.mask(text)).toBe(text),
     );
 
-    it('finds the shorter one in the middle of the longer', () => {
+    it('masks the beginning of one secret inside another', () => {
       const both = new SecretMask(['1234567890-abcdefgh-1234567890-1234567890', 'abcdefgh-9']);
       expect(both.mask('x 890-abcdefgh... y')).toBe('x 890-[secret]... y');
       expect(both.mask('1234567890-abcdefgh-12!')).toBe('[secret]!');
     });
   });
 
-  it('masks many texts each for itself, whatever stands in them', () => {
+  it('masks many texts each for itself, whatever characters they hold', () => {
     const mask = new SecretMask([PLAIN, 'ÿÿÿÿÿÿÿÿ']);
     expect(
       mask.maskAll([
@@ -221,7 +224,7 @@ describe('SecretMask', () => {
     ]);
   });
 
-  it('leaves alone what holds no secret', () => {
+  it('leaves a text without a secret as it is', () => {
     const mask = new SecretMask([SECRET, PLAIN, user, 'abc']);
     const said =
       '{"id":"0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e","hash":"d41d8cd98f00b204e9800998ecf8427e","at":"100%","path":"C:\\\\temp"}';
@@ -229,7 +232,7 @@ describe('SecretMask', () => {
   });
 
   it.each(Object.entries(ENCODINGS).filter(([name]) => !/case|spaces/.test(name)))(
-    'leaves no beginning of a secret across the cut: %s',
+    'shows no beginning of a secret when the cut goes through this form of it: %s',
     (_, encode) => {
       const encoded = encode(PLAIN);
       const mask = new SecretMask([PLAIN, 'ordinary-secret']);
@@ -244,7 +247,7 @@ describe('SecretMask', () => {
     },
   );
 
-  it('shows none of a text in which a secret is, in any of the encodings on top of any other', () => {
+  it('masks a secret in any form between any other text', () => {
     const encoding = fc.constantFrom(...Object.values(ENCODINGS).slice(3));
     const plain = new SecretMask([PLAIN]);
     fc.assert(
@@ -257,7 +260,7 @@ describe('SecretMask', () => {
     );
   });
 
-  it('takes time in proportion to the text, and no more for more secrets', () => {
+  it('takes time in proportion to the text, and not to the number of secrets', () => {
     const took = (secrets: readonly string[], text: string): number => {
       const mask = new SecretMask(secrets);
       mask.mask('');

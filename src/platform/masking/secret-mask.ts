@@ -5,23 +5,24 @@ import { SecretSearch } from './secret-search.js';
 import { unescaped } from './unescape.js';
 
 const MASK = '[secret]';
-/** Half of a surrogate pair: no well-formed text holds one, and nothing is found across it. */
-const BETWEEN = '\ud800';
-/** How many encodings on top of each other are read: base64 of a form, for instance, or a JSON text in a JSON text. */
-const DEPTH = 3;
-const ESCAPES_DEPTH = 3;
+/** Half of a surrogate pair, put between texts: no well-formed text holds one, and no secret is found across it. */
+const SEPARATOR = '\ud800';
+/** So many encodings on top of each other are decoded, such as base64 of hex. */
+const MOST_ENCODINGS = 3;
+/** And so many levels of escapes, such as JSON in JSON. */
+const MOST_ESCAPES = 3;
 /** No escape of one character is longer. */
 const LONGEST_ESCAPE = 12;
 
 /**
- * Takes secrets out of what somebody says who knows them, in every form in which a reader could get them back: as they
- * are, in another case, spacing or width, escaped for addresses, JSON, JavaScript, C, HTML or mail, in base64, base32 or
- * hex, also in UTF-16, also within a longer text that was encoded. What was encoded is decoded for it, so that no list of
- * spellings has to be complete. A secret of fewer than six characters is taken out where it stands alone; of a longer one
- * that was cut short, a long beginning.
+ * Masks secrets in a text of somebody who knows them, in every form from which a reader could get them back: as they are;
+ * in another case, spacing or width; escaped for addresses, JSON, JavaScript, C, HTML or mail; in base64, base32 or hex,
+ * also in UTF-16, also inside a longer text that was encoded as a whole. Encoded text is decoded first and then searched,
+ * because a list of spellings to search for would never be complete. A secret of fewer than six characters is masked only
+ * where it stands alone. When a longer one was cut short, a long beginning of it is masked.
  */
 export class SecretMask {
-  /** Made when there is something to mask: most connectors never are told anything. */
+  /** Built when it is first needed: most connectors never get an answer that has to be shown. */
   private search: SecretSearch | undefined;
 
   constructor(private readonly secrets: readonly string[]) {}
@@ -30,29 +31,29 @@ export class SecretMask {
     return this.maskStart(text, text.length);
   }
 
-  /** Many at once, which costs no more than one that is as long as all of them. */
+  /** Masks many texts at once, which costs no more than one text that is as long as all of them. */
   maskAll(texts: readonly string[]): string[] {
     const wellFormed = texts.map((text) => text.toWellFormed());
-    return this.mask(wellFormed.join(BETWEEN)).split(BETWEEN).map(storable);
+    return this.mask(wellFormed.join(SEPARATOR)).split(SEPARATOR).map(storable);
   }
 
-  /** The beginning of a text, without the beginning of a secret that the cut goes through. */
+  /** The first `length` characters. A secret that is cut at the end of them is masked as well. */
   maskStart(text: string, length: number): string {
     this.search ??= new SecretSearch([...formsOf(this.secrets)]);
     const until = Math.min(length, text.length);
     const seen = text.slice(0, length + LONGEST_ESCAPE);
-    /** Of each character: how many more finds begin than end there. */
+    /** For each character: how many more of the secrets found begin than end there. */
     const edges = new Int32Array(seen.length + 1);
-    let any = false;
-    for (const view of viewsIn(viewOf(seen), DEPTH)) {
+    let isAnyFound = false;
+    for (const view of readings(viewOf(seen), MOST_ENCODINGS)) {
       this.search.scan(view, until, (first, last) => {
-        any = true;
+        isAnyFound = true;
         edges[view.from[first]!]! += 1;
         edges[view.to[last]!]! -= 1;
       });
     }
     const start = seen.slice(0, until);
-    return any ? withoutMarked(start, edges) : start;
+    return isAnyFound ? withoutMarked(start, edges) : start;
   }
 }
 
@@ -69,39 +70,39 @@ function withoutMarked(text: string, edges: Int32Array): string {
   return parts.join('') + text.slice(start);
 }
 
-function* viewsIn(text: ByteView, depth: number): Generator<ByteView> {
-  for (const view of escapesRead(text)) {
+function* readings(text: ByteView, depth: number): Generator<ByteView> {
+  for (const view of withEscapesRead(text)) {
     yield view;
     if (depth === 0) continue;
-    for (const one of decodings(view)) yield* viewsIn(one, depth - 1);
+    for (const one of decodings(view)) yield* readings(one, depth - 1);
   }
 }
 
-function* escapesRead(text: ByteView): Generator<ByteView> {
+function* withEscapesRead(text: ByteView): Generator<ByteView> {
   let read: ByteView | undefined = text;
-  for (let turn = 0; read && turn <= ESCAPES_DEPTH; turn += 1) {
+  for (let turn = 0; read && turn <= MOST_ESCAPES; turn += 1) {
     const view = withPlainLetters(read);
     yield view;
     read = unescaped(view);
   }
 }
 
-/** As they are; with the escapes read that they happen to hold; and what a Basic header has in base64. */
+/** What is searched for: each secret as it is, with the escapes read that it happens to hold, and the parts of a Basic header. */
 function* formsOf(secrets: readonly string[]): Generator<Uint8Array> {
   for (const secret of new Set(secrets.flatMap((one) => [one, ...basicParts(one)]))) {
-    for (const { bytes } of escapesRead(viewOf(secret))) yield bytes;
+    for (const { bytes } of withEscapesRead(viewOf(secret))) yield bytes;
     yield* inLatin1(secret);
   }
 }
 
-/** UTF-16 is the same, but for bytes that are zero. The search itself knows upper and lower case of ASCII alone. */
+/** In Latin-1. UTF-16 is the same with zero bytes between, which the search skips. It knows upper and lower case of ASCII alone. */
 function inLatin1(secret: string): Uint8Array[] {
   return /[\x80-\xff]/.test(secret)
     ? [secret, secret.toLowerCase(), secret.toUpperCase()].map((one) => Buffer.from(one, 'latin1'))
     : [];
 }
 
-/** User and password, where a secret is both of them in base64. */
+/** User and password, when a secret is the two of them in base64. */
 function basicParts(secret: string): string[] {
   if (!/^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(secret)) return [];
   const pair = Buffer.from(secret, 'base64').toString('utf8');
@@ -111,13 +112,12 @@ function basicParts(secret: string): string[] {
 
 const BEYOND_ASCII = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g;
 
-/** Accents, and what is not seen: of no width, control characters, and what stands for something unreadable. */
+/** Accents, and what nobody sees: characters without width, control characters, and the one that replaces what is unreadable. */
 const LEFT_OUT = /[\p{Mn}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\ufffd]/gu;
 
 /**
- * What a character beyond ASCII looks like to a reader: full-width and other letters of compatibility as the ordinary
- * ones, no accents, nothing that is not seen. So a letter is the same however it is composed. The case of ASCII stays,
- * because base64 needs it.
+ * The text as a reader sees it: full-width letters become ordinary ones, accents and invisible characters are left out, so
+ * that a letter is the same however it is composed. The case of ASCII letters stays, because base64 needs it.
  */
 export function withPlainLetters(view: ByteView): ByteView {
   const known = new Map<string, readonly number[]>();
@@ -134,7 +134,7 @@ function plainBytes(character: string): readonly number[] {
   return [...Buffer.from(letters.map((one) => (one < '\x80' ? one : caseFolded(one))).join(''))];
 }
 
-/** By way of upper case, so that both spellings of what has only one there are the same. */
+/** Through upper case first: `ß` and `ss` are the same there. */
 function caseFolded(one: string): string {
   return one.toUpperCase().toLowerCase();
 }

@@ -1,31 +1,31 @@
 import { type ByteView, GAP } from './byte-view.js';
 
-/** Shorter ones are ordinary words or digits as well: they count only where they stand alone. */
+/** Shorter secrets are often parts of ordinary words and numbers, so they count only where they stand alone. */
 const SHORTEST_ANYWHERE = 6;
-/** So short that noise holds them, even standing alone. */
-const SHORTEST_IN_NOISE = 3;
-/** So much of a secret's beginning is as good as all of it: this many bytes, or two thirds where that is less. */
+/** In bytes that were decoded on a guess, so short a sequence appears by chance, even standing alone. */
+const SHORTEST_WHEN_GUESSED = 3;
+/** So much of a secret's beginning is masked like the whole: this many bytes, or two thirds of it when that is less. */
 const LONG_BEGINNING = 12;
 const SPACE = 0x20;
 const DELETE = 0x7f;
 const PLUS = 0x2b;
 
 /**
- * Finds any of many secrets in one pass (Aho and Corasick), so that neither their number nor a text that keeps
- * beginning one of them makes it slow. Case, spaces, control characters and the plus that stands for a space make no difference. Of a secret that
- * was cut short, a long beginning is found where a word ends.
+ * Finds all secrets in one pass over the bytes (the algorithm of Aho and Corasick): neither many secrets nor a text made of
+ * their beginnings makes it slow. Case, spaces, control characters and the plus that stands for a space make no
+ * difference. Of a secret that was cut short, a long beginning is found where a word ends.
  */
 export class SecretSearch {
-  // The nodes of the tree that all secrets make. 0 is its root, and nobody's child.
+  // The nodes of a tree in which every secret is a path from the root. 0 is the root, and also means that there is none.
   private readonly letter: Uint8Array;
   private readonly child: Int32Array;
   private readonly sibling: Int32Array;
   private readonly depth: Int32Array;
-  /** Where to go on when the next letter does not fit: the longest beginning of a secret with which this one ends. */
+  /** The node to go on from when the next byte does not fit: the longest beginning of a secret with which this path ends. */
   private readonly fallback: Int32Array;
-  /** The longest secret that ends here: the node itself, or one that its fallbacks lead to; 0 when there is none. */
+  /** The node of the longest secret that ends here: the node itself or one that its fallbacks lead to; 0 when there is none. */
   private readonly ending: Int32Array;
-  /** The same of what is a long beginning of one, though not all of it. */
+  /** The same for a long beginning of a secret. */
   private readonly beginning: Int32Array;
   private nodes = 1;
 
@@ -43,18 +43,18 @@ export class SecretSearch {
   }
 
   /**
-   * @param until the first character that will not be shown: a secret that only begins before it is found, too
-   * @param found called with the first and the last byte of each
+   * @param until the first character that will not be shown; a secret that begins before it and goes on after it is found as well
+   * @param found is called with the first and the last byte of each secret
    */
   scan(view: ByteView, until: number, found: (first: number, last: number) => void): void {
     const { bytes, from } = view;
     const kept = new Uint32Array(bytes.length);
     let count = 0;
     let node = 0;
-    let cut = false;
+    let isPastCut = false;
     for (let at = 0; at < bytes.length; at += 1) {
-      if (!cut && from[at]! >= until) {
-        cut = true;
+      if (!isPastCut && from[at]! >= until) {
+        isPastCut = true;
         if (node > 0) found(kept[count - this.depth[node]!]!, at - 1);
       }
       const byte = folded(bytes[at]!);
@@ -98,7 +98,7 @@ export class SecretSearch {
     return node;
   }
 
-  /** From the root outwards, because each fallback is nearer to it. */
+  /** Sets the fallbacks, from the root outwards, because each of them is nearer to the root than its node. */
   private link(): void {
     const queue = new Int32Array(this.nodes);
     let known = 1;
@@ -129,12 +129,13 @@ export class SecretSearch {
   }
 }
 
+/** Whether what was found is a secret, and not a few bytes of something longer. */
 function counts(view: ByteView, first: number, last: number, length: number): boolean {
   if (length >= SHORTEST_ANYWHERE) return true;
   const { bytes, from, to, guessed } = view;
   const [before, after] = [bytes[first - 1], bytes[last + 1]];
-  if (guessed && length < SHORTEST_IN_NOISE) return isGap(before) && isGap(after);
-  // What was skipped between two bytes that were decoded parts them, too.
+  if (guessed && length < SHORTEST_WHEN_GUESSED) return isGap(before) && isGap(after);
+  // Characters that were skipped in decoding are a border, too.
   return (
     (isBorder(before) || to[first - 1]! < from[first]!) &&
     (isBorder(after) || to[last]! < from[last + 1]!)
@@ -152,7 +153,7 @@ function isBorder(byte = GAP): boolean {
   return byte < 0x80 && !(letter >= 0x61 && letter <= 0x7a) && !(byte >= 0x30 && byte <= 0x39);
 }
 
-/** Lower case; one byte for everything that is a space or a control character, or a plus, which is a space in forms. */
+/** Letters become lower case. Spaces, control characters and the plus, which is a space in forms, become one and the same byte. */
 function folded(byte: number): number {
   if (byte >= 0x41 && byte <= 0x5a) return byte | 0x20;
   return byte < SPACE || byte === DELETE || byte === PLUS ? SPACE : byte;

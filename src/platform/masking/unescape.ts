@@ -1,6 +1,6 @@
 import { type ByteView, rewritten, utf8 } from './byte-view.js';
 
-/** Case counts: `\U` takes eight digits, `\u` four. */
+/** Escapes of URLs, JavaScript, C and HTML. Case counts: `\U` takes eight digits, `\u` four. `H` stands for a hexadecimal digit. */
 const ESCAPE = new RegExp(
   [
     String.raw`[%\\]u(?<high>[Dd][89ABab]H{2})[%\\]u(?<low>[Dd][C-Fc-f]H{2})`,
@@ -20,7 +20,7 @@ const ESCAPE = new RegExp(
   'g',
 );
 
-/** The escapes of mail, and the ends of lines that are none. */
+/** The escapes of mail, and its soft line breaks, which stand for nothing. */
 const QUOTED_PRINTABLE = /=(?:(?<byte>[0-9A-Fa-f]{2})|[\t ]{0,8}\r?\n)/g;
 
 const PERCENT = 0x25;
@@ -84,7 +84,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   rbrace: '}',
 };
 
-/** With percent-encoding, backslashes (JSON, JavaScript, C) and HTML's entities read, once; undefined when there are none. */
+/** The view with the escapes of URLs, of JSON, JavaScript and C, and of HTML replaced, one level of them; undefined when there are none. */
 export function unescaped(view: ByteView): ByteView | undefined {
   if (![PERCENT, BACKSLASH, AMPERSAND].some((mark) => view.bytes.includes(mark))) return undefined;
   return rewritten(view, ESCAPE, ({ groups = {} }) => {
@@ -95,7 +95,7 @@ export function unescaped(view: ByteView): ByteView | undefined {
   });
 }
 
-/** Apart from the others, because an equals sign before two digits is an ordinary thing in a text. */
+/** Apart from the other escapes, because an equals sign before two digits is common in ordinary text. */
 export function quotedPrintableRead(view: ByteView): ByteView | undefined {
   return rewritten(view, QUOTED_PRINTABLE, ({ groups = {} }) =>
     groups['byte'] === undefined ? [] : [parseInt(groups['byte'], 16)],
@@ -104,14 +104,14 @@ export function quotedPrintableRead(view: ByteView): ByteView | undefined {
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-/** Where an escape stands for a byte of UTF-8. */
+/** The byte of UTF-8 that an escape stands for, if it stands for one. */
 function byteOf({ percent, octal, other }: Groups): number | undefined {
   if (percent !== undefined) return parseInt(percent, 16);
   if (octal !== undefined) return parseInt(octal, 8);
   return other === undefined ? undefined : (CONTROLS[other] ?? other).charCodeAt(0);
 }
 
-/** Where it stands for a character; undefined for one that there is not. */
+/** The character that it stands for otherwise; undefined when there is no such character. */
 function characterOf(groups: Groups): number | undefined {
   const { high, low, four, eight, braced, two, decimal, hex, name } = groups;
   if (high !== undefined && low !== undefined) {

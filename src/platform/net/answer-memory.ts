@@ -1,70 +1,49 @@
+import { GrowingBuffer } from '../growing-buffer.js';
+
 const FIRST_BYTES = 4_096;
 
 /**
- * The memory that all answers under way share. Beyond the bound the largest of them gives way, so that one vendor's
- * endless answers do not cost another vendor its short one.
+ * The memory that all answers under way share. When they need more than there is, the largest of them is given up, so
+ * that one vendor's endless answer does not cost another vendor its short one.
  */
 export class AnswerMemory {
-  private readonly bodies = new Set<AnswerBody>();
-  private held = 0;
+  private readonly answers = new Map<
+    GrowingBuffer,
+    { bytes: number; readonly giveUp: () => void }
+  >();
+  private reserved = 0;
 
   constructor(private readonly mostBytes: number) {}
 
-  /** @param giveWay ends the exchange that the answer belongs to */
-  open(giveWay: () => void): AnswerBody {
-    const body: AnswerBody = new AnswerBody(giveWay, (bytes) => this.take(bytes));
-    this.bodies.add(body);
-    return body;
+  /** @param giveUp ends the request that the answer belongs to */
+  open(giveUp: () => void): GrowingBuffer {
+    const buffer: GrowingBuffer = new GrowingBuffer({
+      firstBytes: FIRST_BYTES,
+      reserve: (bytes) => this.reserve(buffer, bytes),
+    });
+    this.answers.set(buffer, { bytes: 0, giveUp });
+    return buffer;
   }
 
-  close(body: AnswerBody): void {
-    if (this.bodies.delete(body)) this.held -= body.capacity;
+  close(buffer: GrowingBuffer): void {
+    this.reserved -= this.answers.get(buffer)?.bytes ?? 0;
+    this.answers.delete(buffer);
   }
 
-  private take(bytes: number): void {
-    this.held += bytes;
-    while (this.held > this.mostBytes) {
-      const [largest] = [...this.bodies].sort((one, other) => other.capacity - one.capacity);
-      if (!largest) return;
-      this.close(largest);
-      largest.giveWay();
-    }
-  }
-}
-
-/**
- * The bytes of one answer, copied out of the chunks in which they came: a chunk of one byte is an object of its own and
- * keeps alive everything that was read from the connection with it, hundreds of times its size.
- */
-export class AnswerBody {
-  private buffer = Buffer.alloc(0);
-  private length = 0;
-
-  constructor(
-    readonly giveWay: () => void,
-    private readonly take: (bytes: number) => void,
-  ) {}
-
-  get capacity(): number {
-    return this.buffer.length;
+  private reserve(buffer: GrowingBuffer, bytes: number): boolean {
+    const answer = this.answers.get(buffer);
+    if (!answer) return false;
+    this.reserved += bytes - answer.bytes;
+    answer.bytes = bytes;
+    while (this.reserved > this.mostBytes) this.giveUpLargest();
+    return this.answers.has(buffer);
   }
 
-  get content(): Buffer {
-    return this.buffer.subarray(0, this.length);
-  }
-
-  append(chunk: Buffer): void {
-    const length = this.length + chunk.length;
-    if (length > this.capacity) this.grow(Math.max(length, 2 * this.capacity, FIRST_BYTES));
-    chunk.copy(this.buffer, this.length);
-    this.length = length;
-  }
-
-  private grow(capacity: number): void {
-    const more = capacity - this.capacity;
-    const larger = Buffer.allocUnsafeSlow(capacity);
-    this.content.copy(larger);
-    this.buffer = larger;
-    this.take(more);
+  private giveUpLargest(): void {
+    const [largest] = [...this.answers].sort(([, one], [, other]) => other.bytes - one.bytes);
+    if (!largest) return;
+    const [buffer, { giveUp }] = largest;
+    this.close(buffer);
+    giveUp();
   }
 }

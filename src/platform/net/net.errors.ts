@@ -1,9 +1,9 @@
-/** Nothing was sent: no address, no connection, or not allowed to go there. Trying again cannot do anything twice. */
+/** Nothing was sent: there was no address, no connection, or no permission to go there. So trying again has no effect twice. */
 export class UnreachableError extends Error {
   constructor(
     message: string,
     readonly extras: {
-      /** Trying again soon may help; it does not where the target itself is refused. */
+      /** Whether trying again soon may help. It does not when the target itself is refused. */
       readonly temporary?: boolean;
       readonly cause?: unknown;
     } = {},
@@ -24,11 +24,11 @@ export class TargetRefusedError extends UnreachableError {
   }
 }
 
-/** Something was sent, and no answer tells what became of it: it may have had its effect. */
+/** Something was sent, and no answer tells what came of it: the request may have had its effect. */
 export class OutcomeUnknownError extends Error {
   constructor(
     message: string,
-    /** `timeout`: no whole answer in time. `broken`: the connection ended first, or the answer says nothing. */
+    /** `timeout`: no whole answer came in time. `broken`: the connection ended first, or the answer tells nothing. */
     readonly reason: 'timeout' | 'broken',
     options: { readonly cause?: unknown } = {},
   ) {

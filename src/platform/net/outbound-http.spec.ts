@@ -50,7 +50,7 @@ describe('OutboundHttp', () => {
 
   afterAll(() => vendor.stop());
 
-  describe('refuses, and connects to nothing:', () => {
+  describe('when the target is not allowed', () => {
     const closed = client([]);
 
     it.each([
@@ -66,21 +66,21 @@ describe('OutboundHttp', () => {
       ['a name that resolves to loopback', 'http://localhost'],
       ['cloud metadata', 'http://169.254.169.254'],
       ['a trailing dot', 'http://127.0.0.1.'],
-    ])('%s', async (_, origin) => {
+    ])('refuses %s and sends nothing', async (_, origin) => {
       const url = new URL(origin);
       url.port = String(vendor.port);
       await expect(closed.request(post(url.toString()))).rejects.toThrow(TargetRefusedError);
       expect(vendor.requests).toEqual([]);
     });
 
-    it('metadata, whatever is allowed', async () => {
+    it('refuses cloud metadata, whatever is allowed', async () => {
       const open = client(['0.0.0.0/0', '::/0']);
       for (const host of ['169.254.169.254', '[fd00:ec2::254]', '[::ffff:169.254.169.254]']) {
         await expect(open.request(post(`http://${host}/`))).rejects.toThrow(TargetRefusedError);
       }
     });
 
-    it('a name with one private address among public ones', async () => {
+    it('refuses a name with one private address among public ones', async () => {
       const mixed = client([], new FakeResolver([['93.184.216.34', '10.0.0.1']]));
       await expect(mixed.request(post('http://vendor.example'))).rejects.toThrow(
         TargetRefusedError,
@@ -88,14 +88,14 @@ describe('OutboundHttp', () => {
     });
 
     it.each(['ftp://vendor.example', 'file:///etc/passwd', 'http://u:p@vendor.example'])(
-      '%s',
+      'refuses the URL %s',
       async (url) => {
         await expect(client([]).request(post(url))).rejects.toThrow(TargetRefusedError);
       },
     );
   });
 
-  it('resolves once and connects to what was judged, though the name leads elsewhere by then', async () => {
+  it('resolves a name once and connects to the address that was allowed, though the name leads elsewhere by then', async () => {
     const rebinding = new FakeResolver([['127.0.0.1'], ['127.0.0.2']]);
     const rebound = client(['127.0.0.1'], rebinding);
     const answer = await rebound.request(post(`http://vendor.example:${vendor.port}/a`));
@@ -115,7 +115,7 @@ describe('OutboundHttp', () => {
     expect(vendor.requests).toHaveLength(1);
   });
 
-  it('sends nothing when the hook throws, and throws its error', async () => {
+  it('sends nothing when beforeLeaving throws, and throws its error', async () => {
     const refusal = new Error('the switch is on');
     const beforeLeaving = async (): Promise<void> => {
       throw refusal;
@@ -124,7 +124,7 @@ describe('OutboundHttp', () => {
     expect(vendor.requests).toEqual([]);
   });
 
-  it('asks the hook with the connection open, immediately before sending', async () => {
+  it('calls beforeLeaving with the connection open, immediately before sending', async () => {
     let asked = 0;
     let connectionsThen = 0;
     const beforeLeaving = async (): Promise<void> => {
@@ -138,7 +138,7 @@ describe('OutboundHttp', () => {
     expect(vendor.requests[0]!.at - asked).toBeLessThan(100);
   });
 
-  it('sends nothing when it is given up while the hook is asked', async () => {
+  it('sends nothing when it is given up while beforeLeaving runs', async () => {
     const controller = new AbortController();
     const beforeLeaving = async (): Promise<void> => controller.abort();
     await expect(
@@ -157,26 +157,29 @@ describe('OutboundHttp', () => {
     'upgrade',
     'truncated',
     'byte-by-byte',
-  ] as const)('does not know the outcome when the vendor answers with: %s', async (behaviour) => {
-    vendor.behave(behaviour);
-    const request = post(vendor.url, { timeoutMs: 300, maxAnswerBytes: 100_000 });
-    await expect(http.request(request)).rejects.toThrow(OutcomeUnknownError);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(vendor.connections).toBe(0);
-  });
+  ] as const)(
+    'says that the outcome is unknown when the vendor behaves like this: %s',
+    async (behaviour) => {
+      vendor.behave(behaviour);
+      const request = post(vendor.url, { timeoutMs: 300, maxAnswerBytes: 100_000 });
+      await expect(http.request(request)).rejects.toThrow(OutcomeUnknownError);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(vendor.connections).toBe(0);
+    },
+  );
 
-  it('takes the first of two answers', async () => {
+  it('returns the first answer when the vendor sends two', async () => {
     vendor.behave('answer-twice');
     expect((await http.request(post(vendor.url))).status).toBe(200);
   });
 
-  it('reads what is no JSON as text', async () => {
+  it('returns text and no JSON when the answer is no JSON', async () => {
     vendor.behave('not-json', 'html');
     expect((await http.request(post(vendor.url))).json).toBeUndefined();
     expect((await http.request(post(vendor.url))).text).toContain('<html>');
   });
 
-  it('takes an answer that comes byte by byte, at its size', async () => {
+  it('keeps an answer that comes byte by byte in about as much memory as it has bytes', async () => {
     vendor.behave('byte-by-byte');
     const { body } = await http.request(post(vendor.url));
     expect(body).toHaveLength(BYTES_ONE_BY_ONE);
@@ -187,7 +190,7 @@ describe('OutboundHttp', () => {
     { authorization: 'one\ntwo' },
     { authorization: 'schlüssel\u0100' },
     { 'a b': '' },
-  ])('knows that nothing was sent of what HTTP cannot carry: %j', async (headers) => {
+  ])('says that nothing was sent when HTTP cannot carry the headers %j', async (headers) => {
     const error: unknown = await http.request(post(vendor.url, { headers })).catch((one) => one);
     expect(error).toBeInstanceOf(UnreachableError);
     expect(error).toMatchObject({ temporary: false });
@@ -195,20 +198,20 @@ describe('OutboundHttp', () => {
     expect(vendor.requests).toEqual([]);
   });
 
-  it('waits for no answer that only announces itself', async () => {
+  it('gives up when there are only interim answers', async () => {
     vendor.behave('never-begins');
     await expect(http.request(post(vendor.url))).rejects.toThrow('never begins');
   });
 
-  it('unpacks nothing that is compressed, and keeps nothing of it', async () => {
+  it('keeps nothing of an answer that is compressed', async () => {
     vendor.behave('compressed');
     const answer = await http.request(post(vendor.url));
     expect(answer).toMatchObject({ status: 200, text: '' });
     expect(vendor.requests[0]!.headers['accept-encoding']).toBe('identity');
   });
 
-  it('lets the larger of two answers give way when there is no room for both', async () => {
-    const room = new AnswerMemory(600_000);
+  it('gives up the larger of two answers when there is not enough memory for both', async () => {
+    const answerMemory = new AnswerMemory(600_000);
     const now = performance.now();
     const ask = (maxAnswerBytes: number) =>
       sendRequest({
@@ -217,25 +220,25 @@ describe('OutboundHttp', () => {
         connectBy: now + 5_000,
         deadline: now + 20_000,
         maxAnswerBytes,
-        room,
+        answerMemory,
       });
     vendor.behave('byte-by-byte', 'apply');
     const large = ask(2_000_000);
     const small = ask(2_000_000);
     await expect(large).rejects.toThrow('too long for now');
     expect((await small).json).toMatchObject({ ok: true });
-    // What is over leaves its room to the next.
+    // An answer that is over leaves its memory to the next.
     for (let turn = 0; turn < 200; turn += 1) await ask(2_000_000);
   });
 
-  it('knows that nothing was sent when nobody listens', async () => {
+  it('says that nothing was sent when nobody listens', async () => {
     const gone = await FakeVendor.start();
     const { url } = gone;
     await gone.stop();
     await expect(http.request(post(url))).rejects.toThrow(UnreachableError);
   });
 
-  it('knows that nothing was sent when the name resolves too slowly', async () => {
+  it('says that nothing was sent when the name resolves too slowly', async () => {
     const never = client([], { resolve: () => new Promise(() => undefined) });
     const request = post('http://vendor.example', { connectTimeoutMs: 50 });
     await expect(never.request(request)).rejects.toThrow(/too slowly/);

@@ -17,29 +17,29 @@ const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
  */
 @Injectable()
 export class OutboundHttp {
-  private readonly room = new AnswerMemory(ALL_ANSWERS_BYTES);
+  private readonly answerMemory = new AnswerMemory(ALL_ANSWERS_BYTES);
 
   constructor(private readonly targets: Targets) {}
 
   async request(request: OutboundRequest): Promise<OutboundAnswer> {
     const { timeoutMs = TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = request;
-    refuseOddUrl(request.url);
+    refuseOtherUrls(request.url);
     const deadline = performance.now() + timeoutMs;
     const connectBy = performance.now() + Math.min(connectTimeoutMs, timeoutMs);
-    const addresses = await before(connectBy, this.targets.pin(request.url.hostname), request);
-    const whole: PreparedRequest = {
+    const addresses = await resolvedBy(connectBy, this.targets.pin(request.url.hostname), request);
+    const prepared: PreparedRequest = {
       ...request,
       addresses,
       connectBy,
       deadline,
       maxAnswerBytes: request.maxAnswerBytes ?? MAX_ANSWER_BYTES,
-      room: this.room,
+      answerMemory: this.answerMemory,
     };
-    return await sendRequest(whole);
+    return await sendRequest(prepared);
   }
 }
 
-function refuseOddUrl(url: URL): void {
+function refuseOtherUrls(url: URL): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new TargetRefusedError('Only http and https addresses can be reached.');
   }
@@ -48,15 +48,15 @@ function refuseOddUrl(url: URL): void {
   }
 }
 
-/** A resolver cannot be stopped, so a slow one is left behind. */
-async function before<T>(
+/** The addresses, when they are resolved by then. A look-up cannot be stopped, so a slow one is left to itself. */
+async function resolvedBy<T>(
   time: number,
-  work: Promise<T>,
+  resolution: Promise<T>,
   { url, signal }: OutboundRequest,
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let abort: (() => void) | undefined;
-  const given = new Promise<never>((_, reject) => {
+  const givenUp = new Promise<never>((_, reject) => {
     const late = () =>
       reject(new UnreachableError(`The name ${url.hostname} resolves too slowly.`));
     timer = setTimeout(late, Math.max(0, time - performance.now()));
@@ -65,7 +65,7 @@ async function before<T>(
     signal?.addEventListener('abort', abort, { once: true });
   });
   try {
-    return await Promise.race([work, given]);
+    return await Promise.race([resolution, givenUp]);
   } finally {
     clearTimeout(timer);
     if (abort) signal?.removeEventListener('abort', abort);

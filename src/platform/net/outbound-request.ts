@@ -1,13 +1,15 @@
+/** A request to somebody else's service. */
 export interface OutboundRequest {
   readonly method: string;
   readonly url: URL;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** One that is undefined is not sent. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
-  /** For name, TCP and TLS together. */
+  /** For the look-up of the name, TCP and TLS together. */
   readonly connectTimeoutMs?: number;
-  /** For all of it, to the last byte of the answer. */
+  /** For everything, until the last byte of the answer. */
   readonly timeoutMs?: number;
-  /** A longer answer is given up. */
+  /** When the answer is longer, the request is given up. */
   readonly maxAnswerBytes?: number;
   readonly signal?: AbortSignal;
   /**
@@ -33,7 +35,7 @@ export class OutboundAnswer {
     return this.body.toString('utf8');
   }
 
-  /** Undefined when it is no JSON, whatever it says it is. */
+  /** Undefined when the body is no JSON, whatever its content type says. */
   get json(): unknown {
     try {
       return JSON.parse(this.text) as unknown;

@@ -6,38 +6,42 @@ import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
 import { OutboundAnswer, type OutboundRequest } from './outbound-request.js';
 import type { PinnedAddress } from './targets.js';
 
+/** A request whose target was resolved and allowed, and whose limits are set. */
 export interface PreparedRequest extends OutboundRequest {
+  /** The connection goes to one of these and nowhere else. */
   readonly addresses: readonly PinnedAddress[];
-  /** Monotonic. */
+  /** Until when the connection must be open, as performance.now() counts. */
   readonly connectBy: number;
+  /** Until when the whole answer must be there. */
   readonly deadline: number;
   readonly maxAnswerBytes: number;
-  /** Shared with all other exchanges. */
-  readonly room: AnswerMemory;
+  /** All requests share it. */
+  readonly answerMemory: AnswerMemory;
 }
 
-/** Interim answers (1xx) before the real one: honest vendors send one or two. */
-const MOST_INTERIM = 16;
+/** Interim answers (status 1xx) that may come before the real one: honest vendors send one or two. */
+const MOST_INTERIM_ANSWERS = 16;
 
-/** Agents of our own: the global ones may be told by the environment to use a proxy. A connection serves one request. */
+/** Agents of our own, because the environment can make Node's global ones use a proxy. Each connection serves one request. */
 const PLAIN = new HttpAgent({ keepAlive: false });
 const TLS = new HttpsAgent({ keepAlive: false });
 
-/** One request and its answer over a new connection to one of the pinned addresses. */
-export async function sendRequest(given: PreparedRequest): Promise<OutboundAnswer> {
-  return await new RequestUnderWay(given).run();
+/** Sends one request over a new connection and reads its answer. */
+export async function sendRequest(prepared: PreparedRequest): Promise<OutboundAnswer> {
+  return await new RequestUnderWay(prepared).run();
 }
 
 class RequestUnderWay {
   private readonly outgoing: ClientRequest;
   private readonly timers: NodeJS.Timeout[] = [];
-  private readonly ended = Promise.withResolvers<OutboundAnswer>();
+  private readonly outcome = Promise.withResolvers<OutboundAnswer>();
+  /** Whether bytes of the request may have left. */
   private sent = false;
-  private interim = 0;
+  private interimAnswers = 0;
 
-  constructor(private readonly given: PreparedRequest) {
+  constructor(private readonly request: PreparedRequest) {
     try {
-      this.outgoing = open(given);
+      this.outgoing = open(this.request);
     } catch (cause) {
       const message = 'The request has characters that HTTP cannot carry.';
       throw new UnreachableError(message, { temporary: false, cause });
@@ -45,13 +49,13 @@ class RequestUnderWay {
   }
 
   async run(): Promise<OutboundAnswer> {
-    const { connectBy, deadline, signal } = this.given;
+    const { connectBy, deadline, signal } = this.request;
     const abort = (): void => this.fail('timeout', 'The request was given up.');
     this.outgoing.on('socket', (socket) => this.whenConnected(socket));
     this.outgoing.on('response', (incoming) => this.receive(incoming));
     this.outgoing.on('information', () => this.countInterim());
     this.outgoing.on('upgrade', () => this.fail('broken', 'The answer changes the protocol.'));
-    this.outgoing.on('error', (cause) => this.fail('broken', wordsFor(cause), cause));
+    this.outgoing.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
     this.outgoing.on('close', () => this.fail('broken', 'The connection ended.'));
     this.after(connectBy, () => {
       if (!this.sent) this.fail('timeout', 'No connection could be made in time.');
@@ -60,7 +64,7 @@ class RequestUnderWay {
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
     try {
-      return await this.ended.promise;
+      return await this.outcome.promise;
     } finally {
       for (const timer of this.timers) clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
@@ -68,54 +72,54 @@ class RequestUnderWay {
     }
   }
 
-  /** Node sends nothing, not even the headers, before `end` is called. */
+  /** The connection is open now, and TLS is verified. Node sends nothing, not even the headers, before `end` is called. */
   private whenConnected(socket: Socket): void {
-    const event = this.given.url.protocol === 'https:' ? 'secureConnect' : 'connect';
+    const event = this.request.url.protocol === 'https:' ? 'secureConnect' : 'connect';
     socket.once(event, () => void this.leave());
   }
 
   private async leave(): Promise<void> {
     try {
-      await this.given.beforeLeaving?.();
+      await this.request.beforeLeaving?.();
     } catch (error) {
-      this.ended.reject(error);
+      this.outcome.reject(error);
       return;
     }
-    // Given up while the hook was asked: the bytes must not leave any more.
+    // The request was given up while `beforeLeaving` ran: no byte may leave any more.
     if (this.outgoing.destroyed) return;
     this.sent = true;
-    this.outgoing.end(this.given.body);
+    this.outgoing.end(this.request.body);
   }
 
   private countInterim(): void {
-    this.interim += 1;
-    if (this.interim > MOST_INTERIM) this.fail('broken', 'The answer never begins.');
+    this.interimAnswers += 1;
+    if (this.interimAnswers > MOST_INTERIM_ANSWERS) this.fail('broken', 'The answer never begins.');
   }
 
   private receive(incoming: IncomingMessage): void {
     const { statusCode = 0, headers } = incoming;
-    const { room, maxAnswerBytes } = this.given;
+    const { answerMemory, maxAnswerBytes } = this.request;
     const tooLong = (): void => this.fail('broken', 'The answer is too long.');
-    const body = room.open(() => this.fail('broken', 'The answer is too long for now.'));
-    // Nobody asked for compression, so what is compressed is not unpacked: a few bytes could stand for gigabytes.
-    const readable = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
+    const body = answerMemory.open(() => this.fail('broken', 'The answer is too long for now.'));
+    // The request asks for no compression. What is compressed all the same is not unpacked: a few bytes could become gigabytes.
+    const isPlain = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
     let size = 0;
     if (Number(headers['content-length'] ?? 0) > maxAnswerBytes) tooLong();
     incoming.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxAnswerBytes) tooLong();
-      else if (readable && !this.outgoing.destroyed) body.append(chunk);
+      else if (isPlain && !this.outgoing.destroyed) body.append(chunk);
     });
-    incoming.on('error', (cause) => this.fail('broken', wordsFor(cause), cause));
+    incoming.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
     incoming.on('end', () =>
-      this.ended.resolve(new OutboundAnswer(statusCode, headers, body.content)),
+      this.outcome.resolve(new OutboundAnswer(statusCode, headers, body.content)),
     );
-    incoming.on('close', () => room.close(body));
+    incoming.on('close', () => answerMemory.close(body));
   }
 
-  /** The first outcome counts, so that an answer that came whole stays one. */
+  /** Only the first outcome counts: an answer that came whole is not undone by what happens to the connection later. */
   private fail(reason: 'timeout' | 'broken', message: string, cause?: unknown): void {
-    this.ended.reject(
+    this.outcome.reject(
       this.sent
         ? new OutcomeUnknownError(message, reason, { cause })
         : new UnreachableError(message, { cause }),
@@ -136,21 +140,28 @@ function open({ url, method, headers, body, addresses }: PreparedRequest): Clien
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
     path: `${url.pathname}${url.search}`,
-    headers: {
+    headers: withoutUndefined({
       'accept-encoding': 'identity',
       'user-agent': 'incident-triage-service',
       ...headers,
-      ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
-    },
+      'content-length': body === undefined ? undefined : String(Buffer.byteLength(body)),
+    }),
     agent: secure ? TLS : PLAIN,
-    lookup: pinned(addresses),
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
-    ...(secure && { rejectUnauthorized: true }),
+    lookup: lookUpOf(addresses),
+    // Certificates are verified whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
   });
 }
 
-/** Answers Node's own look-up with what was resolved and judged before. */
-function pinned(addresses: readonly PinnedAddress[]): LookupFunction {
+/** Node throws when the value of a header is undefined. */
+function withoutUndefined(
+  headers: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+}
+
+/** Answers Node's look-up of the host name with the addresses that were resolved and allowed before. */
+function lookUpOf(addresses: readonly PinnedAddress[]): LookupFunction {
   return (_host, options, answer) => {
     const [first] = addresses;
     if (options.all) answer(null, [...addresses]);
@@ -158,8 +169,8 @@ function pinned(addresses: readonly PinnedAddress[]): LookupFunction {
   };
 }
 
-/** Says what went wrong without saying where: the text reaches callers. */
-function wordsFor(cause: unknown): string {
+/** Says what went wrong without naming the address: the text reaches callers. */
+function messageOf(cause: unknown): string {
   const { code } = cause as { code?: unknown };
   return typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.';
 }

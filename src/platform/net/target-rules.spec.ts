@@ -4,7 +4,7 @@ describe('targetRules', () => {
   const rules = targetRules([]);
 
   it.each(['8.8.8.8', '1.1.1.1', '100.128.0.1', '172.32.0.1', '2606:4700:4700::1111', '2a00::1'])(
-    'lets %s through',
+    'allows %s, which is public',
     (address) => expect(rules(address)).toBeUndefined(),
   );
 
@@ -40,7 +40,7 @@ describe('targetRules', () => {
     '2001:db8::1',
     'fec0::1',
     '100::1',
-  ])('refuses %s', (address) => expect(rules(address)).toBe('private'));
+  ])('refuses %s, which is not public', (address) => expect(rules(address)).toBe('private'));
 
   it.each(['localhost', '', '2130706433', '0x7f000001', '127.1', '1.2.3', '::g'])(
     'refuses %p, which is no address',
@@ -50,8 +50,9 @@ describe('targetRules', () => {
   describe('with exceptions', () => {
     const open = targetRules(['10.0.0.0/8', '::1', '0.0.0.0/0', '::/0']);
 
-    it.each(['10.1.2.3', '::1', '::ffff:10.1.2.3', '127.0.0.1'])('lets %s through', (address) =>
-      expect(open(address)).toBeUndefined(),
+    it.each(['10.1.2.3', '::1', '::ffff:10.1.2.3', '127.0.0.1'])(
+      'allows %s, which an exception names',
+      (address) => expect(open(address)).toBeUndefined(),
     );
 
     it.each([
@@ -66,10 +67,17 @@ describe('targetRules', () => {
       '64:ff9b::169.254.169.254',
       '2002:a9fe:a9fe::1',
       '::169.254.169.254',
-    ])('still refuses %s', (address) => expect(open(address)).toBe('metadata'));
+    ])('refuses %s, which is cloud metadata, whatever is allowed', (address) =>
+      expect(open(address)).toBe('metadata'),
+    );
 
-    it('opens no more than what is named', () => {
+    it('refuses what no exception names', () => {
       expect(targetRules(['10.0.0.0/8'])('192.168.0.1')).toBe('private');
     });
+
+    it.each(['::10.1.2.3', '64:ff9b::10.1.2.3', '2002:a01:203::1'])(
+      'refuses %s although the IPv4 address in it is allowed, because the socket goes to another one',
+      (address) => expect(targetRules(['10.0.0.0/8'])(address)).toBe('private'),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
-import { type IpAddress, readIpAddress } from '../addresses/ip-address.js';
+import { type IpAddress, readIpAddress, readIpRange } from '../addresses/ip-address.js';
 
-/** Where machines in a cloud get the credentials of their role: AWS, Azure, Google, Alibaba, Oracle, containers. */
+/** Addresses at which machines in a cloud get credentials: AWS, Azure, Google, Alibaba, Oracle, containers. */
 const METADATA = [
   '169.254.169.254',
   '169.254.169.253',
@@ -18,7 +18,7 @@ const METADATA = [
   'fe80::a9fe:a9fe',
 ];
 
-/** What is not a public unicast address of IPv4 (IANA's special-purpose registry). */
+/** Ranges of IPv4 that are not public unicast addresses (IANA's special-purpose registry). */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -37,7 +37,7 @@ const NOT_PUBLIC_V4 = [
   '240.0.0.0/4',
 ];
 
-/** IPv6 has one public block; these are the parts of it that are not. */
+/** IPv6 has one public block, and some ranges in it are not public either. */
 const PUBLIC_V6 = ['2000::/3'];
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
@@ -63,7 +63,7 @@ export function targetRules(allowed: readonly string[]): TargetRules {
   };
 }
 
-/** Names that no name server of the internet has ever answered for (RFC 6761, 6762 appendix G, 8375; ICANN's internal). */
+/** Names that no name server of the internet answers for: RFC 6761, RFC 6762 appendix G, RFC 8375, and ICANN's `internal`. */
 const PRIVATE_NAME =
   /^[^.]+\.?$|\.(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|svc|test)\.?$/i;
 
@@ -83,10 +83,8 @@ function holds(list: BlockList, { text, family }: IpAddress): boolean {
 function listOf(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
-    const [text = '', bits] = cidr.split('/');
-    const family = text.includes(':') ? 'ipv6' : 'ipv4';
-    if (bits === undefined) list.addAddress(text, family);
-    else list.addSubnet(text, Number(bits), family);
+    const { text, bits, family } = readIpRange(cidr)!;
+    list.addSubnet(text, bits, family);
   }
   return list;
 }

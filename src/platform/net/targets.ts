@@ -9,7 +9,7 @@ export interface PinnedAddress {
   readonly family: 4 | 6;
 }
 
-/** Finds the addresses of a host name; the system's resolver unless a test has one of its own. */
+/** Finds the addresses of a host name, as the system does. Tests put another one in its place. */
 @Injectable()
 export class Resolver {
   async resolve(host: string): Promise<PinnedAddress[]> {
@@ -20,7 +20,8 @@ export class Resolver {
 
 /**
  * Decides where the service may connect to. A name is resolved once, every address of it has to be allowed, and the
- * connection goes to those addresses: a name that leads elsewhere the next time gains nothing.
+ * connection goes to just those addresses. So an attacker gains nothing by a name that leads elsewhere the next time
+ * (DNS rebinding).
  */
 @Injectable()
 export class Targets {
@@ -33,7 +34,12 @@ export class Targets {
     this.rules = targetRules(settings.allowedPrivateTargets);
   }
 
-  /** @param host as the URL has it: lower case, IPv6 in brackets, numbers in any form already read as an address */
+  /**
+   * The addresses to connect to.
+   *
+   * @param host as URL#hostname writes it: in lower case, IPv6 in brackets, and an address in whatever spelling (`0x7f.1`)
+   *   already written as usual
+   */
   async pin(host: string): Promise<readonly PinnedAddress[]> {
     const addresses = await this.resolve(host);
     for (const { address } of addresses) {
@@ -42,13 +48,13 @@ export class Targets {
     return addresses;
   }
 
-  /** Why a host that is an address is refused, wherever it is given; undefined for every name. See `pin` for the form. */
+  /** Why a host that is an address is refused; undefined for every name. The host is written as for `pin`. */
   refusalOfAddress(host: string): string | undefined {
     const literal = addressIn(host);
     return literal && this.rules(literal.address) ? refusalOf(host) : undefined;
   }
 
-  /** Whether a host is in a private network: by its address, or by a name that means nothing outside of one. See `pin`. */
+  /** Whether a host is in a private network: by its address, or by a name that means nothing elsewhere. Written as for `pin`. */
   isPrivate(host: string): boolean {
     const literal = addressIn(host);
     return literal ? rulesWithoutExceptions(literal.address) !== undefined : isPrivateName(host);
@@ -68,7 +74,7 @@ export class Targets {
   }
 }
 
-/** With no exception for this site. */
+/** Private networks stay private here, also those that the site allows. */
 const rulesWithoutExceptions = targetRules([]);
 
 function addressIn(host: string): PinnedAddress | undefined {
@@ -77,7 +83,7 @@ function addressIn(host: string): PinnedAddress | undefined {
   return /^\d+\.\d+\.\d+\.\d+$/.test(bare) ? { address: bare, family: 4 } : undefined;
 }
 
-/** Says the same for every kind of refusal: which private addresses there are is nobody's business. */
+/** The same text for every refusal, so that nobody learns from it which private addresses a name leads to. */
 function refusalOf(host: string): string {
   return `${host} is not on a public network; ALLOWED_PRIVATE_TARGETS can name private ones, and cloud metadata is always refused.`;
 }

@@ -12,7 +12,7 @@ const EXPECTED: Readonly<Record<ProtectedList, string>> = {
   ips: 'it must be an IPv4 or IPv6 address, a range as CIDR, or such as 10.0.* or 2001:db8:*',
 };
 
-/** Why no target can match the pattern; nothing when one can. */
+/** Why no target can match the pattern; undefined when one can. */
 export function patternProblem(list: ProtectedList, pattern: string): string | undefined {
   if (hasFormatCharacter(pattern)) return 'it has characters that nobody sees';
   if (pattern.normalize('NFKC').includes('?')) return 'only * is a wildcard, ? is not';
@@ -41,12 +41,12 @@ function isSender(address: string): boolean {
   return at > 0 && hasFormat('email', `${address.slice(0, at)}@${domain}`);
 }
 
-/** A domain that the pattern matches, if it matches any: a wildcard may hold a dot. */
+/** A domain that the pattern matches, if it matches any. A wildcard may stand for several labels. */
 function filled(pattern: string): string {
   return pattern.replaceAll('*', 'a.a');
 }
 
-/** Addresses of which the pattern matches one, if it matches any: where it has no @, one of the wildcards holds it. */
+/** Addresses, one of which the pattern matches if it matches any. When the pattern has no @, one of its wildcards stands for it. */
 function sendersOf(pattern: string): string[] {
   if (pattern.includes('@')) {
     const at = pattern.lastIndexOf('@');

@@ -35,7 +35,7 @@ describe('a protected host', () => {
     ['dc-01', 'laptop-7,dc-01'],
     ['dc-01', 'd*'],
     ['dc-01', '\uff0a'],
-  ])('%j is seen in %j', (pattern, host) => {
+  ])('protects by %j the host %j', (pattern, host) => {
     expect(protects({ hosts: [pattern] }, 'host', host)).toBe(true);
   });
 
@@ -44,7 +44,7 @@ describe('a protected host', () => {
     ['dc-01', 'laptop-7.dc-01.example'],
     ['dc-01.corp.example', 'dc-01.other.example'],
     ['*.dc.corp.example', 'laptop-7'],
-  ])('%j is not seen in %j', (pattern, host) => {
+  ])('does not protect by %j the host %j', (pattern, host) => {
     expect(protects({ hosts: [pattern] }, 'host', host)).toBe(false);
   });
 
@@ -62,7 +62,7 @@ describe('a protected user', () => {
     ['ceo@corp.example', 'ceo'],
     ['ceo@corp.example', 'ceo@CORP\u3002example.'],
     ['admin*', 'Administrator'],
-  ])('%j is seen in %j', (pattern, user) => {
+  ])('protects by %j the user %j', (pattern, user) => {
     expect(protects({ users: [pattern] }, 'user', user)).toBe(true);
   });
 
@@ -70,7 +70,7 @@ describe('a protected user', () => {
     ['ceo', 'ceo2@corp.example'],
     ['ceo@corp.example', 'ceo@other.example'],
     ['*@corp.example', 'mallory'],
-  ])('%j is not seen in %j', (pattern, user) => {
+  ])('does not protect by %j the user %j', (pattern, user) => {
     expect(protects({ users: [pattern] }, 'user', user)).toBe(false);
   });
 });
@@ -87,7 +87,7 @@ describe('a protected domain', () => {
     ['mail.example.com', 'zone', 'example.com'],
     ['*.example.com', 'zone', 'example.com'],
     ['mail*.example.co.uk', 'zone', 'co.uk'],
-  ] as const)('%j is seen in the %s %j', (pattern, kind, value) => {
+  ] as const)('protects by %j the %s %j', (pattern, kind, value) => {
     expect(protects({ domains: [pattern] }, kind, value)).toBe(true);
   });
 
@@ -100,7 +100,7 @@ describe('a protected domain', () => {
     ['notexample.com', 'zone', 'example.com'],
     ['example.com', 'zone', 'example.com.evil.example'],
     ['example.*', 'zone', 'evil.test'],
-  ] as const)('%j is not seen in the %s %j', (pattern, kind, value) => {
+  ] as const)('does not protect by %j the %s %j', (pattern, kind, value) => {
     expect(protects({ domains: [pattern] }, kind, value)).toBe(false);
   });
 });
@@ -123,7 +123,7 @@ describe('a protected address', () => {
     ['10.*.0.1', '10.7.0.1'],
     ['10.0.0.1*', '10.0.0.17'],
     ['*', '2001:db8::1'],
-  ])('%s is seen in %s', (pattern, ip) => {
+  ])('protects by %s the address %s', (pattern, ip) => {
     expect(protects({ ips: [pattern] }, 'ip', ip)).toBe(true);
     const host = ip.includes(':') ? `[${ip}]` : ip;
     expect(protects({ ips: [pattern] }, 'url', `http://${host}/`)).toBe(true);
@@ -136,11 +136,11 @@ describe('a protected address', () => {
     ['2001:db8:*', '2001:db80::1'],
     ['10.0.*', '10.1.0.0'],
     ['10.0.0.1', '2001:db8::1'],
-  ])('%s is not seen in %s', (pattern, ip) => {
+  ])('does not protect by %s the address %s', (pattern, ip) => {
     expect(protects({ ips: [pattern] }, 'ip', ip)).toBe(false);
   });
 
-  it('is seen in every spelling that a URL may have for it', () => {
+  it('protects an address in every spelling that a URL may have for it', () => {
     for (const host of ['0x0a010203', '167838211', '10.66051', '012.1.2.3', '10.1.2.3.']) {
       expect(protects({ ips: ['10.0.0.0/8'] }, 'url', `http://${host}/x`)).toBe(true);
     }
@@ -161,11 +161,11 @@ describe('a wildcard', () => {
     ['ab*bc*bc', 'abcbc', false],
     ['10.0.*', '10.0.3.4', true],
     ['host', 'host-2', false],
-  ])('%s against %s: %s', (pattern, text, expected) => {
+  ])('says whether %s matches %s: %j', (pattern, text, expected) => {
     expect(matches(pattern, text)).toBe(expected);
   });
 
-  it('means what it means everywhere else', () => {
+  it('matches as a regular expression with .* does', () => {
     const small = (letters: string) =>
       fc.array(fc.constantFrom(...letters), { maxLength: 7 }).map((all) => all.join(''));
     fc.assert(
@@ -177,7 +177,7 @@ describe('a wildcard', () => {
     );
   });
 
-  it('stays linear in hostile text', () => {
+  it('takes time in proportion to a hostile text', () => {
     const started = performance.now();
     expect(matches(`${'a*'.repeat(50)}b`, 'a'.repeat(20_000))).toBe(false);
     expect(protects({ hosts: ['dc-01'] }, 'host', `x${'. '.repeat(2_000)}y`)).toBe(false);

@@ -10,7 +10,7 @@ export type ProtectedList = (typeof PROTECTED_LISTS)[number];
 /** Patterns with `*` for any run of characters, per kind of target. */
 export type ProtectedTargetsSetting = Readonly<Partial<Record<ProtectedList, readonly string[]>>>;
 
-/** What of an action's parameters names something that a site may protect. A zone is a domain with all that is below it. */
+/** What a parameter of an action names that a site may protect. A zone is a domain together with all domains below it. */
 export type TargetKind = 'host' | 'user' | 'sender' | 'domain' | 'zone' | 'ip' | 'url';
 
 export interface Target {
@@ -18,7 +18,7 @@ export interface Target {
   readonly value: string;
 }
 
-/** The targets of a site, whose patterns are read once. */
+/** The targets that a site protects. Their patterns are read once. */
 export class ProtectedTargets {
   private readonly hosts: readonly string[];
   private readonly users: readonly string[];
@@ -38,16 +38,19 @@ export class ProtectedTargets {
     switch (kind) {
       case 'host':
         return namesIn(value).some(
-          (name) => holds(this.hosts, name, orShort(hostLabel)) || this.protectsAddress(name),
+          (name) =>
+            isProtectedBy(this.hosts, name, orShortName(hostLabel)) || this.protectsAddress(name),
         );
       case 'user':
-        return namesIn(value).some((name) => holds(this.users, name, orShort(accountName)));
+        return namesIn(value).some((name) =>
+          isProtectedBy(this.users, name, orShortName(accountName)),
+        );
       case 'sender':
         return this.protectsSender(value);
       case 'domain':
-        return holds(this.domains, value, isBelow);
+        return isProtectedBy(this.domains, value, isBelow);
       case 'zone':
-        return holds(
+        return isProtectedBy(
           this.domains,
           value,
           (one, other) => isBelow(one, other) || isAbove(one, other),
@@ -59,14 +62,16 @@ export class ProtectedTargets {
     }
   }
 
-  /** By its domain too. */
+  /** A sender is also protected by the domain of the address. */
   private protectsSender(value: string): boolean {
     const address = addressOf(value);
     const domain = address.slice(address.lastIndexOf('@') + 1);
-    return holds(this.senders, address, matches) || holds(this.domains, domain, isBelow);
+    return (
+      isProtectedBy(this.senders, address, matches) || isProtectedBy(this.domains, domain, isBelow)
+    );
   }
 
-  /** An IPv4 address in an IPv6 one is that IPv4 address. */
+  /** An IPv6 address that carries an IPv4 address is protected like that one. */
   private protectsAddress(value: string): boolean {
     const read = readIpAddress(value.trim());
     if (!read) return false;
@@ -74,18 +79,20 @@ export class ProtectedTargets {
     return this.ips.some((pattern) => all.some(pattern));
   }
 
-  /** By its host. */
+  /** A URL is protected by its host. */
   private protectsUrl(value: string): boolean {
     if (!URL.canParse(value)) return false;
     const host = new URL(value).hostname.replace(/^\[(.*)\]$/, '$1');
-    return isIP(host) === 0 ? holds(this.domains, host, isBelow) : this.protectsAddress(host);
+    return isIP(host) === 0
+      ? isProtectedBy(this.domains, host, isBelow)
+      : this.protectsAddress(host);
   }
 }
 
 type Comparison = (pattern: string, name: string) => boolean;
 
-/** A target with a wildcard may stand for any number of names at the vendor: it counts as protected wherever the list is not empty. */
-function holds(patterns: readonly string[], value: string, compare: Comparison): boolean {
+/** A vendor may read a target with a wildcard as many names. So such a target counts as protected whenever the list is not empty. */
+function isProtectedBy(patterns: readonly string[], value: string, compare: Comparison): boolean {
   if (patterns.length === 0) return false;
   const name = normalForm(value);
   return /[*?]/.test(name) || patterns.some((pattern) => compare(pattern, name));
@@ -96,8 +103,8 @@ export function domainPattern(text: string): string {
   return normalForm(text.replace(/^[\s.]+/, ''));
 }
 
-/** Where one of the two is short, it may be the short name of the other. */
-function orShort(shortOf: (name: string) => string): Comparison {
+/** `dc-01` matches `dc-01.corp.example`: when one of the two is a short name, only the short names are compared. */
+function orShortName(shortOf: (name: string) => string): Comparison {
   return (pattern, name) => {
     if (matches(pattern, name)) return true;
     const short = shortOf(pattern);
@@ -107,8 +114,8 @@ function orShort(shortOf: (name: string) => string): Comparison {
 }
 
 /**
- * What a vendor may read as a name: the value as it is, and each part of what looks like several, like a name in a domain
- * (`CORP\alice`), in quotation marks, or like a machine's account (`dc-01$`).
+ * Everything that a vendor may read as a name: the value as it is, and its parts where it looks like several names, like a
+ * name in a domain (`CORP\alice`), like a name in quotation marks, or like the account of a machine (`dc-01$`).
  */
 function namesIn(value: string): string[] {
   const parts = value
@@ -134,7 +141,7 @@ function isBelow(pattern: string, name: string): boolean {
   return matches(pattern, name) || matches(`*.${pattern}`, name);
 }
 
-/** Judged by what follows the last wildcard: all else would make a parent of every domain. */
+/** Judged by what follows the last wildcard: otherwise `example.*` would be below every domain. */
 function isAbove(pattern: string, name: string): boolean {
   return pattern.slice(pattern.lastIndexOf('*') + 1).endsWith(`.${name}`);
 }

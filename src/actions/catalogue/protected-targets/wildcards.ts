@@ -1,4 +1,4 @@
-/** Whether the text is what the pattern says, with `*` for any run of characters. It never goes back, whatever the pattern is. */
+/** Whether the text matches the pattern, in which `*` stands for any number of characters. It reads the text once, whatever the pattern is. */
 export function matches(pattern: string, text: string): boolean {
   const wanted = pattern.split('*');
   const first = wanted[0]!;
@@ -17,7 +17,7 @@ export function matches(pattern: string, text: string): boolean {
   return true;
 }
 
-/** It stands for everything. */
+/** Whether the pattern matches everything. */
 export function isOnlyWildcards(pattern: string): boolean {
   return /^\*+$/.test(pattern);
 }

@@ -12,7 +12,7 @@ function problems(action: object, more: Partial<HttpConfig> = {}) {
 }
 
 describe('httpConfigProblems', () => {
-  it('finds nothing wrong with what works', () => {
+  it('finds nothing wrong when every template can be filled', () => {
     const path = '/a/{{ parameters.ip }}?y={{secrets.token}}&z=%20';
     expect(problems({ path, body: { a: [{ b: '{{ action.id }}' }] } })).toEqual([]);
     expect(problems({ body: '{"a": "{{ parameters.reason }}"}' })).toEqual([]);
@@ -24,15 +24,18 @@ describe('httpConfigProblems', () => {
     ['query', { path: '/?h={{parameters.host_id}}' }, 'config.actions.block_ip.path', 'host_id'],
     ['body', { body: { a: ['{{ parameters.x }}'] } }, 'config.actions.block_ip.body.a.0', 'x }}'],
     ['text', { body: '{"a":"{{ parameters.x }}"}' }, 'config.actions.block_ip.body.a', 'x }}'],
-  ])('knows what the action type declares: %s', (_, action, field, expression) => {
-    const [[found, message] = [], ...more] = problems(action);
-    expect(found).toBe(field);
-    expect(message).toContain(expression);
-    expect(message).toContain('block_ip has only ip, duration_minutes, reason');
-    expect(more).toEqual([]);
-  });
+  ])(
+    'refuses a parameter that the action type does not declare, in a template of the %s',
+    (_, action, field, expression) => {
+      const [[found, message] = [], ...more] = problems(action);
+      expect(found).toBe(field);
+      expect(message).toContain(expression);
+      expect(message).toContain('block_ip has only ip, duration_minutes, reason');
+      expect(more).toEqual([]);
+    },
+  );
 
-  it('lets a header name what one of the actions declares, and nothing else', () => {
+  it('allows in a header what one of the actions declares, and nothing else', () => {
     const actions = { block_ip: { path: '/' }, isolate_host: { path: '/' } };
     const headersOf = (text: string) => problems({}, { actions, headers: { 'x-about': text } });
     expect(headersOf('{{ parameters.ip }}{{ parameters.host_id }}')).toEqual([]);
@@ -46,13 +49,13 @@ describe('httpConfigProblems', () => {
     ['{{ secrets.other }}', '{{ secrets.other }}'],
     ['{{ action.type }}', '{{ action.type }}'],
     [`{{ ${'x'.repeat(500)} }}`, `{{ ${'x'.repeat(60)}`],
-  ])('shows the expression that is wrong: %s', (text, shown) => {
+  ])('shows the wrong expression when a path has %s', (text, shown) => {
     const [[, message] = []] = problems({ path: `/${text}` });
     expect(message).toContain(shown);
     expect(message!.length).toBeLessThan(400);
   });
 
-  it('says where a template is wrong in a text that is no JSON', () => {
+  it('says where a template is wrong when the text is no JSON', () => {
     const messages = problems({ body: 'is {{ action.type }}' }).map(([, message]) => message);
     expect(messages).toEqual([
       expect.stringContaining('at character 4'),
@@ -99,9 +102,9 @@ describe('httpConfigProblems', () => {
   it.each([
     ['values', `[${'[],'.repeat(20_000)}[]]`, 'has more keys or values than may be'],
     ['keys', keys(5_001), 'has more keys or values than may be'],
-    ['levels, far too many', '['.repeat(500_000) + ']'.repeat(500_000), 'has more keys or values'],
+    ['levels by far', '['.repeat(500_000) + ']'.repeat(500_000), 'has more keys or values'],
     ['levels', '['.repeat(65) + ']'.repeat(65), 'is nested deeper than 64 levels'],
-  ])('holds JSON in a text to the bounds of a body: %s', (_, body, message) => {
+  ])('refuses JSON in a text when it has too many %s for a body', (_, body, message) => {
     expect(problems({ body })).toEqual([[FIELD, expect.stringContaining(message)]]);
   });
 
@@ -110,18 +113,18 @@ describe('httpConfigProblems', () => {
     ['keys', keys(5_000)],
     ['levels', '['.repeat(64) + ']'.repeat(64)],
     ['letters in a string', JSON.stringify({ a: '[{,:'.repeat(100_000) })],
-  ])('takes JSON in a text with as many as may be: %s', (_, body) => {
+  ])('allows JSON in a text with as many %s as a body may have', (_, body) => {
     expect(problems({ body })).toEqual([]);
   });
 
-  it('takes text for a form and nothing else', () => {
+  it('allows only text as the body when the content type is a form', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
     expect(problems({ body: 'a={{ parameters.ip }}' }, { headers })).toEqual([]);
     expect(problems({ body: { a: 1 } }, { headers })).toHaveLength(1);
   });
 
   it.each(['Host', 'content-length', 'Transfer-Encoding', 'proxy-authorization'])(
-    'leaves the header %s to the service',
+    'refuses the header %s, which the service sets',
     (name) => expect(problems({}, { headers: { [name]: 'x' } })).toHaveLength(1),
   );
 });

@@ -17,11 +17,11 @@ import { parseTemplate, type Reference, referencesIn, TemplateError } from './te
 
 const NO_HEADER_TEXT = 'has characters that a header cannot carry';
 
-/** What of an `http` configuration could not work, found when it is saved and not when an incident needs it. */
+/** What could not work in an `http` configuration, found when it is saved and not when an incident needs it. */
 export function httpConfigProblems(config: HttpConfig, path: string): FieldError[] {
   const secrets = new Set(Object.keys(config.secrets ?? {}));
   const types = Object.keys(config.actions).filter(isActionType);
-  // Every request has all headers; what an action has no parameter for is empty there.
+  // Every request has all headers. A parameter that its action does not have is empty there.
   const shared = new Templates(secrets, types);
   return [
     ...Object.entries(config.headers ?? {}).flatMap(([name, value]) =>
@@ -50,7 +50,7 @@ function headerProblems(
   return templates.problems(value, field);
 }
 
-/** The secrets that a header would have to carry and cannot: one pasted with the end of its line, for instance. */
+/** Secrets that a header names and cannot carry, such as one that was pasted together with the end of its line. */
 function headerSecretProblems(
   { headers = {}, secrets = {} }: HttpConfig,
   path: string,
@@ -61,7 +61,7 @@ function headerSecretProblems(
     .map(([name]) => problem(`${path}.${name}`, 'header', NO_HEADER_TEXT));
 }
 
-/** What is wrong with a template is told where it stands. */
+/** None when the template is wrong: headerProblems says that. */
 function secretsNamedIn(text: string): string[] {
   try {
     return referencesIn(parseTemplate(text))
@@ -86,7 +86,7 @@ function actionProblems(
   ];
 }
 
-/** What a URL parser would change is not what was meant. */
+/** A path that a URL parser would change, such as `/a/../b`, is not what was meant. */
 function pathProblems(text: string, field: string): FieldError[] {
   const plain = text.replace(/\{\{.*?\}\}/gs, 'x');
   const { pathname, search, hash } = new URL(`https://vendor.invalid${plain}`);
@@ -109,7 +109,7 @@ function bodyProblems(
     : jsonProblems(body, place, templates);
 }
 
-/** What is in a text was not counted with the body that the text came in, and is held to the same bounds. */
+/** JSON inside a text. The bounds of request bodies apply to it as well: they counted the text as one value. */
 function jsonTextProblems(text: string, field: string, templates: Templates): FieldError[] {
   if (tokensOf(text, FEW).areTooMany) {
     return [problem(field, 'too_many_values', 'has more keys or values than may be')];
@@ -142,7 +142,7 @@ function jsonProblems(
   return found;
 }
 
-/** What templates may name: a secret that is set, and a parameter of one of the action types. */
+/** Checks what templates name: it must be a secret that is set, or a parameter of one of the action types. */
 class Templates {
   private readonly declared: readonly string[];
 

@@ -93,7 +93,7 @@ export const HTTP_SCHEMA: ConfigSchema = {
   additionalProperties: false,
 };
 
-/** What Node, the target or the framing of the message decides. */
+/** Headers that Node sets, because they belong to the connection or to the framing of the message. */
 const RESERVED_HEADERS = new Set([
   'host',
   'content-length',

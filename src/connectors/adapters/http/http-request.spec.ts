@@ -15,7 +15,7 @@ function request(
 }
 
 describe('the request of an http action', () => {
-  it('puts each value where it belongs', () => {
+  it('puts each value where its template stands', () => {
     const made = request(
       {
         method: 'PUT',
@@ -46,7 +46,7 @@ describe('the request of an http action', () => {
     });
   });
 
-  it('takes JSON as text, and a form as text', () => {
+  it('reads a body that is text as JSON, or as a form when the content type says so', () => {
     const json = request({ path: '/', body: '{"a": "{{ parameters.a }}"}' }, { a: '","b":"' });
     expect(JSON.parse(json.body!)).toEqual({ a: '","b":"' });
     const form = request(
@@ -60,7 +60,7 @@ describe('the request of an http action', () => {
   });
 
   it.each(['.', '..', '', '\ud800', '../../admin', 'a/..', 'a\\..\\b', 'a/./b'])(
-    'refuses %j as a path segment',
+    'refuses %j as a segment of the path',
     (host) => {
       expect(() => request({ path: '/hosts/{{ parameters.host }}' }, { host })).toThrow(
         RenderError,
@@ -68,26 +68,29 @@ describe('the request of an http action', () => {
     },
   );
 
-  it.each(['..a', 'a..b', 'a/b', 'v1.2', '%2e%2e'])('takes %j as a path segment', (host) => {
-    const { url } = request({ path: '/hosts/{{ parameters.host }}' }, { host });
-    expect(decodeURIComponent(url.pathname.split('/').at(-1)!)).toBe(host);
-  });
+  it.each(['..a', 'a..b', 'a/b', 'v1.2', '%2e%2e'])(
+    'allows %j as a segment of the path',
+    (host) => {
+      const { url } = request({ path: '/hosts/{{ parameters.host }}' }, { host });
+      expect(decodeURIComponent(url.pathname.split('/').at(-1)!)).toBe(host);
+    },
+  );
 
   it.each([
     ['/a/{{ parameters.x }}{{ parameters.y }}/b', { x: '.', y: '.' }],
     ['/a/%2{{ parameters.x }}%2{{ parameters.x }}/b', { x: 'e' }],
     ['/a/.{{ parameters.x }}/b', { x: '.' }],
     ['/a/.{{ parameters.x }}/b', { x: './admin' }],
-  ])('refuses dots that are put together: %s', (path, parameters) => {
+  ])('refuses a path in which values make up a segment of dots: %s', (path, parameters) => {
     expect(() => request({ path }, parameters)).toThrow(RenderError);
   });
 
-  it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('refuses %j in a header', (value) => {
+  it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('refuses the value %j in a header', (value) => {
     const headers = { 'x-user': '{{ parameters.user }}' };
     expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(RenderError);
   });
 
-  it('does not read what it put in as a template again', () => {
+  it('does not read a value as a template', () => {
     const made = request(
       { path: '/', body: { a: 'x {{ parameters.a }}' } },
       { a: '{{ secrets.token }}' },
@@ -96,7 +99,7 @@ describe('the request of an http action', () => {
     expect(JSON.parse(made.body!)).toEqual({ a: 'x {{ secrets.token }}' });
   });
 
-  it('finds nothing that was not given, whatever it is called', () => {
+  it('leaves out a parameter that was not given, also when every object inherits its name', () => {
     const body = { a: '{{ parameters.constructor }}', b: 'x{{ parameters.__proto__ }}' };
     expect(JSON.parse(request({ path: '/', body }, {}).body!)).toEqual({ b: 'x' });
   });
@@ -132,20 +135,20 @@ describe('the request of an http action', () => {
         (count: number) =>
           request({ path: '/', body: JSON.stringify(lists(count, text)) }, parameters),
       ],
-    ])('refuses %s that would be too large', (_, of) => {
+    ])('refuses %s when it becomes too large', (_, of) => {
       expect(() => of(100)).not.toThrow();
       expect(() => of(110)).toThrow(RenderError);
       expect(() => of(110)).toThrow(`more than ${MOST_RENDERED_BYTES} bytes`);
     });
 
-    it('counts all parts of a request together, as long as they are when they are written', () => {
+    it('counts all parts of a request together, and each in its escaped length', () => {
       const half = { path: `/?q=${times(53, text)}`, body: { a: times(53, text) } };
       expect(() => request(half, parameters)).toThrow(RenderError);
       const escaped = { path: '/', body: { a: times(20, text) } };
       expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(RenderError);
     });
 
-    it('stops at once, whatever it would come to', () => {
+    it('stops before it has built what would be too large', () => {
       const secrets = { s: 'x'.repeat(8_000) };
       const body = lists(45, times(1_250, '{{secrets.s}}'));
       const before = process.memoryUsage().heapUsed;
@@ -154,7 +157,7 @@ describe('the request of an http action', () => {
     });
   });
 
-  it('never leaves its place, whatever the value', () => {
+  it('puts any value where its template stands and nowhere else, or refuses it', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({

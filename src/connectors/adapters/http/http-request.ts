@@ -10,7 +10,7 @@ import {
 import { TemplateRenderer } from './template-renderer.js';
 import { parseTemplate, referencesIn, type Scope } from './template.js';
 
-/** The request of an action. Throws CannotRender when the parameters do not fit. */
+/** The request of an action. Throws RenderError when the parameters do not fit. */
 export function requestFor(
   config: HttpConfig,
   action: HttpAction,
@@ -19,26 +19,22 @@ export function requestFor(
   const scope: Scope = { parameters, secrets: config.secrets ?? {}, action: { id: actionId } };
   const rendering = new TemplateRenderer(scope);
   const body = bodyOf(config, action, rendering);
+  const isSet = (name: string): boolean => headerNamed(config.headers, name) !== undefined;
   return {
     method: action.method ?? DEFAULT_METHOD,
     url: addressOf(config, rendering.path(action.path)),
     headers: {
       accept: 'application/json',
-      ...(body !== undefined &&
-        headerNamed(config.headers, 'content-type') === undefined && {
-          'content-type': 'application/json',
-        }),
-      // Vendors that know it have the effect once, however often they are asked.
-      ...(headerNamed(config.headers, 'idempotency-key') === undefined && {
-        'idempotency-key': actionId,
-      }),
+      'content-type': body === undefined || isSet('content-type') ? undefined : 'application/json',
+      // Vendors that know the header have the effect once, however often they get the request.
+      'idempotency-key': isSet('idempotency-key') ? undefined : actionId,
       ...renderedHeaders(config, rendering),
     },
     body,
   };
 }
 
-/** Asks whether the service is there, with the headers that do not depend on an action. */
+/** The request of a test: GET of the base address, with the headers that do not depend on an action. */
 export function testRequest(config: HttpConfig): VendorRequest {
   const scope: Scope = { parameters: {}, secrets: config.secrets ?? {}, action: {} };
   const constant = Object.entries(config.headers ?? {}).filter(([, value]) =>
@@ -57,7 +53,7 @@ export function testRequest(config: HttpConfig): VendorRequest {
 function addressOf({ base_url }: HttpConfig, path: string): URL {
   const base = new URL(base_url);
   const address = new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}`);
-  // The rules of paths and of their templates make sure of it; a mistake there must not reach another host.
+  // The rules for paths and templates exclude it already. A mistake there must not send anything to another host.
   if (address.origin !== base.origin) throw new Error('A rendered path leads to another host.');
   return address;
 }

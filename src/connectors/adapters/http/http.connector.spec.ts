@@ -69,33 +69,36 @@ describe('HttpConnector', () => {
 
   afterAll(() => vendor.stop());
 
-  it('sends nothing that would be too large', async () => {
+  it('refuses a request that would be too large, and sends nothing', async () => {
     const outcome = await execute({ body: { a: '{{action.id}}'.repeat(250_000) } });
     expect(outcome).toEqual({ kind: 'refused', message: expect.stringContaining('1048576 bytes') });
     expect(vendor.requests).toHaveLength(0);
     expect(gate.asked).toBe(0);
   });
 
-  it.each(BEHAVIOURS)('has an effect at most once when it is not idempotent: %s', async (one) => {
-    vendor.behave(one);
-    const outcome = await execute({}).catch((error: unknown) => error);
-    expect(vendor.effectsOf(KEY)).toBeLessThanOrEqual(1);
-    expect(gate.asked).toBe(1);
-    // What was had may be told as done or as unknown, but never as refused or as not sent.
-    if (vendor.effectsOf(KEY) === 1 && !(outcome instanceof OutcomeUnknownError)) {
-      expect(outcome).toMatchObject({ kind: 'done' });
-    }
-  });
+  it.each(BEHAVIOURS)(
+    'has an effect at most once when it is not idempotent and the vendor behaves like this: %s',
+    async (one) => {
+      vendor.behave(one);
+      const outcome = await execute({}).catch((error: unknown) => error);
+      expect(vendor.effectsOf(KEY)).toBeLessThanOrEqual(1);
+      expect(gate.asked).toBe(1);
+      // What was had may be told as done or as unknown, but never as refused or as not sent.
+      if (vendor.effectsOf(KEY) === 1 && !(outcome instanceof OutcomeUnknownError)) {
+        expect(outcome).toMatchObject({ kind: 'done' });
+      }
+    },
+  );
 
   it.each(['apply-then-drop', 'apply-then-500', 'hang', 'truncated'] as const)(
-    'does not know the outcome of: %s',
+    'says that the outcome is unknown when the vendor behaves like this: %s',
     async (behaviour) => {
       vendor.behave(behaviour);
       await expect(execute({})).rejects.toThrow(OutcomeUnknownError);
     },
   );
 
-  it('repeats what is idempotent, through the gate each time', async () => {
+  it('repeats an idempotent request, and passes the gate each time', async () => {
     vendor.behave('apply-then-drop', 'unavailable', 'apply');
     expect(await execute({ idempotent: true })).toMatchObject({ kind: 'done' });
     expect(gate.asked).toBe(3);
@@ -103,13 +106,13 @@ describe('HttpConnector', () => {
     expect(waits[1]).toBe(1_000);
   });
 
-  it('gives up after some attempts, without making the unknown known', async () => {
+  it('gives up after three attempts, and still says that the outcome is unknown', async () => {
     vendor.behave('apply-then-drop');
     await expect(execute({ idempotent: true })).rejects.toThrow(OutcomeUnknownError);
     expect(gate.asked).toBe(3);
   });
 
-  it('does not wait for as long as some vendors want', async () => {
+  it('does not wait when the vendor asks to come back much later', async () => {
     vendor.retryAfter = '3600';
     vendor.behave('rate-limit');
     expect(await execute({ idempotent: true })).toMatchObject({ kind: 'refused' });
@@ -117,14 +120,14 @@ describe('HttpConnector', () => {
     vendor.retryAfter = '1';
   });
 
-  it('repeats no more once the gate is shut', async () => {
+  it('stops repeating when the gate refuses', async () => {
     vendor.behave('apply-then-drop');
     gate.refuseFrom = 2;
     await expect(execute({ idempotent: true })).rejects.toThrow('the switch is on');
     expect(vendor.requests).toHaveLength(1);
   });
 
-  it('tries again where nothing was sent, idempotent or not, and then says that nothing was', async () => {
+  it('tries again when nothing was sent, idempotent or not, and then says that nothing was', async () => {
     const gone = await FakeVendor.start();
     await gone.stop().catch(() => undefined);
     await expect(execute({}, 'http://127.0.0.1:9')).rejects.toThrow(UnreachableError);
@@ -132,21 +135,21 @@ describe('HttpConnector', () => {
     expect(gate.asked).toBe(0);
   });
 
-  it('spares a vendor that keeps failing', async () => {
+  it('makes no further call when the vendor keeps failing', async () => {
     const connector = connect({ idempotent: true }, 'http://127.0.0.1:9');
     const call = { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {} } as const;
     for (let turn = 0; turn < 2; turn += 1) await connector.execute(call, gate).catch(() => 0);
     await expect(connector.execute(call, gate)).rejects.toThrow('no further one is made');
   });
 
-  it('takes a redirect for a refusal, and goes nowhere', async () => {
+  it('takes a redirect for a refusal, and does not follow it', async () => {
     vendor.location = `${vendor.url}/elsewhere`;
     vendor.behave('redirect');
     expect(await execute({})).toMatchObject({ kind: 'refused' });
     expect(vendor.requests).toHaveLength(1);
   });
 
-  it('takes the statuses that the configuration names', async () => {
+  it('takes the statuses for success that the configuration names', async () => {
     vendor.behave('refuse');
     expect(await execute({ success_statuses: [422] })).toMatchObject({ kind: 'done' });
     expect(await execute({})).toMatchObject({
@@ -155,7 +158,7 @@ describe('HttpConnector', () => {
     });
   });
 
-  it('keeps of what a vendor says everything but the secret', async () => {
+  it('shows what a vendor says, without the secret', async () => {
     const said = '{"error":"The Bearer token very-secret-token expired"}';
     const server = createServer((socket) => {
       socket.once('data', () =>
@@ -177,7 +180,7 @@ describe('HttpConnector', () => {
     ['cookie', 'sid=xyz; theme=dark', 'xyz'],
     ['authorization', `Basic ${Buffer.from('jo:pw').toString('base64')}`, 'pw'],
     ['x-api-key', '9', '9'],
-  ])('keeps short secrets of a header to itself: %s: %s', async (name, value, secret) => {
+  ])('masks a short secret that stands in the header %s: %s', async (name, value, secret) => {
     const connector = new HttpConnector(
       { id: '1', name: 'vendor', type: 'http' },
       {
@@ -194,14 +197,14 @@ describe('HttpConnector', () => {
     });
   });
 
-  it('says whether the service answers', async () => {
+  it('tells by a test whether the vendor answers', async () => {
     expect(await connect({}).test()).toMatchObject({ success: true });
     vendor.behave('error-500', 'hang');
     expect(await connect({}).test()).toMatchObject({ success: false });
     expect(await connect({}).test()).toMatchObject({ success: false });
   });
 
-  it('survives whatever a vendor answers, and repeats none of its secrets', async () => {
+  it('shows no secret and can be stored, whatever a vendor answers', async () => {
     let answer = '';
     const server = createServer((socket) => {
       socket.on('error', () => undefined);

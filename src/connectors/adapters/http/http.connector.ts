@@ -27,7 +27,7 @@ import { Injectable } from '@nestjs/common';
 
 const TEST_TIMEOUT_MS = 5_000;
 
-/** Answers that say nothing about whether the request took effect. */
+/** Statuses that do not tell whether the request took effect. */
 const UNCLEAR = (status: number): boolean => status === 408 || status >= 500;
 
 export class HttpConnector extends Connector {
@@ -101,11 +101,11 @@ export class HttpConnector extends Connector {
 
 const NO_CREDENTIALS = new Set(['accept', 'content-type', 'user-agent']);
 const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey)$/i;
-/** What such a header holds is secret, however short it is; in another one, short words are words. */
+/** What a header of such a name holds is secret, however short it is. In other headers short words are ordinary words. */
 const CREDENTIALS = /auth|cookie|credential|key|pass|pin|secret|session|sign|token/i;
 const SHORTEST_WORD = 6;
 
-/** A header such as `Bearer <token>` or `id=<token>` holds the secret as a part. What templates name is no secret, its value is. */
+/** The texts in headers that may be secrets: all of a header, its words (`Bearer <token>`) and what is assigned in it (`id=<token>`). */
 function credentialsIn({ headers = {} }: HttpConfig): string[] {
   return Object.entries(headers)
     .filter(([name]) => !NO_CREDENTIALS.has(name.toLowerCase()))

@@ -2,29 +2,29 @@ import { UnreachableError } from '../../../platform/net/net.errors.js';
 import { isHeaderText } from './http-config.js';
 import { fill, parseTemplate, type Reference, type Scope, valueOf } from './template.js';
 
-/** What was asked for cannot be put where the template has it. Nothing is sent. */
+/** A value does not fit where the template puts it. Nothing is sent. */
 export class RenderError extends UnreachableError {
   constructor(problem: string) {
     super(problem, { temporary: false });
   }
 }
 
-/** As much as the path, the headers and the body of one request may have together. */
+/** For the path, the headers and the body of one request together. */
 export const MOST_RENDERED_BYTES = 1_048_576;
 
-/** Dots that lead elsewhere: nobody encodes them, and some servers decode the slashes beside them before they look. */
-const CLIMBING = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
+/** A segment `.` or `..`, also between encoded slashes, which some servers decode before they resolve the path. */
+const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
 
 /**
- * The parts of one request. A short template may name a long value many times, so that what comes of it is counted piece
- * by piece, before the pieces are put together.
+ * Fills the templates of one request: its path, headers and body. A short template may name a long value many times, so
+ * the bytes are counted piece by piece, before the pieces are joined.
  */
 export class TemplateRenderer {
   private bytes = 0;
 
   constructor(private readonly scope: Scope) {}
 
-  /** A value is one segment, or a part of one: it can neither begin another nor climb. */
+  /** A value becomes one segment of the path, or a part of one. It can neither begin another segment nor be `..`. */
   path(text: string): string {
     const query = text.indexOf('?');
     const path = query < 0 ? text : text.slice(0, query);
@@ -49,8 +49,8 @@ export class TemplateRenderer {
   }
 
   /**
-   * JSON is built as values and only then written, so that nothing in a value can end its string. A string that is one
-   * reference and nothing else becomes the value itself, and is left out with its key where there is none.
+   * JSON is built from values and then serialised, so that no value can end the string that it stands in. A string that is
+   * one reference and nothing else becomes the value itself, or is left out together with its key when there is no value.
    */
   json(value: unknown): string {
     return JSON.stringify(this.built(value));
@@ -62,7 +62,7 @@ export class TemplateRenderer {
       return encoded(value, reference);
     });
     const reference = parseTemplate(segment).find((part) => typeof part !== 'string');
-    if (reference && CLIMBING.test(text)) throw unfit(reference, 'is no path segment.');
+    if (reference && DOT_SEGMENT.test(text)) throw unfit(reference, 'is no path segment.');
     return text;
   }
 

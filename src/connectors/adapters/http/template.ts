@@ -1,4 +1,4 @@
-/** A text with `{{ root.name }}` in it: values are put in, nothing is computed, and what is put in is not read again. */
+/** A text with references such as `{{ parameters.ip }}`. Values are put in, nothing is computed, and a value is never read as a template. */
 export type Template = readonly (string | Reference)[];
 
 export const ROOTS = ['parameters', 'secrets', 'action'] as const;
@@ -7,9 +7,9 @@ export type Root = (typeof ROOTS)[number];
 export interface Reference {
   readonly root: Root;
   readonly name: string;
-  /** As it is written, for telling people what is wrong with it. */
+  /** As it is written, for error messages. */
   readonly expression: string;
-  /** Where it begins, counted from 1. */
+  /** The character at which it begins, counted from 1. */
   readonly position: number;
 }
 
@@ -65,15 +65,21 @@ export function referencesIn(template: Template): Reference[] {
   return template.filter((part) => typeof part !== 'string');
 }
 
-/** What a reference stands for; undefined when there is no such value. */
+/** The values that references stand for. */
 export type Scope = Readonly<Record<Root, Readonly<Record<string, unknown>>>>;
 
+/** What a reference stands for; undefined when there is no such value. */
 export function valueOf(scope: Scope, { root, name }: Reference): unknown {
   const values = scope[root];
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-/** The text with every value in it, each escaped for where it lands. `each` sees the parts before they are joined. */
+/**
+ * The text with all values in it.
+ *
+ * @param escape makes a value safe for the place where it is put
+ * @param each is called with each part before they are joined
+ */
 export function fill(
   template: Template,
   scope: Scope,

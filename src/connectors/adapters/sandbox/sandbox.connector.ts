@@ -12,7 +12,7 @@ import {
 import type { Config, ConfigSchema } from '../../config/config-schema.js';
 import { ConnectorType } from '../../connector-type.port.js';
 
-/** Behaves as a vendor would, the gate included, so that what is tried with it is what happens with a real one. */
+/** Does nothing outside. It passes the gate and waits like a real connector, so that what is tried with it goes the same way. */
 export class SandboxConnector extends Connector {
   constructor(
     identity: ConnectorIdentity,
@@ -56,7 +56,7 @@ export class SandboxType extends ConnectorType {
     'Does nothing outside and says so. Serves every action, but only while no enabled connector of another type exists.';
   readonly actions = ACTION_TYPES;
   readonly destinations = [];
-  override readonly standIn = true;
+  override readonly servesOnlyAlone = true;
 
   readonly schema: ConfigSchema = {
     type: 'object',

@@ -19,6 +19,8 @@ const SECRET_FIELDS = [
   'connectionString',
   '["x-webhook-signature"]',
   '["x-api-key"]',
+  // The values of a statement that failed, which TypeORM keeps in its error: hashes and encrypted secrets are among them.
+  'parameters',
 ];
 
 const redactPaths = SECRET_FIELDS.flatMap((field) => {
@@ -26,14 +28,18 @@ const redactPaths = SECRET_FIELDS.flatMap((field) => {
   return [field, `*${below}`, `req.headers${below}`, `headers${below}`];
 });
 
-export function createRootLogger(settings: Settings): pino.Logger {
-  return pino({
+export function createRootLogger(
+  settings: Settings,
+  destination?: pino.DestinationStream,
+): pino.Logger {
+  const options: pino.LoggerOptions = {
     level: settings.logLevel,
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: [...new Set(redactPaths)], censor: '[redacted]' },
-  });
+  };
+  return pino(options, destination);
 }
 
 /**

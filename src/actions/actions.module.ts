@@ -26,6 +26,11 @@ import { ActionCounts } from './listing/action-counts.js';
 import { ActionListRepository } from './listing/action-list.repository.js';
 import { RollbackService } from './requests/rollback.service.js';
 
+/**
+ * The rooms: `catalogue` says which actions there are, and `policy` who must approve them. `requests` creates actions,
+ * decides on them and rolls them back. `execution` runs them. `records` holds the row of an action, its repository, and what
+ * is recorded of each change. `listing` has the lists and their totals.
+ */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
   controllers: [ActionsController, IncidentActionsController],

@@ -10,7 +10,7 @@ const SWEEP_MS = LEASE_MS / 4;
 /** What a busy machine adds, with both replicas starting and dying; a change is not judged by the machine's load. */
 const BUSY_MS = FULL ? 4_000 : 20_000;
 
-describe('actions while replicas are killed, or stopped and woken late, at each place of their work', () => {
+describe('an action while replicas are killed, or stopped and woken late, at each place of their work', () => {
   let site: ChaosSite;
 
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('actions while replicas are killed, or stopped and woken late, at each 
   afterAll(() => site?.close());
 
   it(
-    'should be done once or not at all, and end as the vendor counted it',
+    'is done once or not at all, and ends as the vendor counted it',
     async () => {
       const started = Date.now();
       const storm = await executorStorm(site, EACH, BATCH);

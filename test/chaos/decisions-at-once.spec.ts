@@ -20,7 +20,7 @@ describe('many who approve and reject one action at the same moment, on two repl
   afterAll(() => site?.close());
 
   it(
-    'should have one winner and the effect of that one',
+    'have one winner and the effect of that one',
     async () => {
       const analyst = await site.makeKey('analyst');
       const seniors = await Promise.all(Array.from({ length: 8 }, () => site.makeKey('senior')));

@@ -15,7 +15,7 @@ const FAULTY: readonly Round[] = Array.from({ length: FULL ? 6 : 3 }, () => 'pla
 const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
 const LIMIT_MS = FULL ? 600_000 : 120_000;
 
-describe('the kill switch of two replicas, by what the vendor received', () => {
+describe('the kill switch of two replicas', () => {
   afterEach(() => ChaosReplica.killAll());
 
   const report = (name: string, history: SwitchHistory): void => {
@@ -29,7 +29,7 @@ describe('the kill switch of two replicas, by what the vendor received', () => {
   };
 
   it(
-    'should receive nothing after an activation, whoever is killed or stopped',
+    'lets nothing reach the vendor after an activation, whichever replica is killed or stopped',
     async () => {
       const history = await switchHistory(ROUNDS);
       report('Whole', history);
@@ -50,7 +50,7 @@ describe('the kill switch of two replicas, by what the vendor received', () => {
     ['window', 'sent while on'],
     ['lock', 'claimed while on'],
   ] as const)(
-    'should find the fault without the %s',
+    'is found at fault by this test when the %s is taken out',
     async (fault, rule) => {
       const history = await switchHistory(FAULTY, [fault]);
       report(`Without the ${fault}`, history);

@@ -54,7 +54,7 @@ describe('the service with its own database, killed with SIGKILL in the middle o
     );
 
   it(
-    'should have each acknowledged write and right counts after the restart, by itself',
+    'has each acknowledged write and right counts after the restart, by itself',
     async () => {
       const acknowledged = new Map<string, string>();
       const tried = { count: 0 };

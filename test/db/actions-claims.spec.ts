@@ -76,11 +76,12 @@ describe('the statements of a run', () => {
   };
   const CASES = Object.keys(STATEMENTS).flatMap((name) =>
     (Object.keys(STATES) as (keyof typeof STATES)[]).map((state) => {
-      return [name, state, MAY[name]!.includes(state)] as const;
+      const writes = MAY[name]!.includes(state);
+      return [name, writes ? 'writes' : 'does not write', state, writes] as const;
     }),
   );
 
-  it.each(CASES)('%s of one that is %s writes: %s', async (name, state, writes) => {
+  it.each(CASES)('%s %s when the action is %s', async (name, _, state, writes) => {
     const id = await insert(STATES[state]);
     const other = await insert(STATES[state]);
     const before = await row(id);
@@ -90,9 +91,9 @@ describe('the statements of a run', () => {
     expect(await row(other)).toEqual(untouched);
   });
 
-  it.each(CASES.filter(([, , writes]) => writes))(
-    '%s of one that is %s refuses every run but the present one',
-    async (name, state) => {
+  it.each(CASES.filter(([, , , writes]) => writes))(
+    '%s, which %s when the action is %s, refuses every run but the present one',
+    async (name, _, state) => {
       const id = await insert(STATES[state]);
       const before = await row(id);
       for (const fence of [FENCE - 1, 0, FENCE + 1]) {
@@ -232,7 +233,7 @@ describe('the statements of a run', () => {
     ['claimed', null, false],
     ['accepted', 'accepted', true],
   ] as const)(
-    'releases what was %s as %s, with sent as it is told: %s',
+    'releases an action whose phase is %s with the phase %s, and with sent as it is told (%s)',
     async (phase, after, sent) => {
       const id = await insert({ phase, sent: !sent });
       const released = await claims.release({ id, fence: FENCE }, { sent, afterMs: LEASE_MS });
@@ -243,9 +244,9 @@ describe('the statements of a run', () => {
   );
 
   it.each([
-    [true, 'completed'],
-    [false, 'failed'],
-  ])('ends with success %s as %s, without a claim or a lease', async (success, status) => {
+    ['completed', true],
+    ['failed', false],
+  ])('finishes as %s when success is %s, without a claim or a lease', async (status, success) => {
     const id = await insert({ ...claimed, sent: true });
     const at = new Date('2026-11-02T09:30:00Z');
     const end = { result: { success, message: 'So.' }, at, by: 'bob' };

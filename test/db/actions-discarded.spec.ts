@@ -29,7 +29,7 @@ const STATES = {
 type State = keyof typeof STATES;
 const NAMES = Object.keys(STATES) as State[];
 
-describe('actions that nobody has claimed', () => {
+describe('the repositories of actions that nobody has claimed', () => {
   let database: OpenTestDatabase;
   let actions: ActionsRepository;
   let claims: ClaimRepository;
@@ -71,7 +71,7 @@ describe('actions that nobody has claimed', () => {
     return changed;
   };
 
-  it('are rejected with their incident, except what a run has, or may have sent', async () => {
+  it('reject the actions of an incident, except what a run has, or may have sent', async () => {
     const ids = await oneOfEach({ incidentId: await incident() });
     const others = await oneOfEach({ incidentId: await incident() });
     const { incidentId } = (await actions.findById(ids.nobodys))!;
@@ -84,7 +84,7 @@ describe('actions that nobody has claimed', () => {
     expect((await row(others.nobodys)).status).toBe('pending');
   });
 
-  it('are discarded when the kill switch goes off so, and only then: what was sent is not', async () => {
+  it('reject what the kill switch holds, except what may have been sent', async () => {
     const ids = await oneOfEach();
     const changed = await changedBy(ids, (tx) => actions.rejectHeld(tx, REJECTION));
     expect(changed).toEqual(['nobodys', 'nobodysLapsed']);
@@ -96,7 +96,7 @@ describe('actions that nobody has claimed', () => {
     });
   });
 
-  it('fail when they are discarded after they may have been sent', async () => {
+  it('fail what the kill switch holds and may have been sent', async () => {
     const ids = await oneOfEach();
     const changed = await changedBy(ids, (tx) => actions.failHeld(tx, UNKNOWN, AT));
     expect(changed).toEqual(['nobodysSent']);
@@ -108,7 +108,7 @@ describe('actions that nobody has claimed', () => {
     });
   });
 
-  it('are rejected one by one, unless they may have been sent', async () => {
+  it('reject a single action unless it may have been sent', async () => {
     const ids = await oneOfEach();
     const changed = await changedBy(ids, async (tx) => {
       const rejected: Action[] = [];
@@ -121,7 +121,7 @@ describe('actions that nobody has claimed', () => {
     expect(changed).toEqual(['nobodys', 'nobodysLapsed']);
   });
 
-  it('are rejected on a decision while they wait for one', async () => {
+  it('reject an action on a decision while it waits for one', async () => {
     const ids = await oneOfEach();
     const changed = await changedBy(ids, async (tx) => {
       const all: Action[] = [];
@@ -134,7 +134,7 @@ describe('actions that nobody has claimed', () => {
     expect(changed).toEqual(['waiting']);
   });
 
-  it('expire when they have waited for approval too long, the oldest first', async () => {
+  it('reject what has waited for approval too long, the oldest first', async () => {
     const minutes = (n: number) => n * 60_000;
     const young = await oneOfEach({ requestedAgoMs: minutes(9) });
     const oldest = await insert({ ...STATES.waiting, requestedAgoMs: minutes(12) });
@@ -152,7 +152,7 @@ describe('actions that nobody has claimed', () => {
     expect((await row(young.waiting)).status).toBe('pending_approval');
   });
 
-  it('are found when their lease has lapsed, who has waited longest first', async () => {
+  it('find actions that nobody began in time, the one that has waited longest first', async () => {
     const ids = await oneOfEach();
     const older = await insert({ phase: null, leaseMs: LAPSED * 2 });
     const another = await insert({ phase: null, leaseMs: LAPSED * 3, type: 'lookup_ip' });
@@ -165,7 +165,7 @@ describe('actions that nobody has claimed', () => {
     expect(await found(9, { types: ['lookup_ip'] })).toEqual([older, ids.nobodysLapsed]);
   });
 
-  it('are told from the claims that have lapsed', async () => {
+  it('find claims that have lapsed, the one that lapsed first first', async () => {
     const ids = await oneOfEach();
     const older = await insert({ phase: 'claimed', leaseMs: LAPSED * 2 });
     const found = (await claims.lapsed(9)).map(({ id }) => id);
@@ -174,13 +174,13 @@ describe('actions that nobody has claimed', () => {
     expect(await claims.lapsed(1)).toHaveLength(1);
   });
 
-  it('are counted as held, and claims whose lease holds as under way', async () => {
+  it('count what is unclaimed, and claims whose lease holds as under way', async () => {
     await oneOfEach();
     expect(await actions.countUnclaimed()).toBe(3);
     expect(await actions.countUnderWay()).toBe(3);
   });
 
-  it('are locked against every change until the decision on them is made', async () => {
+  it('lock an action against every change until the transaction ends', async () => {
     const id = await insert(STATES.waiting);
     await transactions.run(async (tx) => {
       expect(await actions.lockById(tx, id)).toMatchObject({ id, status: 'pending_approval' });

@@ -8,7 +8,7 @@ import { eventually } from '../support/jobs/eventually.js';
 const LEASE_MS = 700;
 const DEADLINE_MS = 4_000;
 
-describe('actions that a vendor accepts and is still doing', () => {
+describe('an action that its vendor accepts and is still doing', () => {
   let world: ActionWorld;
   let vendor: SlowVendor;
 
@@ -43,7 +43,7 @@ describe('actions that a vendor accepts and is still doing', () => {
     );
   const done = () => (vendor.answer = { kind: 'done', message: 'Done.' });
 
-  it('should be polled until they end, also while vendor and kill switch get in the way', async () => {
+  it('is polled until it ends, also while the vendor does not answer and the kill switch is on', async () => {
     const id = await begin();
     vendor.answer = 'unreachable';
     await world.turnOn();
@@ -65,13 +65,13 @@ describe('actions that a vendor accepts and is still doing', () => {
     expect(vendor.calls).toHaveLength(1);
   });
 
-  it('should fail when the vendor says so in the end', async () => {
+  it('fails when the vendor says so in the end', async () => {
     const id = await begin();
     vendor.answer = { kind: 'refused', message: 'The host is offline.' };
     expect(await ended(id)).toMatchObject({ status: 'failed', result: { code: 'refused' } });
   });
 
-  it('should be taken over from a replica that dies', async () => {
+  it('is taken over from a replica that dies', async () => {
     const { crashed } = crashAt(world.app, FAILPOINT.vendorAccepted);
     const id = await begin();
     await crashed;
@@ -81,19 +81,22 @@ describe('actions that a vendor accepts and is still doing', () => {
   });
 
   it.each([
-    [{ kind: 'done', message: 'It is blocked.' } as const, 'completed', undefined],
-    ['unknown' as const, 'failed', 'outcome_unknown'],
-  ])('should be looked up when the replica died that called: %j', async (present, status, code) => {
-    vendor.present = present;
-    const { crashed } = crashAt(world.app, FAILPOINT.answered);
-    const id = await begin();
-    await crashed;
-    const action = await ended(id);
-    expect([action.status, action.result!.code]).toEqual([status, code]);
-    expect(vendor.calls).toHaveLength(1);
-  });
+    ['it is done', { kind: 'done', message: 'It is blocked.' } as const, 'completed', undefined],
+    ['it does not know', 'unknown' as const, 'failed', 'outcome_unknown'],
+  ])(
+    'is asked about when the replica that called has died, and the vendor says %s',
+    async (_, present, status, code) => {
+      vendor.present = present;
+      const { crashed } = crashAt(world.app, FAILPOINT.answered);
+      const id = await begin();
+      await crashed;
+      const action = await ended(id);
+      expect([action.status, action.result!.code]).toEqual([status, code]);
+      expect(vendor.calls).toHaveLength(1);
+    },
+  );
 
-  it('should be called again when that may be repeated and the vendor cannot tell', async () => {
+  it('is called for again when it may be repeated and the vendor cannot tell', async () => {
     vendor.repeatable = true;
     const { crashed } = crashAt(world.app, FAILPOINT.answered);
     const id = await begin();
@@ -103,7 +106,7 @@ describe('actions that a vendor accepts and is still doing', () => {
     expect(vendor.calls).toHaveLength(2);
   });
 
-  it('should not be waited for longer than the deadline', async () => {
+  it('is not waited for longer than the deadline', async () => {
     const started = Date.now();
     const id = await begin();
     expect(await ended(id)).toMatchObject({
@@ -115,17 +118,20 @@ describe('actions that a vendor accepts and is still doing', () => {
   });
 
   it.each([
-    [{ kind: 'done', message: 'It is blocked.' } as const, 'completed'],
-    ['unknown' as const, 'failed'],
-  ])('should be looked up when the call broke off: %j', async (present, status) => {
-    vendor.breaks = true;
-    vendor.present = present;
-    const { body } = await world.execute('block_sender');
-    expect(body.data.status).toBe(status);
-    expect(vendor.calls).toHaveLength(1);
-  });
+    ['it is done', { kind: 'done', message: 'It is blocked.' } as const, 'completed'],
+    ['it does not know', 'unknown' as const, 'failed'],
+  ])(
+    'is asked about when the call broke off, and the vendor says %s',
+    async (_, present, status) => {
+      vendor.breaks = true;
+      vendor.present = present;
+      const { body } = await world.execute('block_sender');
+      expect(body.data.status).toBe(status);
+      expect(vendor.calls).toHaveLength(1);
+    },
+  );
 
-  it('should be handed over when a replica stops in order', async () => {
+  it('is handed over when its replica stops in order', async () => {
     const id = await begin();
     const executor = world.app.nest.get(ActionExecutor);
     // Not waited for: the run that died in a test before never ends.

@@ -47,7 +47,7 @@ describe('an action and what its attempts left behind', () => {
     const before = { sent: true, fence: 1 };
     beforeEach(() => (vendor.repeatable = true));
 
-    it('should be unknown when the vendor cannot be reached any more', async () => {
+    it('is unknown in its outcome when the vendor cannot be reached any more', async () => {
       vendor.script = () => Promise.reject(new UnreachableError('No route to host.'));
       const after = await run(await nobodys(before));
       expect([after.status, after.result!.code]).toEqual(['failed', 'outcome_unknown']);
@@ -55,26 +55,29 @@ describe('an action and what its attempts left behind', () => {
       expect([first.status, first.result!.code]).toEqual(['failed', 'unreachable']);
     });
 
-    it.each([true, false])(
-      'should still say so after an attempt that the kill switch stopped: %s',
-      async (sent) => {
-        const action = await nobodys({ ...before, sent });
-        vendor.script = (call, gate) => vendor.send(call, gate, { before: () => world.turnOn() });
-        const after = await run(action);
-        expect(after).toMatchObject({ status: 'pending', sent, fence: 2 });
-        expect(await row(action)).toMatchObject({ status: 'pending', phase: null, sent });
-        expect(vendor.left).toEqual([]);
-      },
-    );
+    it.each([
+      ['sent', true],
+      ['not sent', false],
+    ])('stays %s after an attempt that the kill switch stopped', async (_, sent) => {
+      const action = await nobodys({ ...before, sent });
+      vendor.script = (call, gate) => vendor.send(call, gate, { before: () => world.turnOn() });
+      const after = await run(action);
+      expect(after).toMatchObject({ status: 'pending', sent, fence: 2 });
+      expect(await row(action)).toMatchObject({ status: 'pending', phase: null, sent });
+      expect(vendor.left).toEqual([]);
+    });
 
-    it.each([true, false])('should still say so after a permit that lapsed: %s', async (sent) => {
+    it.each([
+      ['sent', true],
+      ['not sent', false],
+    ])('stays %s after an attempt whose permit lapsed', async (_, sent) => {
       const action = await nobodys({ ...before, sent });
       vendor.script = () => Promise.reject(new PermitLapsed());
       expect(await run(action)).toMatchObject({ status: 'pending', sent });
       expect(await row(action)).toMatchObject({ phase: null, sent });
     });
 
-    it('should be recorded and told when it is discarded', async () => {
+    it('is recorded in the trail, the timeline and an event when it is discarded', async () => {
       const incidentId = await world.incident();
       const action = await nobodys({ ...before, incidentId });
       await world.turnOn();
@@ -112,7 +115,7 @@ describe('an action and what its attempts left behind', () => {
     ['settled at once when it must not be repeated', false, 'failed', 'outcome_unknown'],
     ['put back when it may be repeated', true, 'pending', undefined],
   ] as const)(
-    'should be %s, once its first request has left and its second one is stopped',
+    'is %s, once its first request has left and its second one is stopped',
     async (_, repeatable, status, code) => {
       vendor.repeatable = repeatable;
       vendor.script = async (call, gate) => {
@@ -128,7 +131,7 @@ describe('an action and what its attempts left behind', () => {
     },
   );
 
-  it('should be watched by the run that has it, also when the vendor cannot be asked for a while', async () => {
+  it('is watched by the run that has it, also when the vendor cannot be asked for a while', async () => {
     let looks = 0;
     vendor.script = async (call, gate) => {
       await vendor.send(call, gate);
@@ -157,9 +160,9 @@ describe('an action and what its attempts left behind', () => {
     };
 
     it.each([
-      [false, 'rejected', 'action.rejected'],
-      [true, 'failed', 'action.failed'],
-    ])('should not be begun again, and end: sent %s, %s', async (sent, status, recorded) => {
+      ['rejected', 'nothing was sent', false, 'action.rejected'],
+      ['failed', 'something may have been sent', true, 'action.failed'],
+    ])('is %s instead of begun again when %s', async (status, _, sent, recorded) => {
       vendor.repeatable = true;
       const action = await orphan(sent);
       const after = await run(action);
@@ -171,7 +174,7 @@ describe('an action and what its attempts left behind', () => {
       expect(body.data).toMatchObject([{ action: recorded, actor: 'system' }]);
     });
 
-    it('should run where the incident is still there', async () => {
+    it('runs when the incident is still there', async () => {
       const action = await nobodys({ incidentId: await world.incident() });
       expect((await run(action)).status).toBe('completed');
       expect(vendor.left).toHaveLength(1);
@@ -182,7 +185,7 @@ describe('an action and what its attempts left behind', () => {
     it.each([
       ['taken over', takeOver],
       ['put back', putBack],
-    ])('should not be sent by it after it was %s', async (_, change) => {
+    ])('is not sent by it after it was %s', async (_, change) => {
       const action = await nobodys();
       vendor.script = (call, gate) => vendor.send(call, gate, { before: () => change(action) });
       const after = await run(action);
@@ -190,7 +193,7 @@ describe('an action and what its attempts left behind', () => {
       expect(vendor.left).toEqual([]);
     });
 
-    it('should not be sent again by it, though it has sent a request before', async () => {
+    it('is not sent again by it, though it has sent a request before', async () => {
       const action = await nobodys();
       vendor.script = async (call, gate) => {
         await vendor.send(call, gate);
@@ -201,7 +204,7 @@ describe('an action and what its attempts left behind', () => {
       expect(vendor.left).toHaveLength(1);
     });
 
-    it('should not be sent by it when its permit has lapsed meanwhile, too', async () => {
+    it('is not sent by it when its permit has lapsed meanwhile, too', async () => {
       const action = await nobodys();
       const late = async () => {
         await new Promise((resolve) => setTimeout(resolve, PERMIT_MS));
@@ -212,7 +215,7 @@ describe('an action and what its attempts left behind', () => {
       expect(vendor.left).toEqual([]);
     });
 
-    it('should not be ended by what it says', async () => {
+    it('is not ended by what it says', async () => {
       const action = await nobodys();
       vendor.script = (call, gate) => vendor.send(call, gate, { after: () => takeOver(action) });
       expect(await run(action)).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
@@ -257,7 +260,7 @@ describe('a run that loses its claim while its call is under way', () => {
       signal.addEventListener('abort', () => reject(signal.reason as Error)),
     );
 
-  it('should have its call aborted', async () => {
+  it('has its call aborted', async () => {
     let reason: unknown;
     const present = await takenOverDuring(async (signal) => {
       await aborted(signal).catch((error: unknown) => (reason = error));
@@ -267,7 +270,7 @@ describe('a run that loses its claim while its call is under way', () => {
     expect(present).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
   });
 
-  it('should leave a connector behind that does not heed it', async () => {
+  it('does not wait for a connector that ignores the abort', async () => {
     const present = await takenOverDuring(() => new Promise(() => undefined));
     expect(present).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
   });

@@ -74,7 +74,7 @@ describe('many claims that lapse at once while a vendor hangs', () => {
     return row;
   };
 
-  it('should all be settled within a sweep, and no other vendor waits for the one that hangs', async () => {
+  it('are all settled within one look of recovery, and no other vendor waits for the one that hangs', async () => {
     const first = new Date(Date.now() + 500);
     const until = new Date(first.getTime() + 1);
     // Whoever lapses first is to be repeated at the vendor that hangs: more than may be asked of it at a time.

@@ -8,7 +8,7 @@ interface Waiting {
   readonly answer: Promise<Answer>;
 }
 
-describe('What is asked for while its incident is being deleted', () => {
+describe('what is asked for while its incident is being deleted', () => {
   let world: ActionWorld;
   let senior: ApiClient;
   /** The deletion waits for it, with its locks held and its own work on actions done. */
@@ -58,18 +58,21 @@ describe('What is asked for while its incident is being deleted', () => {
       [incidentId],
     );
 
-  it.each(['block_sender', 'isolate_host'] as const)('is not accepted (%s)', async (action) => {
-    const incidentId = await world.incident();
-    const calls = world.calls.length;
-    const path = `/api/incidents/${incidentId}/actions`;
-    const body = { action, parameters: PARAMETERS[action] };
-    const answer = await during(incidentId, 'POST', path, body);
-    expect([answer.status, answer.body.error.message]).toEqual([404, 'Incident not found.']);
-    expect(await actionsOf(incidentId)).toEqual([]);
-    expect(world.calls).toHaveLength(calls);
-  });
+  it.each(['block_sender', 'isolate_host'] as const)(
+    'is refused when it is a new %s',
+    async (action) => {
+      const incidentId = await world.incident();
+      const calls = world.calls.length;
+      const path = `/api/incidents/${incidentId}/actions`;
+      const body = { action, parameters: PARAMETERS[action] };
+      const answer = await during(incidentId, 'POST', path, body);
+      expect([answer.status, answer.body.error.message]).toEqual([404, 'Incident not found.']);
+      expect(await actionsOf(incidentId)).toEqual([]);
+      expect(world.calls).toHaveLength(calls);
+    },
+  );
 
-  it('is not approved', async () => {
+  it('is refused when it is an approval', async () => {
     const incidentId = await world.incident();
     const calls = world.calls.length;
     const id = (await world.execute('isolate_host', { incidentId })).body.data.action_id as string;
@@ -79,7 +82,7 @@ describe('What is asked for while its incident is being deleted', () => {
     expect(world.calls).toHaveLength(calls);
   });
 
-  it('is undone as a direct action', async () => {
+  it('becomes a direct action when it is a rollback', async () => {
     const incidentId = await world.incident();
     const id = (await world.execute('block_sender', { incidentId })).body.data.action_id as string;
     const body = { reason: 'a mistake' };
@@ -88,7 +91,7 @@ describe('What is asked for while its incident is being deleted', () => {
     expect(await actionsOf(incidentId)).toEqual([{ status: 'completed' }]);
   });
 
-  it('does not change it', async () => {
+  it('is refused when it is a change of the incident', async () => {
     const incidentId = await world.incident();
     const path = `/api/incidents/${incidentId}`;
     const answer = await during(incidentId, 'PUT', path, { severity: 'high' });
@@ -99,19 +102,22 @@ describe('What is asked for while its incident is being deleted', () => {
     ['approved', 'isolate_host', 'approve', {}],
     ['rejected', 'isolate_host', 'reject', { reason: 'no' }],
     ['rolled back', 'block_sender', 'rollback', { reason: 'no' }],
-  ] as const)('is not even %s while somebody holds the incident', async (_, type, verb, body) => {
-    const incidentId = await world.incident();
-    const id = (await world.execute(type, { incidentId })).body.data.action_id as string;
-    const holder = world.database.createQueryRunner();
-    await holder.startTransaction();
-    try {
-      await holder.query('select 1 from incidents where id = $1 for no key update', [incidentId]);
-      const waiting = await asking('POST', `/api/actions/${id}/${verb}`, body);
-      await holder.rollbackTransaction();
-      expect((await waiting.answer).status).toBe(200);
-    } finally {
-      if (holder.isTransactionActive) await holder.rollbackTransaction();
-      await holder.release();
-    }
-  });
+  ] as const)(
+    'waits until nobody holds the incident when the action is to be %s',
+    async (_, type, verb, body) => {
+      const incidentId = await world.incident();
+      const id = (await world.execute(type, { incidentId })).body.data.action_id as string;
+      const holder = world.database.createQueryRunner();
+      await holder.startTransaction();
+      try {
+        await holder.query('select 1 from incidents where id = $1 for no key update', [incidentId]);
+        const waiting = await asking('POST', `/api/actions/${id}/${verb}`, body);
+        await holder.rollbackTransaction();
+        expect((await waiting.answer).status).toBe(200);
+      } finally {
+        if (holder.isTransactionActive) await holder.rollbackTransaction();
+        await holder.release();
+      }
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { eventually } from '../support/jobs/eventually.js';
 
 const LEASE_MS = 600;
 
-describe('actions and the kill switch', () => {
+describe('the kill switch', () => {
   let world: ActionWorld;
 
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('actions and the kill switch', () => {
     );
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it('should hold what was accepted before, and let it go on afterwards', async () => {
+  it('holds an action that was approved before, and lets it go on afterwards', async () => {
     const id = await held();
     await pause(LEASE_MS * 2);
     expect((await world.get(id)).status).toBe('pending');
@@ -51,7 +51,7 @@ describe('actions and the kill switch', () => {
     expect((await switchState()).held.actions).toBe(0);
   });
 
-  it('should discard it where that is asked for', async () => {
+  it('discards what is held when that is asked for', async () => {
     const id = await held();
     const waiting = (await world.get(id)).status;
     expect(waiting).toBe('pending');
@@ -61,7 +61,7 @@ describe('actions and the kill switch', () => {
     expect(world.calls).toHaveLength(0);
   });
 
-  it('should not repeat what may be repeated while the switch is on', async () => {
+  it('repeats nothing that may be repeated while the switch is on', async () => {
     const { crashed } = crashAt(world.app, FAILPOINT.sending);
     const { body } = await world.execute('quarantine_email');
     await crashed;
@@ -78,7 +78,7 @@ describe('actions and the kill switch', () => {
     });
   });
 
-  it('should count the calls under way when it goes on, and let them end', async () => {
+  it('counts the calls under way when it goes on, and lets them end', async () => {
     world.vendor.answerAfter(2_500);
     const { body } = await world.execute('block_sender');
     const turned = await world.turnOn();
@@ -88,7 +88,7 @@ describe('actions and the kill switch', () => {
     expect(world.vendor.effectsOf(id)).toBe(1);
   });
 
-  it('should start nothing between the answer to an activation and the deactivation', async () => {
+  it('starts nothing between the answer to an activation and the deactivation', async () => {
     let over = false;
     const executing = Promise.all(
       Array.from({ length: 6 }, async () => {

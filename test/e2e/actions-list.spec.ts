@@ -10,7 +10,7 @@ interface Item {
   readonly executed_at?: string;
 }
 
-describe('lists of actions', () => {
+describe('the list of actions', () => {
   let world: ActionWorld;
   let incidentId: string;
 
@@ -39,15 +39,30 @@ describe('lists of actions', () => {
   };
 
   it.each([
-    ['', () => true, 15],
-    ['status=completed', (one: Item) => one.status === 'completed', 3],
-    ['status=rejected', (one: Item) => one.status === 'rejected', 3],
-    ['status=completed,failed', (one: Item) => one.status !== 'rejected', 6],
-    ['action_type=block_ip,isolate_host', (one: Item) => one.approval_level !== undefined, 6],
-    ['approval_level=senior', (one: Item) => one.action_type === 'isolate_host', 3],
-    ['status=pending_approval&approval_level=analyst', (one: Item) => one.status !== 'x', 3],
-    ['status=pending_approval,pending&action_type=isolate_host', () => true, 3],
-  ] as const)('should filter by %s, with an exact total', async (query, fits, total) => {
+    ['nothing', '', () => true, 15],
+    ['one status', 'status=completed', (one: Item) => one.status === 'completed', 3],
+    ['another status', 'status=rejected', (one: Item) => one.status === 'rejected', 3],
+    ['two statuses', 'status=completed,failed', (one: Item) => one.status !== 'rejected', 6],
+    [
+      'two types',
+      'action_type=block_ip,isolate_host',
+      (one: Item) => one.approval_level !== undefined,
+      6,
+    ],
+    ['the level', 'approval_level=senior', (one: Item) => one.action_type === 'isolate_host', 3],
+    [
+      'a status and a level',
+      'status=pending_approval&approval_level=analyst',
+      (one: Item) => one.status !== 'x',
+      3,
+    ],
+    [
+      'two statuses and a type',
+      'status=pending_approval,pending&action_type=isolate_host',
+      () => true,
+      3,
+    ],
+  ] as const)('filters by %s (%j), with an exact total', async (_, query, fits, total) => {
     for (const folded of [false, true]) {
       if (folded) await world.app.nest.get(ActionCounts).foldPending();
       const { data, meta } = await list(`${query}&per_page=100`);
@@ -56,7 +71,7 @@ describe('lists of actions', () => {
     }
   });
 
-  it('should filter by the incident', async () => {
+  it('filters by the incident', async () => {
     const { data, meta } = await list(`incident_id=${incidentId}&status=pending_approval`);
     expect([data.length, meta.total]).toEqual([3, 3]);
     expect((await list(`incident_id=${newId()}`)).meta.total).toBe(0);
@@ -68,7 +83,7 @@ describe('lists of actions', () => {
     ['status', 'status'],
     ['action_type', 'action_type'],
     ['executed_at', 'executed_at'],
-  ] as const)('should sort by %s both ways, page by page without a gap', async (sort, key) => {
+  ] as const)('sorts by %s both ways, page by page without a gap', async (sort, key) => {
     for (const order of [sort, `-${sort}`]) {
       const whole = (await list(`sort=${order}&per_page=100`)).data;
       const keys = whole.map((one) => one[key]).filter((value) => value !== undefined);
@@ -84,7 +99,7 @@ describe('lists of actions', () => {
     }
   });
 
-  it('should answer a page past the end with an empty list and the total', async () => {
+  it('answers a page past the end with an empty list and the total', async () => {
     const { data, meta } = await list('page=9');
     expect([data, meta.total]).toEqual([[], 15]);
   });
@@ -104,12 +119,12 @@ describe('lists of actions', () => {
     'page=0',
     'unknown=1',
     'status=completed&status=failed',
-  ])('should refuse %s with 422', async (query) => {
+  ])('refuses the query %s with 422', async (query) => {
     const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
   });
 
-  it('should filter by who asked, who approved and when it ended, with an exact total', async () => {
+  it('filters by who asked, who approved and when it ended, with an exact total', async () => {
     const { names, clients } = world;
     const ids: string[] = [];
     for (let at = 0; at < 3; at += 1) {
@@ -159,7 +174,7 @@ describe('lists of actions', () => {
     }
   });
 
-  it('should show until when an action waits, and what its incident is', async () => {
+  it('shows until when an action waits, and what its incident is', async () => {
     const { data } = await list(`incident_id=${incidentId}&status=pending_approval,completed`);
     const incident = {
       incident_number: expect.stringMatching(/^INC-/),
@@ -186,7 +201,7 @@ describe('lists of actions', () => {
     expect(waiting.body.data.expires_at).toBe(shown.body.data.expires_at);
   });
 
-  it('should count what it counts exactly while actions come and go', async () => {
+  it('has an exact total while actions come and go', async () => {
     const counts = world.app.nest.get(ActionCounts);
     await Promise.all([
       ...Array.from({ length: 20 }, () => world.execute('quarantine_email')),

@@ -1,12 +1,12 @@
 import { ActionRecordsRepository } from '../../src/actions/records/action-records.repository.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 
-interface Told {
+interface RecordedEvent {
   readonly type: string;
   readonly payload: Record<string, unknown>;
 }
 
-describe('what the modules above are told of actions', () => {
+describe('the event of a change of an action', () => {
   let world: ActionWorld;
   let insert: jest.SpyInstance;
 
@@ -18,13 +18,14 @@ describe('what the modules above are told of actions', () => {
   afterEach(() => world.vendor.forget());
   afterAll(() => world?.close());
 
-  const told = (): Told[] => insert.mock.calls.flatMap(([, { events }]) => events as Told[]);
+  const recorded = (): RecordedEvent[] =>
+    insert.mock.calls.flatMap(([, { events }]) => events as RecordedEvent[]);
   const numberOf = async (id: string): Promise<string> =>
     (await world.clients.viewer.request('GET', `/api/incidents/${id}`)).body.data.incident_number;
   const decide = (id: string, what: string, body: object) =>
     world.clients.manager.request('POST', `/api/actions/${id}/${what}`, { body });
 
-  it('should be enough for a notification: the target, the incident, how severe it is', async () => {
+  it('has what a notification needs: the target, the incident, how severe it is', async () => {
     const incidentId = await world.incident({ severity: 'critical' });
     const about = {
       action_type: 'isolate_host',
@@ -36,12 +37,12 @@ describe('what the modules above are told of actions', () => {
       severity: 'critical',
     };
     const first = await world.execute('isolate_host', { incidentId });
-    expect(told()).toEqual([
+    expect(recorded()).toEqual([
       expect.objectContaining({ type: 'action.pending_approval', payload: about }),
     ]);
     insert.mockClear();
     await decide(first.body.data.action_id, 'approve', {});
-    expect(told()).toEqual([
+    expect(recorded()).toEqual([
       expect.objectContaining({
         type: 'action.completed',
         payload: { ...about, message: 'The service answered with status 200.' },
@@ -50,15 +51,15 @@ describe('what the modules above are told of actions', () => {
     const second = await world.execute('isolate_host', { incidentId });
     insert.mockClear();
     await decide(second.body.data.action_id, 'reject', { reason: 'no' });
-    expect(told()).toEqual([
+    expect(recorded()).toEqual([
       expect.objectContaining({ type: 'action.rejected', payload: { ...about, message: 'no' } }),
     ]);
   });
 
-  it('should say nothing of an incident where there is none', async () => {
+  it('says nothing of an incident when there is none', async () => {
     world.vendor.behave('refuse');
     await world.execute('quarantine_email');
-    expect(told()).toEqual([
+    expect(recorded()).toEqual([
       expect.objectContaining({
         type: 'action.failed',
         payload: {
@@ -71,7 +72,7 @@ describe('what the modules above are told of actions', () => {
     ]);
   });
 
-  it('should say that nothing really happened where a sandbox answered', async () => {
+  it('says that nothing really happened when a sandbox answered', async () => {
     const { admin } = world.clients;
     const body = { name: 'sandbox', type: 'sandbox', config: {} };
     await admin.request('POST', '/api/connectors', { body });
@@ -85,10 +86,10 @@ describe('what the modules above are told of actions', () => {
     } finally {
       await enable(true);
     }
-    expect(told()[0]!.payload).toMatchObject({ target: 'evil@example.net', simulated: true });
+    expect(recorded()[0]!.payload).toMatchObject({ target: 'evil@example.net', simulated: true });
   });
 
-  it('should have room for whatever is allowed, and cut no character in two', async () => {
+  it('has room for whatever is allowed, and cuts no character in two', async () => {
     const message_id = '\u0001'.repeat(4_096);
     const { body } = await world.execute('release_email', { parameters: { message_id } });
     const reason = `x${'😀'.repeat(999)}`;

@@ -8,7 +8,7 @@ import { eventually } from '../support/jobs/eventually.js';
 const LEASE_MS = 700;
 const WAIT_MS = 300;
 
-describe('actions whose replica dies', () => {
+describe('the recovery of actions', () => {
   let world: ActionWorld;
 
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('actions whose replica dies', () => {
     ['after the vendor answered', answered, 'quarantine_email', 'completed', undefined, 2],
     ['after the outcome was written down', finished, 'block_sender', 'completed', undefined, 1],
   ] as const)(
-    'should settle one that dies %s (%i: %s) as %s %s',
+    'settles an action whose replica dies %s (place %i, %s) as %s %s',
     async (_, point, type, status, code, effects) => {
       const { crashed } = crashAt(world.app, point);
       const { body } = await world.execute(type);
@@ -59,7 +59,7 @@ describe('actions whose replica dies', () => {
     },
   );
 
-  it('should run an approved one that dies right after the decision', async () => {
+  it('runs an approved action whose replica dies right after the decision', async () => {
     const { crashed } = crashAt(world.app, unclaimed);
     const id = await world.approved('isolate_host');
     await crashed;
@@ -71,7 +71,7 @@ describe('actions whose replica dies', () => {
     expect(world.vendor.effectsOf(id)).toBe(1);
   });
 
-  it('should not let a run that was taken for dead write its outcome over that of another', async () => {
+  it('lets no run that was taken for dead write its outcome over that of another', async () => {
     const claims = world.app.nest.get(Claims);
     const renew = claims.renew.bind(claims);
     claims.renew = () => Promise.resolve(true);
@@ -88,7 +88,7 @@ describe('actions whose replica dies', () => {
     }
   });
 
-  it('should renew the lease of a slow call, and not begin it again', async () => {
+  it('leaves a slow call alone, whose lease is renewed', async () => {
     world.vendor.answerAfter(LEASE_MS * 3);
     const answer = await world.execute('quarantine_email');
     expect(answer.status).toBe(202);
@@ -98,7 +98,7 @@ describe('actions whose replica dies', () => {
     expect(world.calls).toHaveLength(1);
   });
 
-  it('should recover many at once, each once', async () => {
+  it('recovers many at once, each once', async () => {
     const { crashed } = crashAt(world.app, unclaimed);
     const ids = await Promise.all(Array.from({ length: 30 }, () => world.approved('isolate_host')));
     await crashed;

@@ -14,7 +14,7 @@ describe('actions', () => {
   afterAll(() => world?.close());
 
   describe('execution', () => {
-    it('should run at once what needs no approval, and answer with its result', async () => {
+    it('runs at once what needs no approval, and answers with its result', async () => {
       const incidentId = await world.incident();
       const answer = await world.execute('quarantine_email', { incidentId });
       expect(answer.status).toBe(200);
@@ -36,7 +36,7 @@ describe('actions', () => {
       expect(shown).not.toHaveProperty('approval_level');
     });
 
-    it('should run a direct action, which has no incident', async () => {
+    it('runs a direct action, which has no incident', async () => {
       const answer = await world.execute('block_sender');
       expect(answer.status).toBe(200);
       const shown = await world.get(answer.body.data.action_id);
@@ -44,7 +44,7 @@ describe('actions', () => {
       expect(shown).not.toHaveProperty('incident');
     });
 
-    it('should ask for approval first where it has to be, and say of whom', async () => {
+    it('waits for approval where the policy asks for it, and says at which level', async () => {
       const answer = await world.execute('isolate_host', { incidentId: await world.incident() });
       expect(answer.status).toBe(202);
       expect(answer.body.data).toEqual({
@@ -57,7 +57,7 @@ describe('actions', () => {
       expect(world.calls).toHaveLength(0);
     });
 
-    it('should fail with 200 what the vendor refuses', async () => {
+    it('answers 200 with a failed action when the vendor refuses it', async () => {
       world.vendor.behave('refuse');
       const answer = await world.execute('block_sender');
       expect(answer.status).toBe(200);
@@ -67,7 +67,7 @@ describe('actions', () => {
       });
     });
 
-    it('should fail at once what no connector provides, before anyone is asked to approve it', async () => {
+    it('fails at once what no connector provides, before anyone is asked to approve it', async () => {
       const answer = await world.execute('disable_user', { parameters: { user: 'mallory' } });
       expect(answer.status).toBe(200);
       expect(answer.body.data).toMatchObject({
@@ -82,14 +82,17 @@ describe('actions', () => {
       ['apply-then-500', 'block_sender', 'outcome_unknown', 1],
       ['error-500', 'block_sender', 'outcome_unknown', 0],
       ['truncated', 'block_sender', 'outcome_unknown', 1],
-    ] as const)('should call %s of %s %s', async (behaviour, type, code, effects) => {
-      world.vendor.behave(behaviour);
-      const { body } = await world.execute(type);
-      expect(body.data).toMatchObject({ status: 'failed', result: { success: false, code } });
-      expect(world.vendor.effectsOf(body.data.action_id)).toBe(effects);
-    });
+    ] as const)(
+      'gives an action whose vendor does %s (%s) the failure code %s',
+      async (behaviour, type, code, effects) => {
+        world.vendor.behave(behaviour);
+        const { body } = await world.execute(type);
+        expect(body.data).toMatchObject({ status: 'failed', result: { success: false, code } });
+        expect(world.vendor.effectsOf(body.data.action_id)).toBe(effects);
+      },
+    );
 
-    it('should have one effect for an Idempotency-Key, and answer the same again', async () => {
+    it('has one effect for an Idempotency-Key, and answers the same again', async () => {
       const headers = { 'idempotency-key': newId() };
       const first = await world.execute('block_sender', { headers });
       const second = await world.execute('block_sender', { headers });
@@ -99,7 +102,7 @@ describe('actions', () => {
       expect(world.calls).toHaveLength(1);
     });
 
-    it('should have one effect for twins that come at once', async () => {
+    it('has one effect for two requests with one key that come at once', async () => {
       world.vendor.answerAfter(100);
       const headers = { 'idempotency-key': newId() };
       const answers = await Promise.all(
@@ -110,7 +113,7 @@ describe('actions', () => {
       expect(answers.some(({ status }) => status === 200)).toBe(true);
     });
 
-    it('should tell it in the timeline, in the audit trail and in the metrics', async () => {
+    it('is recorded in the timeline, in the audit trail and in the metrics', async () => {
       const incidentId = await world.incident();
       const { body } = await world.execute('quarantine_email', { incidentId });
       const { viewer, admin } = world.clients;
@@ -150,7 +153,7 @@ describe('actions', () => {
       ['no address', { action: 'lookup_ip', parameters: { ip: '10.0.0.0/8' } }, 'parameters.ip'],
       ['a list', { action: 'block_sender', parameters: [] }, 'parameters'],
       ['an unknown field', { action: 'block_sender', parameters: { sender: 'a' }, x: 1 }, 'x'],
-    ])('should refuse %s with 422, before the incident is looked for', async (_, body, field) => {
+    ])('refuses %s with 422, before the incident is looked for', async (_, body, field) => {
       for (const path of ['/api/actions/execute', `/api/incidents/${newId()}/actions`]) {
         const answer = await execute('analyst', path, body);
         expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
@@ -158,7 +161,7 @@ describe('actions', () => {
       }
     });
 
-    it('should refuse a viewer first, then what is malformed, then a missing incident, then the kill switch', async () => {
+    it('refuses a viewer first, then what is malformed, then a missing incident, then by the kill switch', async () => {
       const path = `/api/incidents/${newId()}/actions`;
       const body = { action: 'block_sender', parameters: PARAMETERS.block_sender };
       await world.turnOn();
@@ -181,14 +184,14 @@ describe('actions', () => {
 
   describe('reading', () => {
     it.each([`act-${newId()}`, newId(), 'act-', 'act-1', 'nonsense'])(
-      'should answer 404 for the id %s',
+      'answers 404 for the id %s',
       async (id) => {
         const answer = await world.clients.viewer.request('GET', `/api/actions/${id}`);
         expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
       },
     );
 
-    it('should list the types with what they take and whether they are available', async () => {
+    it('lists the types with what they take and whether they are available', async () => {
       const { body } = await world.clients.viewer.request('GET', '/api/actions/types');
       expect(body.meta).toBeUndefined();
       expect(body.data).toHaveLength(23);
@@ -211,7 +214,7 @@ describe('actions', () => {
       expect(named('delete_email')).toMatchObject({ supports_rollback: false, available: false });
     });
 
-    it("should list an incident's actions, and none of a missing incident", async () => {
+    it("lists an incident's actions, and answers 404 for a missing incident", async () => {
       const incidentId = await world.incident();
       await world.execute('quarantine_email', { incidentId });
       await world.execute('isolate_host', { incidentId });
@@ -233,7 +236,7 @@ describe('actions', () => {
     });
   });
 
-  it('should let viewers read, and nobody without a key', async () => {
+  it('lets viewers read, and nobody without a key', async () => {
     const { client } = await makeKey(world.app, 'viewer');
     expect((await client.request('GET', '/api/actions')).status).toBe(200);
     expect((await world.execute('block_sender', { client })).status).toBe(403);

@@ -2,7 +2,7 @@ import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
 
-describe('four eyes', () => {
+describe('the rule of four eyes', () => {
   let world: ActionWorld;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('four eyes', () => {
     return world.app.client.with({ authorization: `Bearer ${data.key}` });
   }
 
-  it('should see that a key is the person who made it', async () => {
+  it('takes a key for the person who made it', async () => {
     const admin = await inSession(world.app, await makeUser(world.app, 'admin'));
     const own = await keyMadeBy(admin, 'manager');
     const through = await keyMadeBy(await keyMadeBy(admin, 'admin'), 'manager');
@@ -51,7 +51,7 @@ describe('four eyes', () => {
     expect((await post(world.clients.senior, other, 'approve')).body.data.status).toBe('completed');
   });
 
-  it('should let nobody undo alone what they requested alone', async () => {
+  it('lets nobody undo alone what they requested themselves', async () => {
     const incidentId = await world.incident();
     const { client: analyst, name } = await colleague('analyst');
     const { client: other, name: otherName } = await colleague('analyst');
@@ -89,7 +89,7 @@ describe('four eyes', () => {
     );
   });
 
-  it('should ask the other for the level of the two that is higher', async () => {
+  it('asks the other person for the higher of the two levels', async () => {
     const { client: one } = await colleague('senior');
     const { client: other } = await colleague('senior');
     const original = await request('isolate_host', { client: one });
@@ -105,7 +105,7 @@ describe('four eyes', () => {
     expect((await post(other, id, 'approve')).body.data.status).toBe('completed');
   });
 
-  it('should let a rollback be rejected by who asked for it, and be tried again', async () => {
+  it('lets a rollback be rejected by who asked for it, and be tried again', async () => {
     const { client: analyst } = await colleague('analyst');
     const original = await request('block_sender', { client: analyst });
     const first = (await rollBack(analyst, original)).body.data.rollback_action_id;
@@ -114,7 +114,7 @@ describe('four eyes', () => {
     expect((await rollBack(analyst, original)).status).toBe(202);
   });
 
-  it('should see the person behind a key in a rollback, too', async () => {
+  it('takes a key for the person who made it in a rollback, too', async () => {
     const user = await inSession(world.app, await makeUser(world.app, 'admin'));
     const own = await keyMadeBy(user, 'manager');
     const original = await request('block_sender', { client: own });
@@ -122,14 +122,14 @@ describe('four eyes', () => {
     expect(world.calls).toHaveLength(1);
   });
 
-  it("should run the rollback of somebody else's action at once", async () => {
+  it("runs the rollback of somebody else's action at once", async () => {
     const original = await request('block_sender');
     const { client } = await colleague('analyst');
     const answer = await rollBack(client, original);
     expect([answer.status, answer.body.data.status]).toEqual([200, 'completed']);
   });
 
-  it('should have one rollback that waits, of many asked for at once on two replicas', async () => {
+  it('lets one rollback wait, of many asked for at once on two replicas', async () => {
     const { client, key } = await colleague('analyst');
     const elsewhere = world.replicas[1]!.client.with({ authorization: `Bearer ${key}` });
     const original = await request('block_sender', { client });

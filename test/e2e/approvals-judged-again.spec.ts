@@ -40,7 +40,7 @@ describe('an approval', () => {
     (await world.clients.viewer.request('GET', `/api/incidents/${incidentId}/timeline`)).body.data;
 
   describe('of an action whose incident became critical', () => {
-    it('should need the level of a critical one, and tell it', async () => {
+    it('needs the level of a critical one, and shows it', async () => {
       const { analyst, senior, viewer } = world.clients;
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
@@ -64,7 +64,7 @@ describe('an approval', () => {
       expect(approved.details).toMatchObject({ approval_level: 'senior' });
     });
 
-    it('should be judged after a change of the severity that it waited for', async () => {
+    it('is judged after a change of the severity that it waited for', async () => {
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
       const answer = await whileHeld(
@@ -78,7 +78,7 @@ describe('an approval', () => {
       expect(world.calls).toHaveLength(0);
     });
 
-    it('should still let it be rejected at the level at which it was requested', async () => {
+    it('leaves the rejection at the level at which the action was requested', async () => {
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
       await put(world.clients.analyst, incidentId, { severity: 'critical' });
@@ -87,7 +87,7 @@ describe('an approval', () => {
       expect((await world.clients.analyst.request('POST', path, { body })).status).toBe(200);
     });
 
-    it('should count it for a rollback, too', async () => {
+    it('counts for a rollback, too', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident({ severity: 'high' });
       const id = (await world.execute('block_sender', { incidentId })).body.data.action_id;
@@ -105,7 +105,7 @@ describe('an approval', () => {
     });
   });
 
-  it('should need what the site asks for by now', async () => {
+  it('needs the level that the site asks for by now', async () => {
     const id = await wait('revoke_sessions');
     const later = await startTestApp({
       database: world.app.database,
@@ -120,7 +120,7 @@ describe('an approval', () => {
     expect((await approve(world.clients.analyst, id)).status).toBe(200);
   });
 
-  it('should keep the level at which it was requested when it would need less by now', async () => {
+  it('needs the level at which the action was requested when it would need less by now', async () => {
     const { analyst, senior } = world.clients;
     const incidentId = await world.incident({ severity: 'critical' });
     const id = await wait('revoke_sessions', incidentId);
@@ -130,7 +130,7 @@ describe('an approval', () => {
   });
 
   describe('of an action of a critical incident', () => {
-    it('should not be made easier by who lowers the severity below the level for it', async () => {
+    it('is not made easier when somebody below the level lowers the severity', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident({ severity: 'critical' });
       const refused = await put(analyst, incidentId, { severity: 'high', status: 'triaged' });
@@ -158,7 +158,7 @@ describe('an approval', () => {
       expect((await put(analyst, incidentId, { severity: 'low' })).status).toBe(200);
     });
 
-    it('should tell by its name that the severity was lowered where anybody may do it', async () => {
+    it('is made easier by a lower severity where anybody may do that, and the audit trail names it', async () => {
       const plain = await startTestApp({ database: world.app.database });
       try {
         const incidentId = await world.incident({ severity: 'critical' });
@@ -175,7 +175,7 @@ describe('an approval', () => {
   describe('that comes too late', () => {
     const TTL = '1440 minutes';
 
-    it('should be refused whether or not the action was swept, whatever time a replica has', async () => {
+    it('is refused whether or not the job has rejected the action, whatever time a replica has', async () => {
       const { clock, restore } = ownClock();
       try {
         const id = await wait('isolate_host');
@@ -189,7 +189,7 @@ describe('an approval', () => {
       }
     });
 
-    it('should be taken until then, whatever time a replica has', async () => {
+    it('is taken until then, whatever time a replica has', async () => {
       const { clock, restore } = ownClock();
       try {
         const id = await wait('isolate_host');
@@ -201,7 +201,7 @@ describe('an approval', () => {
       }
     });
 
-    it('should be judged when it has the row, not when it asked for it', async () => {
+    it('is judged when it has locked the row, not when it asked for the lock', async () => {
       const id = await wait('isolate_host');
       const answer = await whileHeld(
         world.database,
@@ -223,7 +223,7 @@ describe('an approval', () => {
   });
 
   describe('of an action whose incident is resolved', () => {
-    it('should be refused unless it says that this is meant', async () => {
+    it('is refused unless it says that this is meant', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
@@ -241,7 +241,7 @@ describe('an approval', () => {
       expect(approved.details).toMatchObject({ incident_status: 'resolved' });
     });
 
-    it('should run without more words once the incident is open again', async () => {
+    it('needs no such word once the incident is open again', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
@@ -250,7 +250,7 @@ describe('an approval', () => {
       expect((await approve(senior, id)).status).toBe(200);
     });
 
-    it('should be judged after the closing that it waited for', async () => {
+    it('is judged after the closing that it waited for', async () => {
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
       const answer = await whileHeld(
@@ -263,7 +263,7 @@ describe('an approval', () => {
       expect(world.calls).toHaveLength(0);
     });
 
-    it('should come before or after a closing that races with 20 of them on two replicas', async () => {
+    it('comes before or after a closing that races with 20 of them on two replicas', async () => {
       const elsewhere = (await makeKey(world.replicas[1]!, 'senior')).client;
       for (let round = 0; round < 5; round += 1) {
         const incidentId = await world.incident();

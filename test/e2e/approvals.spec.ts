@@ -28,7 +28,7 @@ describe('approvals', () => {
     client.request('POST', `/api/actions/${id}/reject`, { body });
   const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 
-  it('should run what is approved, with the parameters that were approved', async () => {
+  it('runs what is approved, with the parameters that were approved', async () => {
     const id = await wait();
     const answer = await approve(world.clients.senior, id, { comment: 'Confirmed.' });
     expect(answer.status).toBe(200);
@@ -51,13 +51,13 @@ describe('approvals', () => {
     });
   });
 
-  it('should take an approval without a body', async () => {
+  it('takes an approval without a body', async () => {
     const id = await wait();
     const answer = await world.clients.manager.request('POST', `/api/actions/${id}/approve`);
     expect(answer.body.data.status).toBe('completed');
   });
 
-  it('should not run what is rejected', async () => {
+  it('runs nothing that is rejected', async () => {
     const id = await wait();
     const answer = await reject(world.clients.senior, id, { reason: 'A domain controller.' });
     expect(answer.status).toBe(200);
@@ -75,7 +75,7 @@ describe('approvals', () => {
   it.each([
     ['viewer', 'none'],
     ['analyst', 'analyst'],
-  ] as const)('should ask a %s for a higher level', async (role, level) => {
+  ] as const)('refuses a %s, whose level is %s, both decisions', async (role, level) => {
     const id = await wait();
     for (const decide of [approve, reject]) {
       const answer = await decide(
@@ -91,7 +91,7 @@ describe('approvals', () => {
     expect(audit.body.data[0]).toMatchObject({ actor: world.names[role] });
   });
 
-  it('should tell what is wrong in the order of the checks', async () => {
+  it('answers what is wrong in the order of the checks', async () => {
     const { viewer, analyst, senior } = world.clients;
     const id = await wait();
     expect((await world.app.request('POST', `/api/actions/${id}/approve`)).status).toBe(401);
@@ -122,7 +122,7 @@ describe('approvals', () => {
     expect(world.calls).toHaveLength(0);
   });
 
-  it(`should let one of ${AT_ONCE} decisions that come at once win, with one effect at most`, async () => {
+  it(`lets one of ${AT_ONCE} decisions that come at once win, with one effect at most`, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const id = await wait();
       const [one, other] = world.replicas.map(({ url }) => url);
@@ -144,7 +144,7 @@ describe('approvals', () => {
     }
   });
 
-  it('should answer an approval again for its Idempotency-Key', async () => {
+  it('answers an approval again for its Idempotency-Key', async () => {
     const id = await wait();
     const headers = { 'idempotency-key': newId() };
     const send = () =>
@@ -156,7 +156,7 @@ describe('approvals', () => {
     expect(world.vendor.effectsOf(id)).toBe(1);
   });
 
-  it('should reject what waits when its incident is deleted', async () => {
+  it('rejects what waits when its incident is deleted', async () => {
     const incidentId = await world.incident();
     const id = await wait(incidentId);
     await world.clients.admin.request('DELETE', `/api/incidents/${incidentId}`);
@@ -166,7 +166,7 @@ describe('approvals', () => {
     expect(codeOf(await approve(world.clients.senior, id))).toEqual([409, 'invalid_state']);
   });
 
-  it('should come before or after a racing deletion of the incident', async () => {
+  it('takes place before or after a racing deletion of the incident', async () => {
     for (let round = 0; round < 8; round += 1) {
       const incidentId = await world.incident();
       const id = await wait(incidentId);
@@ -182,14 +182,14 @@ describe('approvals', () => {
     }
   });
 
-  it('should count what waits, and how long it waited', async () => {
+  it('counts what waits, and how long it waited', async () => {
     await wait();
     const { text } = await world.app.request('GET', '/metrics');
     expect(text).toMatch(/^approvals_pending [1-9]/m);
     expect(text).toMatch(/^approval_wait_seconds_count [1-9]/m);
   });
 
-  it('should reject what nobody decided on in time, and nothing else', async () => {
+  it('rejects what nobody decided on in time, and nothing else', async () => {
     const [late, early] = [await wait(), await wait()];
     await requestedEarlier(world.database.manager, late, '1440 minutes');
     await requestedEarlier(world.database.manager, early, '1439 minutes');
@@ -202,7 +202,7 @@ describe('approvals', () => {
     });
   });
 
-  it('should leave its trace in the audit trail', async () => {
+  it('is recorded in the audit trail', async () => {
     const id = await wait();
     await reject(world.clients.senior, id);
     const rows = await world.app.nest
@@ -233,7 +233,7 @@ describe('approvals where four eyes are wanted', () => {
   });
   afterAll(() => world?.close());
 
-  it("should refuse one's own request, and let it be rejected", async () => {
+  it("refuses to approve one's own request, and lets it be rejected", async () => {
     const { senior, manager } = world.clients;
     const request = async (client: ApiClient) =>
       (await world.execute('revoke_sessions', { client })).body.data.action_id as string;
@@ -265,7 +265,7 @@ describe('approvals where four eyes are wanted', () => {
     ['revoke_sessions', { user: 'mallory' }, 'high', 'analyst'],
     ['unblock_sender', { sender: 'ceo@example.com' }, 'low', 'manager'],
   ] as const)(
-    'should need for %s %j on a %s incident: %s',
+    'gives %s %j on a %s incident the level %s',
     async (type, parameters, severity, level) => {
       const incidentId = await world.incident({ severity });
       const { body } = await world.execute(type, { incidentId, parameters });
@@ -274,7 +274,7 @@ describe('approvals where four eyes are wanted', () => {
     },
   );
 
-  it('should show the levels of this site, not those of the catalogue', async () => {
+  it('shows the levels of this site, not those of the catalogue', async () => {
     const { body } = await world.clients.viewer.request('GET', '/api/actions/types');
     const shown = Object.fromEntries(
       body.data.map((type: { name: string; default_approval_level?: string }) => [

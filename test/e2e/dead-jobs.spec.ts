@@ -24,7 +24,7 @@ class Hopeless {
 @Module({ providers: [Hopeless] })
 class HopelessModule {}
 
-describe('dead jobs', () => {
+describe('the API of dead jobs', () => {
   let app: TestApp;
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('dead jobs', () => {
 
   afterAll(() => app.close());
 
-  it('are shown to an admin with what went wrong, and go back into their queue', async () => {
+  it('shows an admin dead jobs with what went wrong, and puts them back into their queue', async () => {
     await app.nest.get(Transactions).run((tx) => app.nest.get(Jobs).enqueue(tx, queue, { n: 1 }));
     await eventually(
       () => app.nest.get(DeadJobs).list({ page: 1, per_page: 1 }),
@@ -61,7 +61,7 @@ describe('dead jobs', () => {
   });
 
   it.each(['nonsense', '00000000-0000-0000-0000-000000000000'])(
-    'that do not exist are a 404: %s',
+    'answers 404 for the id %s of no dead job',
     async (id) => {
       const admin = await as(app, 'admin');
       expect((await admin.request('POST', `/api/jobs/dead/${id}/requeue`)).status).toBe(404);

@@ -3,7 +3,7 @@ import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
 
-describe('rolling back', () => {
+describe('a rollback', () => {
   let world: ActionWorld;
 
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('rolling back', () => {
   ): Promise<Answer> => client.request('POST', `/api/actions/${id}/rollback`, { body, headers });
   const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 
-  it('should run the inverse at once, and link the two both ways', async () => {
+  it('runs the inverse at once, and links the two both ways', async () => {
     const incidentId = await world.incident();
     const original = await done(incidentId);
     const answer = await rollBack(world.clients.analyst, original);
@@ -50,7 +50,7 @@ describe('rolling back', () => {
     });
   });
 
-  it('should happen once, also when many ask at once', async () => {
+  it('happens once, also when many ask at once', async () => {
     const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
     for (let round = 0; round < 5; round += 1) {
       const original = await done();
@@ -79,7 +79,7 @@ describe('rolling back', () => {
     expect(codeOf(await rollBack(world.clients.analyst, original))).toEqual([409, 'invalid_state']);
   });
 
-  it('should undo what may have happened, and not what did not', async () => {
+  it('undoes what may have happened, and not what did not', async () => {
     world.vendor.behave('apply-then-drop');
     const unknown = await done();
     world.vendor.behave('refuse');
@@ -89,7 +89,7 @@ describe('rolling back', () => {
     expect(codeOf(await rollBack(world.clients.analyst, refused))).toEqual([409, 'invalid_state']);
   });
 
-  it('should need the higher level of the two', async () => {
+  it('needs the higher level of the two', async () => {
     const { analyst, senior } = world.clients;
     const waiting = (await world.execute('isolate_host')).body.data.action_id;
     await senior.request('POST', `/api/actions/${waiting}/approve`, { body: {} });
@@ -107,7 +107,7 @@ describe('rolling back', () => {
     expect((await rollBack(senior, waiting)).body.data.status).toBe('completed');
   });
 
-  it('should need the level that the incident has come to ask for since', async () => {
+  it('needs the level that the incident has come to ask for since', async () => {
     const { analyst, senior, manager } = world.clients;
     const incidentId = await world.incident({ severity: 'high' });
     const original = (await world.execute('isolate_host', { incidentId })).body.data.action_id;
@@ -121,7 +121,7 @@ describe('rolling back', () => {
     expect((await rollBack(manager, original)).body.data.status).toBe('completed');
   });
 
-  it('should need the level that the original needed, though the incident asks for less by now', async () => {
+  it('needs the level that the original needed, though the incident asks for less by now', async () => {
     const { senior, manager } = world.clients;
     const incidentId = await world.incident({ severity: 'critical' });
     const original = (await world.execute('isolate_host', { incidentId })).body.data.action_id;
@@ -135,7 +135,17 @@ describe('rolling back', () => {
     expect((await rollBack(manager, original)).body.data.status).toBe('completed');
   });
 
-  it('should tell what is wrong in the order of the checks', async () => {
+  it('is refused for the level of the original before it is refused for want of an inverse', async () => {
+    const parameters = { message_id: '<m@example.net>' };
+    const { body } = await world.execute('delete_email', { parameters });
+    const low = await rollBack(world.clients.analyst, body.data.action_id);
+    expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
+    expect(low.body.error.required_level).toBe('senior');
+    const high = await rollBack(world.clients.senior, body.data.action_id);
+    expect(codeOf(high)).toEqual([400, 'rollback_not_supported']);
+  });
+
+  it('answers what is wrong in the order of the checks', async () => {
     const { viewer, analyst, senior } = world.clients;
     const original = await done();
     const high = (await world.execute('isolate_host')).body.data.action_id;
@@ -157,7 +167,7 @@ describe('rolling back', () => {
     expect((await rollBack(analyst, original)).status).toBe(200);
   });
 
-  it('should have one effect for an Idempotency-Key', async () => {
+  it('has one effect for an Idempotency-Key', async () => {
     const original = await done();
     world.vendor.forget();
     const headers = { 'idempotency-key': newId() };
@@ -167,7 +177,7 @@ describe('rolling back', () => {
     expect(world.calls).toHaveLength(1);
   });
 
-  it('should undo what was done about an incident that is deleted by now', async () => {
+  it('undoes what was done about an incident that is deleted by now', async () => {
     const incidentId = await world.incident();
     const original = await done(incidentId);
     await world.clients.admin.request('DELETE', `/api/incidents/${incidentId}`);

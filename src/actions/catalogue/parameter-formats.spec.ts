@@ -10,13 +10,13 @@ const VALID: Readonly<Record<ParameterFormat, fc.Arbitrary<string>>> = {
   url: fc.webUrl(),
 };
 
-describe('the formats of parameters', () => {
-  it.each(PARAMETER_FORMATS)('%s takes what is one', (format) => {
+describe('hasFormat', () => {
+  it.each(PARAMETER_FORMATS)('takes every text that is of the format %s', (format) => {
     fc.assert(fc.property(VALID[format], (text) => hasFormat(format, text)));
   });
 
   it.each(PARAMETER_FORMATS.filter((format) => format !== 'url'))(
-    '%s takes nothing around it',
+    'refuses anything around a text of the format %s',
     (format) => {
       fc.assert(
         fc.property(VALID[format], AROUND, (text, more) => {
@@ -92,7 +92,7 @@ describe('the formats of parameters', () => {
     ['url', ' https://evil.example'],
     ['url', 'https://evil.example/a b'],
     ['url', 'https://evil.example/\u202e'],
-  ] as const)('%s is not %j', (format, text) => {
+  ] as const)('refuses as %s the text %j', (format, text) => {
     expect(hasFormat(format, text)).toBe(false);
   });
 
@@ -105,11 +105,11 @@ describe('the formats of parameters', () => {
     ['url', 'http://paypal.example@evil.example:8080/?q=%20#x'],
     ['url', 'HTTPS://bücher.example/ü'],
     ['url', 'http://[2001:db8::1]/'],
-  ] as const)('%s is %j', (format, text) => {
+  ] as const)('takes as %s the text %j', (format, text) => {
     expect(hasFormat(format, text)).toBe(true);
   });
 
-  it('are linear in hostile text', () => {
+  it('takes linear time for hostile text', () => {
     const started = performance.now();
     for (const format of PARAMETER_FORMATS) {
       for (const part of ['a.', 'a', '-', '1.', 'a@', ':', 'http://'])

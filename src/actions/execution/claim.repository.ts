@@ -1,3 +1,4 @@
+// SQL for the writes: every run pays for most of them, two are about many runs at once, and all share one condition.
 import { Injectable } from '@nestjs/common';
 import { DataSource, type FindOptionsWhere, In, IsNull, Not, Raw } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
@@ -6,8 +7,6 @@ import type { Action, ActionResult } from '../action.js';
 import type { ActionTypeName } from '../catalogue/action-types.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from '../records/action-rows.js';
 import { ActionEntity } from '../records/action.entity.js';
-
-// Named statements: some of them run for every action, some are about many runs at once, and all have the same condition.
 
 /** Names one run of an action: a later claim has a higher fence, and what an earlier run writes does not count any more. */
 export interface Fenced {
@@ -100,8 +99,10 @@ const FINISH: Statement = {
      where ${OURS} ${RETURNING}`,
 };
 
-/** The writes of runs: each is conditional on the run's fence, and undefined or false when the run does not count. Beside
- * them the two searches of recovery. */
+/**
+ * The writes of runs: each is conditional on the run's fence, and answers undefined or false when the run does not count any
+ * more. Beside them the two searches of recovery.
+ */
 @Injectable()
 export class ClaimRepository {
   constructor(

@@ -35,7 +35,7 @@ describe('the result of a call', () => {
     ['broken', true, false, 'outcome_unknown'],
     ['stopped', true, false, 'outcome_unknown'],
   ] as const)(
-    'of one that is %s (sent %s, idempotent %s) is %s',
+    'is of a call that is %s (sent: %s, idempotent: %s) the failure %s',
     (kind, sent, idempotent, code) => {
       const result = resultOfLoss({ kind, message: 'x', sent, idempotent });
       expect([result.success, result.code]).toEqual([false, code]);
@@ -49,8 +49,8 @@ describe('the result of a call', () => {
   });
 });
 
-describe('the looks at an accepted operation', () => {
-  it('come soon at first and never further apart than a quarter of a minute', () => {
+describe('the pause before a vendor is asked again', () => {
+  it('is short at first and never longer than a quarter of a minute', () => {
     expect([0, 1, 2, 5, 50].map(pollPauseMs)).toEqual([500, 1_000, 2_000, 15_000, 15_000]);
   });
 });
@@ -72,7 +72,7 @@ const connector = ({ id = 'c', idempotent = false, probes = false } = {}): Conne
     ...(probes && { probe: () => undefined }),
   }) as unknown as Connector;
 
-describe('what becomes of a claim whose run died', () => {
+describe('what is done about a claim whose run died', () => {
   it.each([
     ['nothing sent, once only', {}, {}, 'give up'],
     ['nothing sent, once only, and the vendor could be asked', {}, { probes: true }, 'give up'],
@@ -85,27 +85,45 @@ describe('what becomes of a claim whose run died', () => {
     ['the last run but one', { sent: true, fence: 4 }, { idempotent: true }, 'repeat'],
     ['the last run', { sent: true, fence: 5 }, { idempotent: true }, 'give up'],
     ['the last run, asked all the same', { sent: true, fence: 5 }, { probes: true }, 'ask'],
-  ] as const)('%s: %j at %j is to %s', (_, fields, at, fate) => {
+  ] as const)('for %s (action %j, connector %j) is to %s', (_, fields, at, fate) => {
     expect(recoveryStepOf(left(fields), connector(at))).toBe(fate);
   });
 
-  it('is to be given up when its connector is gone, whatever it was', () => {
+  it('is to give up when its connector is gone, whatever it was', () => {
     expect(recoveryStepOf(left({ phase: 'accepted', sent: true }), undefined)).toBe('give up');
   });
 });
 
-describe('what may begin', () => {
+describe('an action that waits', () => {
   it.each([
-    ['nobody has begun it', { fence: 0, connectorId: undefined }, {}, true],
-    ['nothing was sent, and another connector provides it by now', {}, { id: 'other' }, true],
-    ['nothing was sent in five runs', { fence: 5 }, { idempotent: true }, false],
-    ['sent there, repeatable', { sent: true }, { idempotent: true }, true],
-    ['sent there, once only by now', { sent: true }, {}, false],
-    ['sent to another one', { sent: true }, { id: 'other', idempotent: true }, false],
-    ['sent there in five runs', { sent: true, fence: 5 }, { idempotent: true }, false],
-  ] as const)('%s: %j at %j: %s', (_, fields, at, may) => {
+    ['may begin', 'nobody has begun it', { fence: 0, connectorId: undefined }, {}, true],
+    [
+      'may begin',
+      'nothing was sent, and another connector provides it by now',
+      {},
+      { id: 'other' },
+      true,
+    ],
+    ['may not begin', 'nothing was sent in five runs', { fence: 5 }, { idempotent: true }, false],
+    ['may begin', 'sent there, repeatable', { sent: true }, { idempotent: true }, true],
+    ['may not begin', 'sent there, once only by now', { sent: true }, {}, false],
+    [
+      'may not begin',
+      'sent to another one',
+      { sent: true },
+      { id: 'other', idempotent: true },
+      false,
+    ],
+    [
+      'may not begin',
+      'sent there in five runs',
+      { sent: true, fence: 5 },
+      { idempotent: true },
+      false,
+    ],
+  ] as const)('%s when %s', (_, __, fields, at, may) => {
     const { connectorId, ...rest } = left(fields);
-    const action = { ...rest, ...(connectorId !== undefined && { connectorId }) };
+    const action = { ...rest, connectorId };
     expect(mayBegin(action, connector(at))).toBe(may);
   });
 });

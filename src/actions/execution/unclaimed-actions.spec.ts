@@ -19,7 +19,7 @@ const QUEUE = [
   waiting('other', 'lookup_ip'),
 ];
 
-describe('the actions that wait', () => {
+describe('UnclaimedActions', () => {
   let run: jest.Mock<Promise<Action>, Parameters<Run>>;
   let deferred: string[];
   let isActive: boolean;
@@ -54,19 +54,19 @@ describe('the actions that wait', () => {
   const begun = () => run.mock.calls.map(([{ id }]) => id);
   const begin = () => actions.beginOldest({ lookAgain, report });
 
-  it('are begun, the oldest first, as far as their connectors have places', async () => {
+  it('begins actions, the oldest first, as far as their connectors have places', async () => {
     await begin();
     const oldest = QUEUE.slice(0, MOST_PER_CONNECTOR).map(({ id }) => id);
     expect(begun()).toEqual([...oldest, 'other']);
   });
 
-  it('are not begun twice, nor beyond the places, however often somebody looks', async () => {
+  it('begins none twice, nor more than there are places, however often it looks', async () => {
     await begin();
     await begin();
     expect(begun()).toHaveLength(MOST_PER_CONNECTOR + 1);
   });
 
-  it('go on when a vendor has answered, though it is still doing what it was asked', async () => {
+  it('begins the next when a vendor has answered, though it is still doing what it was asked', async () => {
     await begin();
     const [, { answered }] = run.mock.calls[0]!;
     answered();
@@ -76,13 +76,13 @@ describe('the actions that wait', () => {
     expect(begun()).toHaveLength(MOST_PER_CONNECTOR + 2);
   });
 
-  it('wait while the kill switch is on', async () => {
+  it('begins nothing while the kill switch is on', async () => {
     isActive = true;
     await begin();
     expect(begun()).toEqual([]);
   });
 
-  it('let others go before them when they cannot be begun', async () => {
+  it('lets others go before an action that cannot be begun', async () => {
     const spoilt = new Error('No such thing.');
     run.mockImplementationOnce(() => Promise.reject(spoilt));
     await begin();

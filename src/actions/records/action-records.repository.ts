@@ -1,3 +1,4 @@
+// SQL: every change of an action pays for it, and it is one statement for three tables.
 import { Injectable } from '@nestjs/common';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/writing/audit-insert.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
@@ -14,7 +15,6 @@ export interface ChangeRecords {
   readonly events: readonly DomainEvent[];
 }
 
-// A named statement: it runs for every change of every action, and writes to three tables at once.
 const INSERT: Statement = {
   name: 'action_records_insert',
   text: `

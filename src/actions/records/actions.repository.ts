@@ -1,3 +1,4 @@
+// SQL to insert, read and lock an action: every action pays for that, and it comes with what is said of its incident.
 import { Injectable } from '@nestjs/common';
 import {
   DataSource,
@@ -21,8 +22,6 @@ import {
 import type { NewClaim } from '../execution/claim.repository.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
 import { ActionEntity } from './action.entity.js';
-
-// What runs for every action is a named statement: it is inserted, read with what is said of its incident, and locked.
 
 export interface NewAction extends Pick<
   Action,
@@ -90,7 +89,10 @@ const isLate = (requestedAt: string): string =>
 type Where = FindOptionsWhere<ActionEntity>;
 type Update = QueryDeepPartialEntity<ActionEntity>;
 
-/** Requests, reads and every move of a status outside the execution (see ClaimRepository): each leaves the status it names. */
+/**
+ * Inserts and reads actions, and makes every change of a status outside the execution (see ClaimRepository). Each change is
+ * conditional on the status that it leaves.
+ */
 @Injectable()
 export class ActionsRepository {
   constructor(

@@ -13,18 +13,22 @@ const action = (more: Partial<Action>): Action => ({
   ...more,
 });
 
-describe('rolling back', () => {
+describe('a rollback', () => {
   it.each([
-    [{ status: 'completed' }, true],
-    [{ status: 'completed', rolledBackBy: 'y' }, false],
-    [{ status: 'pending' }, false],
-    [{ status: 'pending_approval' }, false],
-    [{ status: 'rejected' }, false],
-    [{ status: 'failed', result: { success: false, message: '', code: 'refused' } }, false],
-    [{ status: 'failed', result: { success: false, message: '', code: 'timeout' } }, false],
-    [{ status: 'failed', result: { success: false, message: '', code: 'outcome_unknown' } }, true],
-  ] as const)('of %j is possible: %s', (more, possible) => {
-    expect(rollbackObstacle(action(more)) === undefined).toBe(possible);
+    ['is possible', { status: 'completed' }],
+    ['is refused', { status: 'completed', rolledBackBy: 'y' }],
+    ['is refused', { status: 'pending' }],
+    ['is refused', { status: 'pending_approval' }],
+    ['is refused', { status: 'rejected' }],
+    ['is refused', { status: 'failed', result: { success: false, message: '', code: 'refused' } }],
+    ['is refused', { status: 'failed', result: { success: false, message: '', code: 'timeout' } }],
+    [
+      'is possible',
+      { status: 'failed', result: { success: false, message: '', code: 'outcome_unknown' } },
+    ],
+  ] as const)('%s when the action is %j', (answer, more) => {
+    const obstacle = rollbackObstacle(action(more));
+    expect(obstacle === undefined ? 'is possible' : 'is refused').toBe(answer);
   });
 
   it('takes from the original what its inverse takes, and a reason of its own', () => {

@@ -1,0 +1,79 @@
+import type { IncidentsService } from '../../incidents/incidents.service.js';
+import type { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { ConnectionLostError } from '../../platform/database/sqlstate.js';
+import type { Transactions } from '../../platform/database/transactions.js';
+import type { Action } from '../action.js';
+import type { ActionRecorder } from '../records/action-recorder.js';
+import type { ActionsRepository } from '../records/actions.repository.js';
+import type { ClaimRepository } from './claim.repository.js';
+import { Claims } from './claims.js';
+import { ClaimLostError } from './execution.errors.js';
+import { Failpoints } from './failpoints.js';
+
+const ACTION = { id: 'a', status: 'pending', sent: false, fence: 1 } as Action;
+
+describe('Claims', () => {
+  const repository = {
+    claim: jest.fn<Promise<Action | undefined>, []>(),
+    takeOver: jest.fn(),
+    requeue: jest.fn(),
+    release: jest.fn<Promise<Action | undefined>, []>(),
+  };
+  const permit = {};
+  const claims = new Claims(
+    { run: (work: (tx: unknown) => unknown) => work({}) } as unknown as Transactions,
+    { claimPermit: async () => permit } as unknown as KillSwitch,
+    {} as IncidentsService,
+    repository as unknown as ClaimRepository,
+    {} as ActionsRepository,
+    {} as ActionRecorder,
+    new Clock(),
+    { actionLeaseMs: 60_000, actionDeadlineMs: 60_000 } as Settings,
+    new Failpoints(),
+  );
+
+  beforeEach(() => jest.resetAllMocks());
+
+  it('answers a claim with the claimed action and its permit', async () => {
+    repository.claim.mockResolvedValue({ ...ACTION, fence: 2 });
+    expect(await claims.claim(ACTION, 'vendor')).toEqual({
+      action: { ...ACTION, fence: 2 },
+      permit,
+    });
+  });
+
+  it('answers nothing when another run has claimed the action', async () => {
+    repository.claim.mockResolvedValue(undefined);
+    expect(await claims.claim(ACTION, 'vendor')).toBeUndefined();
+  });
+
+  it('asks the database for nothing when no claim has lapsed', async () => {
+    expect(await claims.takeOver([])).toEqual([]);
+    expect(await claims.requeue([])).toBe(0);
+    expect(repository.takeOver).not.toHaveBeenCalled();
+    expect(repository.requeue).not.toHaveBeenCalled();
+  });
+
+  it('throws ClaimLostError when the claim that it releases is another run’s by now', async () => {
+    repository.release.mockResolvedValue(undefined);
+    await expect(claims.release(ACTION, false)).rejects.toThrow(ClaimLostError);
+  });
+
+  it('tries again after a pause when the database is away', async () => {
+    repository.release
+      .mockRejectedValueOnce(new ConnectionLostError('away'))
+      .mockResolvedValueOnce(ACTION);
+    const started = performance.now();
+    expect(await claims.release(ACTION, false)).toBe(ACTION);
+    // At least, with some room for a timer that fires early: under load it is more.
+    expect(performance.now() - started).toBeGreaterThan(400);
+  });
+
+  it('does not try again when the database refuses what is written', async () => {
+    repository.release.mockRejectedValue(new Error('refused'));
+    await expect(claims.release(ACTION, false)).rejects.toThrow('refused');
+    expect(repository.release).toHaveBeenCalledTimes(1);
+  });
+});

@@ -11,7 +11,7 @@ import { AuditSealingLoop } from './chain/audit-sealing-loop.js';
 import { AuditVerifier } from './verification/audit-verifier.js';
 import { AuditWitness } from './anchor/audit-witness.js';
 
-/** Shows operators whether the trail is sealed, and is what it was. */
+/** Shows in health and metrics whether the trail is sealed in time and has not been changed. */
 @Injectable()
 export class AuditSignals implements OnModuleInit {
   constructor(
@@ -37,7 +37,7 @@ export class AuditSignals implements OnModuleInit {
       async () => (await this.backlog.waiting()).oldestSeconds,
     );
     this.gauges.register(this.chainOk, async () => {
-      // Absent while the database cannot be asked: what was true then need not be true now.
+      // Absent while the database cannot be reached: what was true before may not be true now.
       await this.chain.readEnd(this.dataSource.manager);
       return this.damage() === undefined ? 1 : 0;
     });

@@ -72,8 +72,8 @@ export class AuditController {
   ): Promise<Readable> {
     if (request.method === 'HEAD') return Readable.from([]);
     return await this.exports.open(request.caller!, {
-      ...(from !== undefined && { from: new Date(from) }),
-      ...(to !== undefined && { to: new Date(to) }),
+      from: from === undefined ? undefined : new Date(from),
+      to: to === undefined ? undefined : new Date(to),
     });
   }
 

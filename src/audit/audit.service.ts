@@ -50,7 +50,7 @@ export class AuditService {
   }
 }
 
-/** `incident`, `incident:<id>` or an id alone, as the filter is written; an id may hold colons itself. */
+/** Reads a filter: `incident`, `incident:<id>` or an id alone. An id may hold colons itself. */
 export function subjectFilter(text: string): NonNullable<AuditFilter['subject']> {
   const at = text.indexOf(':');
   return at === -1 ? { typeOrId: text } : { type: text.slice(0, at), id: text.slice(at + 1) };

@@ -6,7 +6,7 @@ import { readSecretKey } from '../platform/config/setting.js';
 import { BackupError } from '../platform/database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../platform/database/backup/read-backup.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';
-import { requireOneDatabase } from '../platform/database/one-database.js';
+import { requireSameDatabase } from '../platform/database/same-database.js';
 import { requireSignature } from '../platform/database/backup/signature.js';
 import { letServiceUse, reachServer } from '../platform/database/open-database.js';
 import { createKeyFile, givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   const plan = new ServiceRestorePlan(settings, backup, withoutKey);
   try {
     const { ownerUrl: url } = server;
-    await requireOneDatabase(server);
+    await requireSameDatabase(server);
     await restoreBackup({ url, file, backup, schema, plan, force: values.force });
     await letServiceUse(server, schema);
   } finally {

@@ -126,7 +126,7 @@ export class KillSwitchRepository {
     active: boolean,
     columns: QueryDeepPartialEntity<KillSwitchEntity>,
   ): Promise<KillSwitchState | undefined> {
-    const { raw } = await tx
+    const result = await tx
       .getRepository(KillSwitchEntity)
       .createQueryBuilder()
       .update()
@@ -134,7 +134,7 @@ export class KillSwitchRepository {
       .where({ active: !active })
       .returning('*')
       .execute();
-    const [row] = raw as KillSwitchEntity[];
+    const [row] = result.raw as KillSwitchEntity[];
     return row && stateOf(row);
   }
 }

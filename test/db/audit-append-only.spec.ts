@@ -26,14 +26,14 @@ describe('the tables of the audit trail', () => {
     ['truncate audit_seals', 'audit_seals is append-only: TRUNCATE'],
     ['delete from audit_chain', 'audit_chain is append-only: DELETE'],
     ['truncate audit_chain', 'audit_chain is append-only: TRUNCATE'],
-  ])('refuse even to their owner: %s', async (statement, message) => {
+  ])('refuse even for their owner: %s', async (statement, message) => {
     await harness.asOwner(async (owner) => {
       await expect(owner.query(statement)).rejects.toThrow(message);
     });
     await harness.expectEverythingSealedOnce(1);
   });
 
-  it('hold one head', async () => {
+  it('hold no second head', async () => {
     await harness.asOwner(async (owner) => {
       await expect(
         owner.query(`insert into audit_chain (only_row, seq, hash, cluster, key_id, mac)

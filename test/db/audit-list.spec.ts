@@ -38,7 +38,7 @@ describe('the list of the audit trail', () => {
     return { rows: items.map(({ details }) => details['row']), total, items };
   };
 
-  it('begins with the newest, and counts what is sealed and what is not', async () => {
+  it('begins with the newest, and counts the sealed and the unsealed', async () => {
     expect(await list()).toMatchObject({ rows: [8, 7, 6, 5, 4, 3, 2, 1, 0], total: 9 });
     expect(await list({ ascending: true, per_page: 2 })).toMatchObject({ rows: [0, 1], total: 9 });
   });
@@ -76,7 +76,7 @@ describe('the list of the audit trail', () => {
     [{ to: new Date(-1) }, []],
     [{ actor: 'alice', action: 'incident.created', from: new Date(start + 1) }, [3]],
     [{ actor: 'nobody' }, []],
-  ])('filters by %j', async (filter, rows) => {
+  ])('lists only the entries that match %j', async (filter, rows) => {
     expect(await list(filter)).toMatchObject({ rows, total: rows.length });
   });
 });

@@ -5,7 +5,7 @@ import {
 } from '../../src/audit/writing/audit-insert.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
-describe('recording', () => {
+describe('a record in the audit trail', () => {
   let harness: AuditHarness;
   let replica: Replica;
 
@@ -32,7 +32,7 @@ describe('recording', () => {
     expect(await actors()).toEqual(['committed']);
   });
 
-  it('writes many rows in one statement, and none when there are none', async () => {
+  it('is one of many in one statement, and no statement when there are none', async () => {
     await harness.transactions.run(async (tx) => {
       await replica.log.recordAll(tx, []);
       await replica.log.recordAll(
@@ -43,7 +43,7 @@ describe('recording', () => {
     expect(await actors()).toEqual(expect.arrayContaining(['many-1', 'many-2']));
   });
 
-  it('goes along in the statement of a change, for one row and for many', async () => {
+  it('is written in the statement of a change, alone or with others', async () => {
     await harness.rows('create table changed (name text)');
     const one = {
       name: 'one',
@@ -64,7 +64,7 @@ describe('recording', () => {
     expect(await harness.rows('select name from changed order by 1')).toHaveLength(3);
   });
 
-  it('stores whatever an attacker typed, and what it stored verifies', async () => {
+  it('stores whatever an attacker typed, and verifies afterwards', async () => {
     const nasty = 'a\0b\ud800c"\\\'\u2028😀';
     const entry = someEntry({
       actor: nasty,

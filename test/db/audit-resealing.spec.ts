@@ -121,7 +121,7 @@ describe('resealing the audit trail', () => {
       'another key id',
       (id: string) => `update audit_seals set key_id = 'deadbeef' where audit_id = '${id}'`,
     ],
-  ])('finds %s by the newest key, and vouches for none', async (_, change) => {
+  ])('finds %s with the newest key alone, and does not vouch for it', async (_, change) => {
     const id = await idAt(700);
     const rotated = harness.replica([next, old]);
     await reseal(rotated);
@@ -135,7 +135,7 @@ describe('resealing the audit trail', () => {
     expect(await rotated.verify()).toMatchObject(found);
   });
 
-  it('finds attestations that changed places, and does without those that are gone only while the old key is there', async () => {
+  it('finds attestations that changed places, and needs the old key where attestations are gone', async () => {
     const rotated = harness.replica([next, old]);
     await reseal(rotated);
     await harness.rows(`update audit_attestations a set macs = b.macs from audit_attestations b

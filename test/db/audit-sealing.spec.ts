@@ -3,12 +3,13 @@ import { AuditBacklog } from '../../src/audit/chain/audit-backlog.js';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
 import { insertAuditRow } from '../../src/audit/writing/audit-insert.js';
 import { signHead } from '../../src/audit/chain/chain-head.js';
+import { BEFORE_ALL } from '../../src/audit/chain/sealing-round.js';
 import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const key = newKey();
 
-describe('sealing', () => {
+describe('the sealing of the audit trail', () => {
   let harness: AuditHarness;
   let replica: Replica;
 
@@ -57,6 +58,21 @@ describe('sealing', () => {
     expect(await rival.verify()).toEqual({ valid: true, checked: committed, unsealed: 0 });
   });
 
+  it('finds the row of the first transaction that the last snapshot did not see', async () => {
+    const id = await harness.record(replica);
+    const [row] = await harness.rows<{ xid: string }>('select xid::text as xid from audit_log');
+    const { manager } = harness.database.dataSource;
+    // Of a snapshot `xmin:xmax:running`, the end xmax is the first transaction that it does not see.
+    const snapshotBefore = `${row!.xid}:${row!.xid}:`;
+    const next = BigInt(row!.xid) + 1n;
+    const snapshotAfter = `${next}:${next}:`;
+    const pageOf = async (from: string, to: string) =>
+      await replica.chain.pageOf(manager, { from, to, after: BEFORE_ALL });
+    expect(await pageOf(snapshotBefore, snapshotAfter)).toMatchObject([{ id }]);
+    expect(await pageOf(snapshotBefore, snapshotBefore)).toEqual([]);
+    expect(await pageOf(snapshotAfter, snapshotAfter)).toEqual([]);
+  });
+
   it('goes on beside a transaction that stays open, and seals its row when it commits', async () => {
     await harness.asOwner(async (slow) => {
       await slow.query('begin');
@@ -90,7 +106,7 @@ describe('sealing', () => {
     expect(await other.verify()).toMatchObject({ valid: true, checked: 3 * PAGE_ROWS + 21 });
   });
 
-  it('leaves nothing half done when it is killed between the seals and the head', async () => {
+  it('leaves nothing half done when its connection ends between the seals and the head', async () => {
     class Dying extends AuditChainRepository {
       override writeHead: AuditChainRepository['writeHead'] = async (tx) => {
         const [me] = await tx.query<{ pid: number }[]>('select pg_backend_pid() as pid');
@@ -106,7 +122,7 @@ describe('sealing', () => {
     await harness.expectEverythingSealedOnce(5);
   });
 
-  it('lets one seal at a time: the other neither waits nor seals', async () => {
+  it('lets one sealer work at a time: the other neither waits nor seals', async () => {
     await harness.record(replica);
     await replica.sealAll();
     await harness.record(replica);
@@ -117,7 +133,7 @@ describe('sealing', () => {
     expect(await replica.sealer.sealPage()).toBe('done');
   });
 
-  it('is not stopped by who may read and take advisory locks, however many', async () => {
+  it('is not stopped by somebody who may only read and takes many advisory locks', async () => {
     await replica.sealAll();
     await harness.record(replica);
     await replica.sealAll();
@@ -134,7 +150,7 @@ describe('sealing', () => {
     await harness.expectEverythingSealedOnce(2);
   });
 
-  it('that somebody with the rights to it stops is told, with the name of who it is', async () => {
+  it('names the session that holds the end of the chain when rows wait for long', async () => {
     const late = Date.now() - 90_000;
     const past = harness.replica([key], { clock: { now: () => new Date(late) } });
     const backlogOf = new AuditBacklog(harness.database.dataSource, replica.chain, new Clock());

@@ -3,7 +3,7 @@ import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.j
 
 const ROWS = 6;
 
-describe('verifying', () => {
+describe('the verification of the audit trail', () => {
   let harness: AuditHarness;
   let replica: Replica;
   let key: string;
@@ -153,7 +153,7 @@ describe('verifying', () => {
     });
   });
 
-  it('finds a chain made anew without the key, even with the right lengths and links', async () => {
+  it('finds a chain made again without the key, even with the right lengths and links', async () => {
     await harness.tamper(`update audit_log set actor = 'mallory' where id = '${ids[1]}'`);
     const seals = await harness.rows<{ seq: string; audit_id: string }>(
       'select seq, audit_id from audit_seals order by seq',
@@ -171,7 +171,7 @@ describe('verifying', () => {
     });
   });
 
-  it('finds a chain made anew with another key', async () => {
+  it('finds a chain made again with another key', async () => {
     await harness.tamper('truncate audit_chain, audit_seals');
     await harness.replica([newKey()]).sealAll();
     expect(await replica.verify()).toMatchObject({
@@ -205,7 +205,7 @@ describe('verifying', () => {
       expect(await replica.verify()).toEqual({ ...CUT, checked: 5, unsealed: 0 });
     });
 
-    it('is not continued, which would sign what was done', async () => {
+    it('is not continued, because that would sign what was done', async () => {
       await harness.tamper(...cut, headBack);
       await harness.record(replica);
       await expect(harness.replica([key]).sealer.sealPage()).rejects.toThrow(

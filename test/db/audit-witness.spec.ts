@@ -66,7 +66,7 @@ describe('what is known of the audit trail outside its database', () => {
       await putBack();
     });
 
-    it('is found by the process that has seen it longer', async () => {
+    it('is found by the process that has seen the later state', async () => {
       expect(await replica.verify()).toMatchObject({
         valid: false,
         checked: 3,
@@ -84,7 +84,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await harness.replica([key]).verify()).toEqual({ ...VALID, checked: 3 });
     });
 
-    it('is found when it has grown beyond the head that was seen, and the file holds on to that', async () => {
+    it('is found when it has grown beyond the head that was seen, which the file goes on to hold', async () => {
       const stranger = harness.replica([key]);
       await write(5, stranger);
       await replica.sealAll();
@@ -129,7 +129,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await (await restarted()).verify()).toEqual({ ...VALID, checked: 5 });
     });
 
-    it('is valid, too, for a process that is told of its last seal after the acceptance', async () => {
+    it('is valid as well for a process that is told of its last seal after the acceptance', async () => {
       await accept();
       replica.witness.sawHead({ seq: 9n, hash: Buffer.alloc(32, 1) });
       await replica.sealAll();
@@ -137,7 +137,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await replica.verify()).toEqual({ ...VALID, checked: 4 });
     });
 
-    it('is valid, too, when an entry was made before the acceptance was noticed and committed after', async () => {
+    it('is valid as well when an entry was made before the acceptance was noticed and committed after', async () => {
       const values = replica.log.valuesOf(someEntry());
       await accept();
       await replica.sealAll();
@@ -154,7 +154,7 @@ describe('what is known of the audit trail outside its database', () => {
     });
   });
 
-  it('an acceptance does not cover what is put back later', async () => {
+  it('finds a trail that is put back to a state of after an acceptance', async () => {
     await accept();
     await replica.sealAll();
     const putBack = await harness.keepState();
@@ -169,14 +169,14 @@ describe('what is known of the audit trail outside its database', () => {
     const removeUnsealed = () =>
       harness.tamper('delete from audit_log where id not in (select audit_id from audit_seals)');
 
-    it('are missed by who wrote them', async () => {
+    it('are missed by the process that wrote them', async () => {
       await harness.record(replica);
       await harness.record(replica);
       await removeUnsealed();
       expect(await replica.verify()).toEqual({ ...VALID, valid: false, checked: 3, missing: 2 });
     });
 
-    it('are missed by everybody once the writer has written again', async () => {
+    it('are missed by every process once the writer has written again', async () => {
       await harness.record(replica);
       await removeUnsealed();
       await write(1);
@@ -191,7 +191,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await (await restarted()).verify()).toMatchObject({ valid: false, missing: 1 });
     });
 
-    it('are accepted like the rest', async () => {
+    it('are not missed any more once somebody has accepted the trail', async () => {
       await harness.record(replica);
       await removeUnsealed();
       await write(1);
@@ -200,7 +200,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await replica.verify()).toEqual({ ...VALID, checked: 7 });
     });
 
-    it('are not missed when their transaction never committed, or was told so late that others came first', async () => {
+    it('are not missed when their transaction never committed, or when it was counted late', async () => {
       const late = harness.transactions.run(async (tx) => {
         await replica.log.record(tx, someEntry());
         for (let row = 0; row < 5; row += 1) await harness.record(replica);
@@ -218,8 +218,8 @@ describe('what is known of the audit trail outside its database', () => {
     });
   });
 
-  describe('the file', () => {
-    it('is for its owner alone, is replaced whole and holds the head', async () => {
+  describe('the anchor file', () => {
+    it('is readable for its owner alone, is replaced as a whole and holds the head', async () => {
       await replica.anchor.write();
       const first = statSync(anchorFile);
       expect(first.mode & 0o777).toBe(0o600);
@@ -231,7 +231,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '4' });
     });
 
-    it('is made again when it is lost', async () => {
+    it('is written again when it is lost', async () => {
       await replica.anchor.write();
       rmSync(anchorFile);
       await write(1);
@@ -244,7 +244,7 @@ describe('what is known of the audit trail outside its database', () => {
       ['damaged', (text: string) => text.slice(0, 40)],
       ['changed', (text: string) => text.replace('"seq": "3"', '"seq": "2"')],
       ['empty', () => ''],
-    ])('says so when it is %s, and is left for somebody to look at', async (_, change) => {
+    ])('is reported and left for somebody to look at when it is %s', async (_, change) => {
       await replica.anchor.write();
       const spoilt = change(readFileSync(anchorFile, 'utf8'));
       writeFileSync(anchorFile, spoilt);
@@ -270,7 +270,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(rotated.witness.head.seq).toBe(3n);
     });
 
-    it('of a lost key is taken anew once the trail was accepted without that key, and not before', async () => {
+    it('is replaced, when its key was lost, once the trail was accepted without that key, and not before', async () => {
       await replica.anchor.write();
       const lostKeyFile = readFileSync(anchorFile, 'utf8');
       const next = newKey();
@@ -292,7 +292,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await (await restarted([next])).verify()).toMatchObject({ head_rewound: true });
     });
 
-    it('that was spoilt after somebody accepted the trail is left for somebody to look at', async () => {
+    it('is left for somebody to look at when it was spoilt after an acceptance', async () => {
       await accept();
       await replica.sealAll();
       await replica.anchor.write();
@@ -306,7 +306,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
 
-    it('of a replaced key is signed with the new one, and still knows what it knew', async () => {
+    it('is signed with the new key when keys are replaced, and says what it said before', async () => {
       const putBack = await harness.keepState();
       await write(2);
       await replica.anchor.write();
@@ -322,7 +322,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(alone.anchor.fault).toBeUndefined();
     });
 
-    it('is neither made nor believed by who replaces a key', async () => {
+    it('is neither made nor believed when keys are replaced and it is missing or spoilt', async () => {
       await signAnchorAnew(anchorFile, replica.keys);
       expect(existsSync(anchorFile)).toBe(false);
       await replica.anchor.write();
@@ -331,7 +331,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
 
-    it('that cannot be written is said, and hinders nothing', async () => {
+    it('is reported when it cannot be written, and the service goes on', async () => {
       writeFileSync(join(home, 'folder'), 'a file where the folder should be');
       await replica.anchor.write();
       expect(replica.anchor.fault).toContain(anchorFile);
@@ -341,7 +341,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(replica.anchor.fault).toBeUndefined();
     });
 
-    it('is taken over from a process that is ahead, and never put back', async () => {
+    it('is taken over from a process that has seen more, and never set back', async () => {
       const other = harness.replica([key], { anchorFile });
       await other.sealAll();
       await write(2);
@@ -357,21 +357,21 @@ describe('what is known of the audit trail outside its database', () => {
       faultOfLine(harness.database.dataSource.manager, keys, line);
     const line = () => loggedHead(replica.witness.head, replica.keys);
 
-    it('is known for what the service wrote, also in the midst of others and after the trail went on', async () => {
+    it('is recognised as written by the service, also within a longer line and after the trail went on', async () => {
       const written = JSON.stringify({ level: 'info', msg: line(), time: 1 });
       await write(2);
       expect(await faultOf(written)).toBeUndefined();
       expect(await faultOf(line())).toBeUndefined();
     });
 
-    it('that somebody made up or changed is not', async () => {
+    it('is refused when somebody made it up or changed it', async () => {
       expect(await faultOf(line().replace('at 3 ', 'at 2 '))).toMatch(/did not write it/);
       const mine = harness.replica([newKey()]);
       expect(await faultOf(loggedHead(replica.witness.head, mine.keys))).toMatch(/does not hold/);
       expect(await faultOf('The audit chain ends at 3.')).toMatch(/does not say/);
     });
 
-    it('tells that the trail was put back since', async () => {
+    it('shows that the trail was put back since', async () => {
       const putBack = await harness.keepState();
       await write(2);
       const of5 = line();

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { poolOf } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/open-database.js';
 import type { Answer } from '../support/api-client.js';
 import { DatabaseProbeModule, PROBE_PATHS, PROBE_TABLE } from '../support/database-probe.module.js';
 import { PrivateServer } from '../support/private-server.js';

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { newId } from '../../src/platform/ids.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/open-database.js';
 import { KeyOwners1795001100000 } from '../../src/platform/database/migrations/1795001100000-key-owners.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/open-database.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { createTestDatabase } from '../support/test-database.js';
 

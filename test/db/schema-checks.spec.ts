@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/open-database.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

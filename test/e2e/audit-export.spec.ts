@@ -81,7 +81,7 @@ describe('an export of the audit trail', () => {
   const entriesOf = (all: readonly string[]) =>
     all.map(parsed).filter((line): line is EntryLine => line.type === 'entry');
 
-  it('is for admins', async () => {
+  it('is refused to everybody but admins', async () => {
     const manager = await as(app, 'manager');
     expect((await app.request('GET', '/api/audit/export')).status).toBe(401);
     expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
@@ -90,11 +90,11 @@ describe('an export of the audit trail', () => {
     }
   });
 
-  it('leaves out what has no value', () => {
+  it('leaves out members without a value', () => {
     expect(lines.filter((line) => Object.values(parsed(line)).includes(null))).toEqual([]);
   });
 
-  it('records no export where nothing was handed out', async () => {
+  it('records no export when nothing was handed out', async () => {
     const recorded = async (): Promise<number> =>
       (await admin.request('GET', '/api/audit?action=audit.exported')).body.meta.total;
     const before = await recorded();
@@ -106,7 +106,7 @@ describe('an export of the audit trail', () => {
     expect(await recorded()).toBe(before + 1);
   });
 
-  it('has no entries of a time that ends before it begins', async () => {
+  it('holds no entries when the range ends before it begins', async () => {
     const all = await exported('?from=2999-01-02T00:00:00Z&to=2999-01-01T00:00:00Z');
     expect(all.map((line) => parsed(line).type)).toEqual(['export', 'end']);
     expect(check(all).valid).toBe(true);
@@ -127,7 +127,7 @@ describe('an export of the audit trail', () => {
     expect(listed.body.meta.total).toBeGreaterThanOrEqual(1);
   });
 
-  it('of a range holds its entries, verifies and is bound to its place in the chain', async () => {
+  it('holds the entries of a range, verifies and is bound to its place in the chain', async () => {
     const [first, last] = [entriesOf(lines)[4]!, entriesOf(lines)[8]!];
     const range = await exported(`?from=${first.at}&to=${last.at}`);
     expect(check(range)).toMatchObject({ valid: true });
@@ -146,7 +146,7 @@ describe('an export of the audit trail', () => {
     expect(check([moved, ...range.slice(1)]).valid).toBe(false);
   });
 
-  it('of a time without entries is empty and valid', async () => {
+  it('is empty and valid for a time without entries', async () => {
     const range = await exported('?to=2000-01-01T00:00:00Z');
     expect(check(range)).toMatchObject({ valid: true, sealed: 0, unsealed: 0 });
     expect(range).toHaveLength(2);
@@ -240,7 +240,7 @@ describe('an export of the audit trail', () => {
       AS_WRITTEN(),
     ],
     ['something after the end', (all) => [...all, all[2]!], /comes after the end/],
-  ])('finds %s', (_, change, fault) => {
+  ])('is found invalid because of %s', (_, change, fault) => {
     const findings = check(change([...lines]));
     expect(findings.valid).toBe(false);
     expect(findings.faults.join('\n')).toMatch(fault);
@@ -267,7 +267,7 @@ describe('an export of the audit trail', () => {
     expect(findings.faults).toEqual([expect.stringContaining(`entry ${id} was removed`)]);
   });
 
-  it('takes as many pages as it needs', async () => {
+  it('holds every entry of a trail of several pages', async () => {
     for (let number = 0; number < 150; number += 1) {
       const body = { incident_type: 'phishing', severity: 'low', source: 'test', raw_data: {} };
       expect((await admin.request('POST', '/api/incidents', { body })).status).toBe(201);
@@ -295,7 +295,7 @@ describe('an export of the audit trail', () => {
       return { status, output: stdout + stderr };
     };
 
-    it('needs the key and nothing else, and says what it cannot know', () => {
+    it('verifies with the key and nothing else, and says what it cannot know', () => {
       const { status, output } = verify(lines, TEST_SETTINGS['SECRETS_KEY']);
       expect(output).toContain('is as the service wrote it');
       expect(lines.join('')).toContain('\u2028');

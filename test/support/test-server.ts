@@ -7,7 +7,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../../src/platform/database/embedded/embedded-postgres.js';
-import { migrate } from '../../src/platform/database/migrate.js';
+import { migrate } from '../../src/platform/database/open-database.js';
 import { databaseUrl, TEMPLATE } from './test-database.js';
 
 declare global {

@@ -49,7 +49,7 @@ export async function writeAnchor(
   await writeWhole(path, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
 }
 
-/** Undefined when it is damaged, changed or signed with a key that is not there. */
+/** Undefined when the file is damaged, changed or signed with a key that SECRETS_KEY does not hold. */
 export function parseAnchor(text: string, keys: AuditKeys): Testimony | undefined {
   try {
     const { seq, hash, at, writers, key_id, mac } = JSON.parse(text) as AnchorContent;
@@ -65,8 +65,8 @@ export function parseAnchor(text: string, keys: AuditKeys): Testimony | undefine
 }
 
 /**
- * Signs with the first key what an older one had signed, and changes nothing in it: the older key may go then. A file
- * that cannot be believed stays as it is.
+ * Signs the file with the first key instead of an older one, which is then not needed any more. Its content stays the same.
+ * A file that is damaged, or signed with a key that is not there, stays as it is.
  */
 export async function signAnchorAnew(path: string, keys: AuditKeys): Promise<void> {
   const testimony = parseAnchor(await readFile(path, 'utf8').catch(absent), keys);
@@ -78,7 +78,7 @@ function absent(error: NodeJS.ErrnoException): string {
   return '';
 }
 
-/** What is signed, as texts. */
+/** The parts that the signature covers. */
 export function fieldsOf({ head, writers }: Testimony): string[] {
   const counts = writers.flatMap(({ writer, written }) => [writer, String(written)]);
   return [String(head.seq), head.hash.toString('hex'), head.at.toISOString(), ...counts];

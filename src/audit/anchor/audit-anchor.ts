@@ -5,7 +5,7 @@ import { anchorFileOf, fieldsOf, parseAnchor, writeAnchor } from './anchor-file.
 import { AuditKeys } from '../chain/audit-keys.js';
 import { AuditWitness } from './audit-witness.js';
 
-/** Keeps what the witness knows in a file, for the next start and for other processes that share it. */
+/** Keeps what the witness knows in a file, for the next start and for other processes that use the same file. */
 @Injectable()
 export class AuditAnchor {
   private readonly logger = new Logger(AuditAnchor.name);
@@ -26,15 +26,15 @@ export class AuditAnchor {
     return this.trouble;
   }
 
-  /** The witness learns what the file holds. What is wrong with the file, `keep` says: it knows what was accepted since. */
+  /** Lets the witness learn what the file holds. A fault of the file is reported by `write`, which knows of acceptances. */
   async tellWitness(): Promise<void> {
-    await this.learn();
+    await this.readForWitness();
   }
 
   /** Writes the file when there is something new. */
   async write(): Promise<void> {
     if (this.trouble === undefined && this.written === this.present()) return;
-    const refusal = await this.learn();
+    const refusal = await this.readForWitness();
     if (refusal !== undefined) return this.report(refusal);
     const present = this.present();
     try {
@@ -47,8 +47,8 @@ export class AuditAnchor {
     }
   }
 
-  /** In words, why the file must not be written over; undefined when it may. */
-  private async learn(): Promise<string | undefined> {
+  /** Answers in words why the file must not be written over; undefined when it may be. */
+  private async readForWitness(): Promise<string | undefined> {
     try {
       const testimony = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
       if (testimony) this.witness.learn(testimony);
@@ -63,7 +63,7 @@ export class AuditAnchor {
     }
   }
 
-  /** Somebody with a key took the trail for the right one since: whatever the file says, it is about what was before. */
+  /** Somebody with the key has accepted the trail since the file was written, so the file speaks of what was before. */
   private async isOlderThanAcceptance(): Promise<boolean> {
     return (await stat(this.path)).mtimeMs < this.witness.acceptedAt;
   }
@@ -72,7 +72,7 @@ export class AuditAnchor {
     return fieldsOf(this.witness.testimony()).join(' ');
   }
 
-  /** Once, and not every second for as long as it lasts. */
+  /** Logs a fault once, and not every second for as long as it lasts. */
   private report(trouble: string): void {
     if (trouble !== this.trouble) this.logger.error(`The anchor of the audit trail: ${trouble}`);
     this.trouble = trouble;

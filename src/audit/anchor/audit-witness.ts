@@ -5,8 +5,8 @@ import { timeOfId } from '../../platform/ids.js';
 import { GENESIS, type SealedPoint } from '../chain/audit-chain.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import { AuditKeys } from '../chain/audit-keys.js';
-import { AuditWriter, type WriterCount } from '../writing/audit-writer.js';
 import type { ChainEnd } from '../chain/chain-head.js';
+import { AuditWriter, type WriterCount } from '../writing/audit-writer.js';
 import { lastAcceptedAt } from './accept-head.js';
 import { describe } from './logged-head.js';
 
@@ -23,18 +23,21 @@ export interface Testimony {
 
 const NOTHING: SeenHead = { ...GENESIS, at: new Date(0) };
 
+/** Each start of a process is one more writer; so many are worth remembering. */
+const MOST_WRITERS = 16;
+
 /**
  * Remembers, outside the database, where the chain ended and how many rows were written. A chain that does not lead
- * through that head was put back to an earlier state, or made anew: a restored backup looks like that too, so a person
+ * through that head was put back to an earlier state, or made again. The restore of a backup looks the same, so a person
  * may accept it (see acceptHead).
  */
 @Injectable()
 export class AuditWitness {
   private readonly logger = new Logger(AuditWitness.name);
-  private last = NOTHING;
-  private former: readonly WriterCount[] = [];
-  private accepted = 0;
-  private lookedAt = NOTHING.at;
+  private lastSeen = NOTHING;
+  private otherWriters: readonly WriterCount[] = [];
+  private lastAccepted = 0;
+  private comparedAt = NOTHING.at;
   private wentBack = false;
 
   constructor(
@@ -45,73 +48,78 @@ export class AuditWitness {
   ) {}
 
   get head(): SeenHead {
-    return this.last;
+    return this.lastSeen;
   }
 
-  /** The chain has left the way that this process has seen. */
+  /** The chain does not lead through the head that this process has seen. */
   get rewound(): boolean {
     return this.wentBack;
   }
 
-  /** When somebody last accepted the trail as it was. */
+  /** When somebody last accepted the trail as it was, in milliseconds. */
   get acceptedAt(): number {
-    return this.accepted;
+    return this.lastAccepted;
   }
 
   testimony(): Testimony {
     const { id, written } = this.writer;
-    return { head: this.last, writers: [...this.former, { writer: id, written }] };
+    return { head: this.lastSeen, writers: [...this.otherWriters, { writer: id, written }] };
   }
 
-  /** What another process, or this one in its former life, has seen. */
+  /** Takes over what another process has seen, or this one before its last start. */
   learn({ head, writers }: Testimony): void {
-    if (head.seq > this.last.seq && head.at.getTime() > this.accepted) this.last = head;
+    if (head.seq > this.lastSeen.seq && head.at.getTime() > this.lastAccepted) {
+      this.lastSeen = head;
+    }
     const others = writers.filter(({ writer }) => writer !== this.writer.id);
-    this.former = merged(this.former, others);
+    this.otherWriters = merged(this.otherWriters, others);
   }
 
-  /** Holds the end of the chain against what was seen. */
+  /** Checks that the chain leads through the head that was seen. */
   async compareWith(manager: EntityManager, end: ChainEnd): Promise<void> {
     await this.lookForAcceptance(manager, end);
-    this.lookedAt = this.clock.now();
-    const leadsThrough = await this.chain.leadsThrough(manager, this.last);
+    this.comparedAt = this.clock.now();
+    const leadsThrough = await this.chain.leadsThrough(manager, this.lastSeen);
     if (!leadsThrough && !this.wentBack) {
       this.logger.error(
-        `The audit chain went back: it was seen to reach ${describe(this.last)} and now ends at ${describe(end.lastSeal)}. After the restore of a backup that is right: npm run audit -- accept-head.`,
+        `The audit chain went back: it was seen to reach ${describe(this.lastSeen)} and now ends at ${describe(end.lastSeal)}. After the restore of a backup that is right: npm run audit -- accept-head.`,
       );
     }
     this.wentBack = !leadsThrough;
   }
 
   /**
-   * To be called when what leads there has committed. It counts as seen when the chain was held against it: a restore
-   * waits for the commit, and what it then accepts is later, however late this process is told.
+   * To be called once the seal has committed. The head counts as seen from the moment of the last comparison, and not of
+   * this call: a restore waits for the commit, so what it then accepts is later, however late this call comes.
    */
   sawHead({ seq, hash }: SealedPoint): void {
-    if (!this.wentBack && seq > this.last.seq) this.last = { seq, hash, at: this.lookedAt };
+    if (!this.wentBack && seq > this.lastSeen.seq) {
+      this.lastSeen = { seq, hash, at: this.comparedAt };
+    }
   }
 
+  /** Forgets what was seen before somebody accepted the trail. */
   private async lookForAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
-    if (acceptedAt <= this.accepted) return;
-    this.accepted = acceptedAt;
-    this.former = this.former.filter(({ writer }) => timeOfId(writer) > this.accepted);
-    if (timeOfId(this.writer.id) <= this.accepted) this.writer.startNewId();
-    if (this.last.at.getTime() > this.accepted) return;
+    if (acceptedAt <= this.lastAccepted) return;
+    this.lastAccepted = acceptedAt;
+    this.otherWriters = this.otherWriters.filter(({ writer }) => timeOfId(writer) > acceptedAt);
+    if (timeOfId(this.writer.id) <= acceptedAt) this.writer.startNewId();
+    if (this.lastSeen.at.getTime() > acceptedAt) return;
     if (this.wentBack) this.logger.warn('The audit chain as it is was accepted for the right one.');
     const { seq, hash } = end.lastSeal;
-    this.last = { seq, hash, at: this.clock.now() };
+    this.lastSeen = { seq, hash, at: this.clock.now() };
   }
 }
 
-/** As many writers as are worth remembering: each start of a process is one. */
-const MOST_WRITERS = 16;
-
+/** The highest count of each writer, of the youngest writers. */
 function merged(some: readonly WriterCount[], more: readonly WriterCount[]): WriterCount[] {
-  const byWriter = new Map(some.map((one) => [one.writer, one]));
-  for (const one of more) {
-    if (one.written > (byWriter.get(one.writer)?.written ?? -1)) byWriter.set(one.writer, one);
+  const byWriter = new Map(some.map((count) => [count.writer, count]));
+  for (const count of more) {
+    if (count.written > (byWriter.get(count.writer)?.written ?? -1)) {
+      byWriter.set(count.writer, count);
+    }
   }
-  // Their ids begin with their time.
+  // The id of a writer begins with its time.
   return [...byWriter.values()].sort((a, b) => (a.writer < b.writer ? -1 : 1)).slice(-MOST_WRITERS);
 }

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
 
-/** Rows are sealed within about a second; a long transaction or a backlog takes some more. */
+/** Rows are sealed within about a second, and a little later after a long transaction or a backlog. */
 export const LATE_SECONDS = 60;
 
 export interface Waiting {
@@ -11,7 +11,7 @@ export interface Waiting {
   readonly oldestSeconds: number;
 }
 
-/** What waits to be sealed, for how long, and for whom. */
+/** How many rows wait to be sealed, for how long, and which session they wait for. */
 @Injectable()
 export class AuditBacklog {
   constructor(
@@ -26,7 +26,7 @@ export class AuditBacklog {
     return { unsealed, oldestSeconds: Math.max(0, Math.floor(age)) };
   }
 
-  /** In words, why nothing is sealed; undefined while rows do not wait for long. */
+  /** In words, for how long rows have waited and why; undefined while they do not wait for long. */
   async lateness({ oldestSeconds }: Waiting): Promise<string | undefined> {
     if (oldestSeconds <= LATE_SECONDS) return undefined;
     const holder = await this.chain.holderOfHead(this.dataSource.manager);

@@ -50,7 +50,7 @@ export class AuditChainRepository {
 
   /** The first head of a database, held until the transaction ends; false when another sealer was faster. */
   async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
-    const { raw } = await tx
+    const result = await tx
       .getRepository(AuditChainEntity)
       .createQueryBuilder()
       .insert()
@@ -59,7 +59,7 @@ export class AuditChainRepository {
       .returning('only_row')
       .updateEntity(false)
       .execute();
-    return (raw as object[]).length > 0;
+    return (result.raw as object[]).length > 0;
   }
 
   async hashAt(manager: EntityManager, seq: bigint): Promise<Buffer | undefined> {

@@ -4,15 +4,16 @@ import type { AuditContent, AuditRow } from '../audit-entry.js';
 
 export const HASH_BYTES = 32;
 
-/** Where a chain begins. */
+/** What the first seal follows. */
 export const GENESIS: SealedPoint = { seq: 0n, hash: Buffer.alloc(HASH_BYTES) };
 
+/** A place in the chain: the number of a seal, and its hash. */
 export interface SealedPoint {
   readonly seq: bigint;
   readonly hash: Buffer;
 }
 
-/** Vouches for one row on its own: whoever writes a row without the key cannot make it. */
+/** Proves that the service wrote the row as it is: nobody can compute it without the key. */
 export function rowMac(key: KeyObject, row: AuditContent): Buffer {
   const { writer, written } = row;
   return macOf(key, [
@@ -24,18 +25,18 @@ export function rowMac(key: KeyObject, row: AuditContent): Buffer {
     row.subject_type,
     row.subject_id,
     row.details,
-    // Rows of before there were writers keep the MAC that they have.
+    // Rows from before writers were named keep the MAC that they have.
     ...(writer === null && written === null ? [] : [writer, written]),
   ]);
 }
 
-/** The row is as the service wrote it. */
+/** Whether the row is as the service wrote it. */
 export function isGenuine(row: AuditRow, keys: KeyRing): boolean {
   const named = keys.find(row.key_id);
   return named !== undefined && sameBytes(row.mac, rowMac(named.key, row));
 }
 
-/** The next link. It covers the row through its MAC, so that sealing reads neither the row's words nor its size. */
+/** The next seal of the chain. It covers the row through the row's MAC, so sealing does not have to read the whole row. */
 export function nextSeal(
   key: KeyObject,
   previous: SealedPoint,
@@ -45,7 +46,7 @@ export function nextSeal(
   return { seq, hash: macOf(key, ['seal', hex(previous.hash), String(seq), row.id, hex(row.mac)]) };
 }
 
-/** Vouches for the end of the chain, so that a shortened one does not pass for a whole one. */
+/** Signs the end of the chain, so that a shortened chain is not taken for a whole one. */
 export function headMac(
   key: KeyObject,
   head: SealedPoint,
@@ -54,7 +55,7 @@ export function headMac(
   return macOf(key, ['head', String(head.seq), hex(head.hash), ...progress]);
 }
 
-/** Vouches for what the service says outside its database: a head in the log or a file, the frame of an export. */
+/** Signs what the service says outside its database: a head in the log or a file, header and end of an export. */
 export function statementMac(key: KeyObject, purpose: string, fields: readonly string[]): Buffer {
   return macOf(key, [purpose, ...fields]);
 }
@@ -63,7 +64,7 @@ export function sameBytes(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** JSON of an array of strings: no two different lists read the same. */
+/** The fields are joined as JSON, in which no two different lists of fields look the same. */
 export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }

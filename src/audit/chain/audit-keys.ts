@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type KeyRing, SecretKeys } from '../../platform/secrets/secret-keys.js';
 
-/** Rows and chain have keys of their own. */
+/** The keys of the audit trail, derived from SECRETS_KEY: rows, seals and attestations each have their own. */
 @Injectable()
 export class AuditKeys {
   readonly rows: KeyRing;
   readonly chain: KeyRing;
-  /** For what a later key says about what earlier ones sealed. */
+  /** Sign what a later key says about seals of earlier ones. */
   readonly attestations: KeyRing;
 
   constructor(keys: SecretKeys) {

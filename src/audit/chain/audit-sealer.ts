@@ -12,7 +12,7 @@ import { AuditWitness } from '../anchor/audit-witness.js';
 import { faultOfEnd, signHead } from './chain-head.js';
 import { progressAfter, type SealingRound, roundAt } from './sealing-round.js';
 
-/** Sealing on would lend the service's signature to what somebody did to the chain. */
+/** Somebody changed the chain. To continue it would put the service's signature on that change. */
 export class BrokenChainError extends Error {
   constructor(fault: string) {
     super(
@@ -22,11 +22,13 @@ export class BrokenChainError extends Error {
   }
 }
 
+/** `elsewhere`: another sealer holds the head. */
 export type SealingResult = 'more' | 'done' | 'elsewhere';
 
 /**
- * Chains the rows that committed since it last looked. Writers neither wait for it nor for each other: the order of the
- * chain is settled here, afterwards. How it finds each row exactly once is in docs/adr/0006-audit-chain.md.
+ * Adds the rows that were committed since its last look to the chain. Writers wait neither for it nor for each other,
+ * because the order of the chain is decided here, afterwards. docs/adr/0006-audit-chain.md says how it finds each row
+ * exactly once.
  */
 @Injectable()
 export class AuditSealer {
@@ -37,7 +39,7 @@ export class AuditSealer {
     private readonly witness: AuditWitness,
   ) {}
 
-  /** One page, in a transaction of its own. */
+  /** Seals one page, in a transaction of its own. */
   async sealPage(): Promise<SealingResult> {
     const sealed = await this.transactions.run((tx) => this.sealIn(tx));
     if (sealed === undefined) return 'elsewhere';
@@ -73,7 +75,7 @@ export class AuditSealer {
     const seals: Seal[] = [];
     let point = start;
     for (const row of page) {
-      // Sealed already: only in a restored database do transaction ids come round again.
+      // A row that is sealed already: in a restored database transaction ids are used a second time.
       if (row.sealed) continue;
       point = nextSeal(key, point, row);
       seals.push({ auditId: row.id, hash: point.hash });

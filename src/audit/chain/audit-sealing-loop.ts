@@ -16,10 +16,10 @@ const EVERY_MS = 1_000;
 const LOOK_AT_BACKLOG_EVERY_MS = 30_000;
 const LOG_HEAD_EVERY_MS = 5 * 60_000;
 
-/** A backlog is worked off between two looks at the clock, and delays a stop by no more than some seconds. */
+/** Pages that are sealed before the loop looks at the time again; they delay a stop by a few seconds at most. */
 const PAGES_AT_ONCE = 100;
 
-/** Runs the sealer, and writes the end of the chain where no one with only the database can change it: file and log. */
+/** Runs the sealer once a second, and writes the end of the chain to file and log, outside the database. */
 @Injectable()
 export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(AuditSealingLoop.name);
@@ -36,7 +36,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
     private readonly keys: AuditKeys,
   ) {}
 
-  /** What keeps the chain from being continued. */
+  /** In words, what somebody changed in the chain, so that it is not continued; undefined while nothing is known of it. */
   get broken(): string | undefined {
     return this.lastFailure instanceof BrokenChainError ? this.lastFailure.message : undefined;
   }
@@ -45,7 +45,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
     this.running = this.run();
   }
 
-  /** Requests are over by now: what they recorded last is sealed before the process ends. */
+  /** Requests have ended by now. What they recorded last is sealed before the process ends. */
   async onApplicationShutdown(): Promise<void> {
     if (!this.running) return;
     this.stop.abort();
@@ -86,17 +86,17 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
     await this.anchor.write();
   }
 
-  /** Whoever holds the end of the chain stops the sealing everywhere, and no replica fails. */
+  /** A session that holds the end of the chain stops the sealing on all replicas, without an error on any of them. */
   private async warnOfBacklog(): Promise<void> {
     try {
       const late = await this.backlog.lateness(await this.backlog.waiting());
       if (late !== undefined) this.logger.error(`Audit rows wait to be sealed: ${late}.`);
     } catch {
-      // The sealer says that the database is away.
+      // The database cannot be reached, which the sealer reports.
     }
   }
 
-  /** Once, and not every second for as long as it lasts. */
+  /** Logs a failure once, and not every second for as long as it lasts. */
   private report(failure: Error): void {
     if (failure.message !== this.lastFailure?.message) {
       this.logger.error(`Audit rows wait to be sealed: ${failure.message}`);
@@ -104,7 +104,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
     this.lastFailure = failure;
   }
 
-  /** For who keeps the log where the database's administrators do not reach: see `npm run audit -- check-head`. */
+  /** Useful when the log is kept where administrators of the database have no access: see `npm run audit -- check-head`. */
   private logHead(): void {
     const line = loggedHead(this.witness.head, this.keys);
     if (line !== this.logged) this.logger.log(line);

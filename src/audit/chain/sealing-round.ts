@@ -1,19 +1,19 @@
 import type { ChainEnd, Cursor, Progress } from './chain-head.js';
 
-/** The first row comes after this one. */
+/** Comes before every row. */
 export const BEFORE_ALL: Cursor = { xid: '0', id: '00000000-0000-0000-0000-000000000000' };
 
-/** What one round seals: the rows that `to` sees and `from` does not, in pages, each after the last. */
+/** One round of sealing: the rows that the snapshot `to` sees and `from` does not, page after page. */
 export interface SealingRound {
   readonly cluster: string;
   readonly from: string | null;
   readonly to: string;
   readonly after: Cursor;
-  /** The head does not say yet what this round found out, were it only that there is nothing. */
+  /** The head has to be written even if there is nothing left to seal: it does not show the result of this round yet. */
   readonly unfinished: boolean;
 }
 
-/** Goes on with the round under way, or begins one that reaches to the present. */
+/** Continues the present round, or begins one that reaches up to now. */
 export function roundAt({ head, now, restored }: ChainEnd): SealingRound {
   const { cluster, snapshot } = now;
   if (!head || restored) {
@@ -31,7 +31,7 @@ export function roundAt({ head, now, restored }: ChainEnd): SealingRound {
   };
 }
 
-/** Where things stand after a page: `last` is its last row, absent when the round is over. */
+/** The progress after a page. `last` is the last row of the page; undefined when the round is over. */
 export function progressAfter(round: SealingRound, last: Cursor | undefined): Progress {
   const { cluster, from, to } = round;
   return last

@@ -4,8 +4,8 @@ import { type SealedPoint, sameBytes, statementMac } from '../chain/audit-chain.
 import type { AuditRow } from '../audit-entry.js';
 
 /*
- * The lines of an export, one JSON object each: a header, entries in the order of their seals, entries without a seal in
- * the order of their ids, an end. Header and end are signed, so that nothing can be cut off the file either.
+ * The lines of an export, one JSON object each: a header, the entries in the order of their seals, the entries without a
+ * seal in the order of their ids, an end. Header and end are signed, so that cutting the file at either end is found.
  */
 
 export interface HeaderLine {
@@ -13,9 +13,9 @@ export interface HeaderLine {
   readonly at: string;
   readonly from?: string;
   readonly to?: string;
-  /** What the first seal follows. */
+  /** The seal before the first one of the file. */
   readonly previous: PointOnPaper;
-  /** Where the whole chain ended then. */
+  /** The end of the whole chain at that time. */
   readonly head: PointOnPaper;
   readonly last_seq: string;
   readonly key_id: string;
@@ -36,9 +36,9 @@ export interface EntryLine {
   readonly written?: string;
   readonly key_id: string;
   readonly mac: string;
-  /** Absent: it was not sealed yet. */
+  /** Absent when the entry was not sealed yet. */
   readonly seal?: SealOnPaper;
-  /** What a later key says about entry and seal, so that their own keys are not needed any more. */
+  /** Made with a later key, so that the keys of entry and seal are not needed any more. */
   readonly attestation?: AttestationOnPaper;
 }
 
@@ -47,7 +47,7 @@ export interface AttestationOnPaper {
   readonly mac: string;
 }
 
-/** The seal of an entry that is gone. */
+/** The seal of an entry that was removed from the database. */
 export interface RemovedLine {
   readonly type: 'removed';
   readonly id: string;
@@ -91,8 +91,8 @@ export function entryLine(
     subject_type: row.subject_type,
     subject_id: row.subject_id,
     details: row.details,
-    ...(row.writer !== null && { writer: row.writer }),
-    ...(row.written !== null && { written: row.written }),
+    writer: row.writer ?? undefined,
+    written: row.written ?? undefined,
     key_id: row.key_id,
     mac: row.mac.toString('hex'),
     seal,
@@ -106,8 +106,8 @@ export function rowOfLine(line: EntryLine): AuditRow {
 }
 
 /**
- * The text that the service writes for what was read, whatever it was read from. Signatures cover what the fields mean;
- * a member that is there twice, or that nobody knows, means nothing and would be read by others.
+ * The text that the service writes for a line with this content. A line that was read has to be equal to it: signatures
+ * cover the known fields, and a member that is there twice, or an unknown one, would not be noticed otherwise.
  */
 export function textOf(line: ExportLine): string {
   return JSON.stringify(rewritten(line));
@@ -120,8 +120,8 @@ function rewritten(line: ExportLine): ExportLine | undefined {
       return {
         type,
         at,
-        ...(from && { from }),
-        ...(to && { to }),
+        from: from || undefined,
+        to: to || undefined,
         previous: onPaper(pointOf(previous)),
         head: onPaper(pointOf(head)),
         last_seq: String(BigInt(last_seq)),
@@ -165,7 +165,7 @@ export function signedHeader({ id, key }: NamedKey, line: Unsigned<HeaderLine>):
   return { ...line, key_id: id, mac };
 }
 
-/** Belongs to the header, so that the end of one export does not fit another. */
+/** Covers the header as well, so that the end of one export does not fit another one. */
 export function signedEnd(
   { id, key }: NamedKey,
   header: HeaderLine,

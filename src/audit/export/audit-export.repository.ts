@@ -40,7 +40,7 @@ export class AuditExportRepository {
     return first === undefined || last === undefined ? undefined : { first, last };
   }
 
-  /** The rows that had committed by the snapshot and were not sealed by then. */
+  /** The rows that the snapshot sees and that had no seal by then. */
   async unsealedPage(
     afterId: string,
     before: string,

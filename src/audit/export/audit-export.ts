@@ -51,7 +51,7 @@ export class AuditExport {
     private readonly clock: Clock,
   ) {}
 
-  /** One line of JSON for each entry, as fast as they are read and no faster. */
+  /** One line of JSON for each entry; pages are read from the database only as fast as the caller takes them. */
   async open(caller: Caller, range: ExportRange): Promise<Readable> {
     const details = { from: range.from, to: range.to };
     await this.transactions.run(
@@ -83,7 +83,7 @@ export class AuditExport {
       at: this.clock.now().toISOString(),
       from: from && from.toISOString(),
       to: to && to.toISOString(),
-      // A seal that was removed is nothing that the next one could follow: the verification finds it there.
+      // Empty when the seal was removed: the verification of the file then finds a fault there.
       previous: onPaper({ seq: before, hash: hash ?? Buffer.alloc(0) }),
       head: onPaper(lastSeal),
       last_seq: String(seals?.last ?? before),
@@ -107,7 +107,7 @@ export class AuditExport {
     }
     let unsealed = 0;
     const headSeq = BigInt(header.head.seq);
-    // No row has the least id of a millisecond itself: it is of no version.
+    // No row has the least id of a millisecond itself, because that is no valid UUID of any version.
     for (let afterId = ids.from; ;) {
       const page = await this.records.unsealedPage(afterId, ids.before, headSeq, snapshot);
       if (page.length === 0) break;

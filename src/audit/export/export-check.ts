@@ -21,12 +21,12 @@ export interface ExportFindings {
   readonly valid: boolean;
   readonly sealed: number;
   readonly unsealed: number;
-  /** In words, each with its line; the first twenty. */
+  /** In words, each with the number of its line; at most twenty. */
   readonly faults: readonly string[];
   readonly header: HeaderLine | undefined;
 }
 
-/** Goes through an export line by line, with the key and nothing else. */
+/** Checks an export line by line. It needs the key and nothing else. */
 export class ExportCheck {
   private readonly faults: string[] = [];
   private header: HeaderLine | undefined;
@@ -81,7 +81,7 @@ export class ExportCheck {
   private follow(line: EntryLine | RemovedLine, seal: SealOnPaper, previous: SealedPoint): void {
     if (this.unsealed > 0) this.fault('is sealed and comes after entries that are not', line.id);
     this.sealed += 1;
-    // The next is judged by this seal as it is written: one fault is told once.
+    // The next line is compared with this seal as it is written, so that one fault is reported once.
     this.point = pointOf(seal);
     if (line.type === 'removed') return this.fault('was removed, its seal is left', line.id);
     const row = rowOfLine(line);

@@ -11,9 +11,10 @@ import {
 import type { AuditAttestationEntity } from './audit-attestation.entity.js';
 import type { AuditRow } from '../audit-entry.js';
 
-/** Verified with the keys of that time, or taken as it was found because its key was lost. */
+/** `genuine`: verified with its own keys. `taken_over`: accepted as it was found, because its key was lost. */
 export type Attested = 'genuine' | 'taken_over';
 
+/** Stands in the place of a seal that is not attested. */
 export const NOT_ATTESTED = Buffer.alloc(HASH_BYTES);
 
 export interface AttestedSeal {
@@ -22,15 +23,15 @@ export interface AttestedSeal {
   readonly keyId: string;
 }
 
-/** What was said about one seal, and under which key. */
+/** The attestation of one seal, and the key that signed it. */
 export interface SealAttestation {
   readonly keyId: string;
   readonly mac: Buffer;
 }
 
 /**
- * Vouches for a seal, its row and the seal before, all as they stand there, so that neither the key of the row nor that of
- * the seal is needed any more.
+ * Signs a seal, its row and the seal before as they are now. Neither the key of the row nor the key of the seal is needed
+ * after that.
  */
 export function attestationMac(
   key: KeyObject,
@@ -58,7 +59,7 @@ function macFor({ first_seq, macs }: AuditAttestationEntity, seq: bigint): Buffe
   return mac.length < HASH_BYTES || mac.equals(NOT_ATTESTED) ? undefined : mac;
 }
 
-/** What is said about the seal by a key that is there. */
+/** The attestation of the seal by a key that SECRETS_KEY holds. */
 export function attestationOf(
   attestations: readonly AuditAttestationEntity[],
   seq: bigint,
@@ -71,7 +72,7 @@ export function attestationOf(
   return undefined;
 }
 
-/** How the seal and its row were attested; undefined when they are not as they were then. */
+/** How seal and row were attested; undefined when one of them has changed since. */
 export function attestedAs(
   { keyId, mac }: SealAttestation,
   keys: KeyRing,

@@ -24,13 +24,13 @@ export interface Resealed {
   readonly takenOver: number;
 }
 
-/** The first key must not vouch for what somebody did to the trail. */
+/** Somebody changed the trail, and the first key must not sign that change. */
 export class AlteredTrailError extends Error {}
 
 /**
- * Makes the trail verifiable with the first key alone: everything is verified with the keys of its time, and what needs an
- * older key is attested with the first one. Rows and seals stay as they are. Each page is a transaction, and what is
- * done already is found done, so that a killed run is simply run again; the service may seal on meanwhile.
+ * Makes the trail verifiable with the first key alone: everything is verified with the keys of its time, and whatever needs
+ * an older key is attested with the first one. Rows and seals stay as they are. Each page is a transaction, and pages that
+ * are done already are recognised, so a run that was killed is simply run again. The service may seal in the meantime.
  */
 export class AuditResealing {
   private readonly transactions: Transactions;
@@ -40,7 +40,7 @@ export class AuditResealing {
   private readonly walk: SealWalk;
   private readonly verifier: AuditVerifier;
 
-  /** `lost`: the ids of keys that nobody has any more; what they sealed is taken as it is found. */
+  /** @param lost the ids of keys that nobody has any more; what they sealed is accepted as it is found */
   constructor(
     private readonly dataSource: DataSource,
     private readonly keys: AuditKeys,
@@ -85,7 +85,7 @@ export class AuditResealing {
     return { attested, takenOver };
   }
 
-  /** That somebody accepted the trail as it was is known by a record, whose key may go: it is said again with the first. */
+  /** An acceptance of the trail is an entry with a key of its own, which may be given up: it is repeated with the first key. */
   private async renewAcceptance(): Promise<void> {
     if (this.lost.length > 0) {
       await acceptHead(this.dataSource, this.keys, `the key ${this.lost.join(', ')} was lost`);
@@ -113,7 +113,7 @@ export class AuditResealing {
     const [first, last] = [page[0]!.seal.seq, page.at(-1)!.seal.seq];
     const macs: Buffer[] = Array.from({ length: Number(last - first) + 1 }, () => NOT_ATTESTED);
     for (const { seal, previous, verdict } of page) {
-      // Altered, it stays so: nothing says otherwise about it.
+      // What was altered is not attested, so it is found altered for ever.
       if (verdict === 'altered' || !seal.row) continue;
       const how = verdict === 'genuine' ? 'genuine' : 'taken_over';
       macs[Number(seal.seq - first)] = attestationMac(key, how, previous, seal, seal.row);
@@ -164,7 +164,7 @@ export class AuditResealing {
     const isLost = this.lost.includes(head.keyId);
     const fault = isLost ? undefined : faultOfEnd(end, this.keys.chain);
     if (fault !== undefined) throw new AlteredTrailError(`The audit trail was altered: ${fault}.`);
-    // What the lost key signed nobody can check: the end is where the seals end.
+    // Nobody can check what the lost key signed, so the last seal counts as the end.
     const point = isLost ? lastSeal : head;
     await this.chain.writeHead(tx, signHead(this.keys.chain.first, point, head));
     return true;

@@ -15,16 +15,16 @@ import { BEFORE_ALL } from '../chain/sealing-round.js';
 
 export interface Verification {
   readonly valid: boolean;
-  /** Sealed rows that were found in order, up to the first that was not. */
+  /** Sealed rows that were found in order, up to the first one that was not. */
   readonly checked: number;
-  /** Rows that wait for the sealer; more than a few seconds' worth means that it does not run. */
+  /** Rows that wait for the sealer. More rows than a few seconds bring mean that it does not run. */
   readonly unsealed: number;
-  /** Those among the checked whose key was lost: as they were when it was given up, whatever happened to them before. */
+  /** Checked rows whose key was lost. They are as they were when the key was given up; nobody knows of the time before. */
   readonly taken_over?: number;
   readonly first_invalid_id?: string;
   /** The chain does not lead through a head that was seen before. */
   readonly head_rewound?: true;
-  /** Rows that had committed and are gone without a seal. */
+  /** Rows that had been committed and were removed before they had a seal. */
   readonly missing?: number;
 }
 
@@ -37,7 +37,7 @@ interface SealedWalk extends Walk {
   readonly takenOver: number;
 }
 
-/** Goes through everything in pages: the memory it takes is that of one page. */
+/** Checks the whole trail, page by page, so that it needs the memory of one page. */
 @Injectable()
 export class AuditVerifier {
   private readonly seals: SealWalk;
@@ -60,7 +60,7 @@ export class AuditVerifier {
   }
 
   async verify(): Promise<Verification> {
-    // Before the moment that is looked at: what was seen by now has to be there then.
+    // Taken before the snapshot: what was seen by now has to be in it.
     const testimony = this.witness.testimony();
     const found = await this.transactions.snapshot((manager) => this.look(manager, testimony));
     this.foundInvalidAt = found.valid ? 0 : this.clock.now().getTime();
@@ -78,7 +78,7 @@ export class AuditVerifier {
     const invalidId = seals.invalidId ?? rest.invalidId;
     const rewound =
       head.at.getTime() > acceptedAt && !(await this.chain.leadsThrough(manager, head));
-    // A row that is there and changed is not missing, and a walk that stopped has not counted to the end.
+    // After a fault nothing is counted: a changed row is not missing, and a walk that stopped has not seen all rows.
     const missing = invalidId === undefined ? tally.missing(writers, acceptedAt) : 0;
     return {
       valid: fault === undefined && invalidId === undefined && !rewound && missing === 0,

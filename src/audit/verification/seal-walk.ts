@@ -6,18 +6,18 @@ import type { AuditRow } from '../audit-entry.js';
 import type { AuditKeys } from '../chain/audit-keys.js';
 import type { AuditVerifyRepository, SealedRow } from './audit-verify.repository.js';
 
-/** `unknown`: nobody can tell, because a key that is not there sealed it. */
+/** `unknown`: the key that sealed it is not there. `taken_over`: that key was lost, see AuditResealing. */
 export type Verdict = 'genuine' | 'taken_over' | 'unknown' | 'altered';
 
 export interface JudgedSeal {
   readonly seal: SealedRow;
   readonly previous: SealedPoint;
   readonly verdict: Verdict;
-  /** The key that attested it, where one did. */
+  /** The later key that attested the seal, if one did. */
   readonly attestedBy?: string;
 }
 
-/** The chain from its beginning, each seal judged with its row: by the keys, or by what a later key said about it. */
+/** Walks the chain from its beginning and judges each seal with its row: by their keys, or by what a later key attested. */
 export class SealWalk {
   constructor(
     private readonly records: AuditVerifyRepository,

@@ -3,9 +3,9 @@ import type { AuditRow } from '../audit-entry.js';
 import type { WriterCount } from '../writing/audit-writer.js';
 
 /**
- * Counts the rows of each writer against what the writer said of them. A row was made when `written` others of its
- * writer had committed: those have to be there. They are the ones that say less themselves, because each was made before
- * it was counted.
+ * Finds out how many rows are missing, from the counts that rows carry. Each row says how many rows of its writer had been
+ * committed when it was made (`written`). Those rows have to be there. They are rows with a lower count themselves, because
+ * a row is made before it is counted.
  */
 export class WriterTally {
   private readonly writers = new Map<
@@ -23,11 +23,11 @@ export class WriterTally {
     if (said === count.most) count.rowsWithMost += 1;
   }
 
-  /** How many rows are gone, as their writers said or as is known of them otherwise. */
+  /** `known`: counts that are known from outside the database, for rows that no later row tells of. */
   missing(known: readonly WriterCount[], acceptedAt: number): number {
     const missed = new Map<string, number>();
     const miss = (writer: string, rows: number): void => {
-      // Whoever accepted the trail as it was has accepted what was gone by then.
+      // Somebody accepted the trail as it was, and with it the rows that were missing by then.
       if (timeOfId(writer) <= acceptedAt) return;
       missed.set(writer, Math.max(missed.get(writer) ?? 0, rows));
     };

@@ -6,6 +6,8 @@ import {
 } from '../../platform/database/insert-rows.js';
 import type { AuditRow } from '../audit-entry.js';
 
+// SQL by hand: every change of the service inserts its audit rows with these statements.
+
 const COLUMNS: readonly InsertedColumn<AuditRow>[] = [
   { name: 'id', type: 'uuid', of: (row) => row.id },
   { name: 'at', type: 'timestamptz', of: (row) => row.at.toISOString() },
@@ -20,10 +22,10 @@ const COLUMNS: readonly InsertedColumn<AuditRow>[] = [
   { name: 'mac', type: 'bytea', of: (row) => row.mac },
 ];
 
-/** How many parameters the statements below take, from the first one given. */
+/** How many parameters the statements below take, beginning with the first one given. */
 export const AUDIT_PARAMETERS = COLUMNS.length;
 
-/** One row. Stands alone, or as a CTE in the statement of the change, which saves a round trip. */
+/** Inserts one row: as a statement of its own, or as a CTE in the statement of the change, which saves a round trip. */
 export function insertAuditRow(firstParameter = 1): string {
   return `insert into audit_log (${namesOf(COLUMNS)}) values (${COLUMNS.map((_, index) => `$${firstParameter + index}`).join(', ')})`;
 }
@@ -32,7 +34,7 @@ export function auditRowValues(row: AuditRow): unknown[] {
   return COLUMNS.map(({ of }) => of(row));
 }
 
-/** Any number of rows, for what writes many changes in one statement. */
+/** Inserts any number of rows, for statements that make many changes at once. */
 export function insertAuditRows(firstParameter = 1): string {
   return insertRows('audit_log', COLUMNS, firstParameter);
 }

@@ -5,12 +5,12 @@ const MAX_STRING = 1_000;
 const MAX_DEPTH = 6;
 const MAX_CHARACTERS = 8_000;
 
-/** For the columns: names, ids, words. */
+/** Bounds the text of a column: a name, an id, a word. */
 export function boundedText(text: string): string {
   return storable(cut(text, MAX_TEXT));
 }
 
-/** JSON of bounded size: what had to go is replaced by words that say so. */
+/** JSON of bounded size: parts that are too long are replaced by words that say so. */
 export function boundedDetails(details: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(bounded(details, MAX_DEPTH, { left: MAX_CHARACTERS }));
 }
@@ -57,7 +57,7 @@ function boundedObject(object: object, depth: number, budget: Budget): Record<st
     budget.left -= Math.min(key.length, MAX_TEXT);
     kept.push([boundedText(key), bounded(item, depth - 1, budget)]);
   }
-  // Not an assignment: a key named __proto__ is a key like any other.
+  // Not by assignment, which would treat a key named __proto__ in a special way.
   return Object.fromEntries(kept);
 }
 

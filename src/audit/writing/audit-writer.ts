@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../platform/ids.js';
 
-/** How many rows of a writer are known to have committed. */
+/** How many rows of a writer are known to have been committed. */
 export interface WriterCount {
   readonly writer: string;
   readonly written: number;
 }
 
 /**
- * This process as a writer of audit rows. It counts the rows that committed, and each further row carries the count: a
- * row that was removed before it was sealed is then missed. A transaction that rolls back leaves no gap to explain, and
- * nobody waits for anybody.
+ * This process as a writer of audit rows. It counts its rows that were committed, and each further row carries the count. So
+ * a row that somebody removes before it is sealed is missed. A transaction that rolls back is not counted and leaves no
+ * gap, and no writer waits for another one.
  */
 @Injectable()
 export class AuditWriter implements WriterCount {
@@ -28,12 +28,12 @@ export class AuditWriter implements WriterCount {
     return this.current.written;
   }
 
-  /** What was made under a former id counts for nobody: see beginAnew. */
+  /** Rows that were made under an earlier id are not counted: see startNewId. */
   countCommitted(writer: string, rows: number): void {
     if (writer === this.current.id) this.current.written += rows;
   }
 
-  /** For when rows were lost and somebody has accepted it: what comes now is counted anew. */
+  /** Starts to count from zero under another id: rows were lost, and somebody has accepted that. */
   startNewId(): void {
     this.current = { id: newId(), written: 0 };
   }

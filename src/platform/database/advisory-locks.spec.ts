@@ -8,7 +8,7 @@ const BY_NAME = /^\$\{AdvisoryLock\.(\w+)\}$/;
 
 /** Locks without a fixed number, by the file that takes them. */
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
-  'platform/database/one-database.ts': '$1, $2',
+  'platform/database/same-database.ts': '$1, $2',
   'platform/idempotency/idempotency.repository.ts': '$1::bigint',
 };
 

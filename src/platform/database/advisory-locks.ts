@@ -5,7 +5,7 @@
  *
  * Two more kinds of lock have no fixed number. An Idempotency-Key is locked by 64 bits of its hash (see `lockOf`), which
  * meet one of these few numbers with a chance of about one in 2^61. The comparison of two database addresses locks a
- * random pair of integers (see `requireOneDatabase`); PostgreSQL keeps pairs apart from single numbers.
+ * random pair of integers (see `requireSameDatabase`); PostgreSQL keeps pairs apart from single numbers.
  */
 export enum AdvisoryLock {
   /** Held by whoever changes the schema: a migration or a restore. */

@@ -1,14 +1,11 @@
-import type { PoolConfig } from 'pg';
+import { Client, type PoolConfig } from 'pg';
 import type { Settings } from '../config/settings.js';
-import { ServiceClient } from './service-client.js';
+import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 
-/** A hung server answers nothing, not even statement_timeout: the client gives up this much later. */
+/** A server that hangs does not even end a statement in time: the client gives up this much later. */
 const READ_GRACE_MS = 1_000;
 
-/**
- * How every connection of the service is made. `sslmode` keeps the meaning that it has for libpq, which node-pg would
- * otherwise read more strictly than operators expect.
- */
+/** How every connection of the service is made. */
 export function connectionOptions(url: string, settings: Settings): PoolConfig {
   return {
     Client: ServiceClient,
@@ -21,12 +18,12 @@ export function connectionOptions(url: string, settings: Settings): PoolConfig {
     idle_in_transaction_session_timeout: settings.databaseStatementTimeoutMs,
     keepAlive: true,
     idleTimeoutMillis: 30_000,
-    // After a failover the name may lead elsewhere: no connection lives for ever.
+    // After a failover the host name may lead to another server, so no connection is kept for ever.
     maxLifetimeSeconds: 600,
   };
 }
 
-/** For migrations: one connection after another, and no time limit, because a big table takes what it takes. */
+/** For migrations: few connections, and no time limit, because the migration of a large table may take long. */
 export function patientConnectionOptions(url: string): PoolConfig {
   return {
     connectionString: withLibpqMeaning(url),
@@ -35,13 +32,52 @@ export function patientConnectionOptions(url: string): PoolConfig {
   };
 }
 
-/** For what an operator runs by hand: as patient, and not to be taken for the service. */
+/** For commands that an operator runs: without a time limit as well, and with a name of their own in pg_stat_activity. */
 export function commandConnection(url: string): PoolConfig {
   return { ...patientConnectionOptions(url), application_name: 'incident-triage-command' };
 }
 
+/** `sslmode` keeps the meaning that it has for libpq; node-pg alone would read it more strictly than operators expect. */
 export function withLibpqMeaning(url: string): string {
   const parsed = new URL(url);
   parsed.searchParams.set('uselibpqcompat', 'true');
   return parsed.toString();
+}
+
+/** The message of node-pg when `query_timeout` has passed. */
+const HUNG = 'Query read timeout';
+
+/**
+ * A connection that closes itself when it has become useless. Either its server process hangs: node-pg gives up the query,
+ * but the pool would hand out the same connection again. Or the server became a read-only standby in a failover.
+ */
+class ServiceClient extends Client {
+  override query = ((...args: unknown[]): unknown => {
+    const last = args.at(-1);
+    if (typeof last === 'function') {
+      const callback = last as (error: unknown, result: unknown) => void;
+      args[args.length - 1] = (error: unknown, result: unknown): void => {
+        this.closeIfUseless(error);
+        callback(error, result);
+      };
+      return this.send(...args);
+    }
+    const answer = this.send(...args);
+    if (answer instanceof Promise) answer.catch((error: unknown) => this.closeIfUseless(error));
+    return answer;
+  }) as Client['query'];
+
+  private send(...args: unknown[]): unknown {
+    return (super.query as (...all: unknown[]) => unknown).apply(this, args);
+  }
+
+  private closeIfUseless(error: unknown): void {
+    if (!error) return;
+    const hung = error instanceof Error && error.message === HUNG;
+    if (hung || sqlStateOf(error) === SQLSTATE.readOnlyTransaction) {
+      (
+        this as unknown as { connection: { stream: { destroy(): void } } }
+      ).connection.stream.destroy();
+    }
+  }
 }

@@ -7,7 +7,7 @@ import { Transactions } from './transactions.js';
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** The data source is opened and closed by whoever starts the app: see openDatabase. */
+  /** Whoever starts the application opens and closes the data source: see openDatabase. */
   static with(dataSource: DataSource): DynamicModule {
     return {
       module: DatabaseModule,

@@ -1,4 +1,6 @@
-/** A column of a table that rows are inserted into, and what it is of a row. */
+// SQL by hand: batched inserts of many rows, which TypeORM would write with a parameter for each value.
+
+/** A column of the table, and how its value is taken from a row. */
 export interface InsertedColumn<Row> {
   readonly name: string;
   readonly type: string;
@@ -10,8 +12,8 @@ export function namesOf<Row>(columns: readonly InsertedColumn<Row>[]): string {
 }
 
 /**
- * Inserts any number of rows, each column from one array, beginning with the given parameter. Stands alone, or as a CTE
- * in the statement of the change that the rows tell of, which saves a round trip.
+ * The text of an insert of any number of rows: each column is one array parameter, beginning with the given number. It is a
+ * statement of its own, or a CTE in the statement of the change that the rows record, which saves a round trip.
  */
 export function insertRows<Row>(
   table: string,

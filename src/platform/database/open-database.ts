@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Settings } from '../config/settings.js';
+import { AdvisoryLock } from './advisory-locks.js';
 import { connectionOptions, patientConnectionOptions } from './connection.js';
 import { createDataSource, type Schema } from './data-source.js';
-import { migrate } from './migrate.js';
-import { requireOneDatabase } from './one-database.js';
+import { requireSameDatabase } from './same-database.js';
 import { grantRuntime } from './runtime-role.js';
+import { requireUsableDatabase } from './schema-checks.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 
 const RETRY_MS = 500;
@@ -22,7 +23,7 @@ export interface OpenDatabase {
 }
 
 export interface OpenOptions {
-  /** Use the embedded server of a service that runs already, instead of being refused. */
+  /** Uses the embedded server of a service that runs already, instead of being refused because of it. */
   readonly join?: boolean;
 }
 
@@ -52,7 +53,7 @@ export async function openDatabase(
       ownerUrl,
       embedded: settings.databaseUrl === undefined,
       close: async () => {
-        // The pool waits for every connection to come back, and one whose server hangs does not.
+        // The pool waits until every connection has come back, and a connection whose server hangs never does.
         await Promise.race([dataSource.destroy(), sleep(CLOSE_MS, undefined, { ref: false })]);
         await server.stop();
       },
@@ -63,11 +64,11 @@ export async function openDatabase(
   }
 }
 
-/** Where the database is, for each of its two roles; they are one where there is only one. */
+/** The addresses of the database for its two roles; they are equal when there is only one role. */
 export interface Roles {
-  /** Who owns the tables and changes them. */
+  /** The role that owns the tables and migrates them. */
   readonly ownerUrl: string;
-  /** Who the service runs as. */
+  /** The role that the service runs as. */
   readonly url: string;
 }
 
@@ -75,7 +76,7 @@ export interface Server extends Roles {
   stop(): Promise<void>;
 }
 
-/** The external server as it is, or the embedded one, started where it does not run. */
+/** The external server, or the embedded one, which is started if it does not run. */
 export async function reachServer(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Settings,
   log: (line: string) => void,
@@ -93,12 +94,30 @@ export async function reachServer(
 
 /** Brings the schema up to date as its owner, and lets the service's role use it. */
 export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
-  await requireOneDatabase({ ownerUrl, url });
+  await requireSameDatabase({ ownerUrl, url });
   await migrate(ownerUrl, schema);
   await letServiceUse({ ownerUrl, url }, schema);
 }
 
-/** What the service's role needs and may not make for itself. */
+/** Brings the schema up to date. Replicas that start together take turns, and the later ones find nothing left to do. */
+export async function migrate(url: string, schema: Schema): Promise<void> {
+  const dataSource = await createDataSource(schema, patientConnectionOptions(url)).initialize();
+  try {
+    const lock = dataSource.createQueryRunner();
+    try {
+      await lock.query(`select pg_advisory_lock(${AdvisoryLock.Migration})`);
+      await requireUsableDatabase(dataSource, schema);
+      await dataSource.runMigrations({ transaction: 'each' });
+    } finally {
+      // The lock ends with its connection, and the connection with the data source.
+      await lock.release();
+    }
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** Makes and grants what the role of the service needs and may not make for itself. */
 export async function letServiceUse({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
   if (ownerUrl === url) return;
   await schema.installLibraries?.(patientConnectionOptions(ownerUrl));

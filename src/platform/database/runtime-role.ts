@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { AdvisoryLock } from './advisory-locks.js';
 import { withLibpqMeaning } from './connection.js';
 
-/** Tables that the running service only adds to, or changes in part; every other one it reads and writes. */
+/** The rights on tables that the running service may not change freely. On every other table it has `ALL`. */
 const LESS_THAN_ALL: Readonly<Record<string, string>> = {
   audit_log: 'select, insert',
   audit_seals: 'select, insert',
@@ -15,8 +15,8 @@ const ALL = 'select, insert, update, delete';
 export class RuntimeRoleError extends Error {}
 
 /**
- * Lets the role that the service runs as do what it needs and nothing else: it owns no table, so that it can neither
- * switch a trigger off nor change the schema. Granted anew at each migration, for what the migration made.
+ * Grants the role that the service runs as what it needs and nothing else. It owns no table, so it can neither switch off a
+ * trigger nor change the schema. The rights are granted again at each migration, because it may have made new tables.
  */
 export async function grantRuntime(
   ownerUrl: string,
@@ -39,7 +39,7 @@ export async function grantRuntime(
   }
 }
 
-/** A role that may do what the owner may would be a split in name alone. */
+/** Refuses a role that may do everything the owner may: two roles would be of no use then. */
 async function requireLesserRole(owner: Client, role: string): Promise<void> {
   const { rows } = await owner.query<{ greater: boolean; owner: string }>(
     `select current_user as owner, rolsuper or pg_has_role(oid, current_user, 'USAGE') as greater
@@ -80,7 +80,7 @@ async function grantsFor(
   ];
 }
 
-/** What the present role may grant, in the schema of the service and in those of its libraries. */
+/** Everything that the present role may grant, in the schema of the service and in the schemas of its libraries. */
 const OWNED = `
   with ours as (
     select oid, quote_ident(nspname) as schema from pg_namespace

@@ -1,16 +1,15 @@
 import type { DataSource } from 'typeorm';
-import { lastUnknown, readAppliedMigrations } from './applied-migrations.js';
 import { MIGRATIONS_TABLE, type Schema } from './data-source.js';
 
 const OLDEST_SUPPORTED = 140_000;
 
-/** For a role that is meant to own nothing: owning the database would undo what it is for. */
+/** The advice where the service runs as a role that should own nothing. */
 const AS_THE_OWNER =
   'Where another role owns the database, run `npm run migrate` with MIGRATION_DATABASE_URL of that role';
 
 export class UnsupportedDatabaseError extends Error {}
 
-/** Refuses what this release cannot work with, before anything is changed. */
+/** Refuses a database that this release cannot work with, before anything in it is changed. */
 export async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
   await requireSupportedVersion(dataSource);
   await requireReadable(dataSource);
@@ -43,7 +42,7 @@ async function requireReadable(dataSource: DataSource): Promise<void> {
   );
 }
 
-/** Tables that a newer release has changed may be read wrongly, or written to without what it expects in them. */
+/** A newer release may have changed tables, which this one would read wrongly or write without what that one needs. */
 function requireNoneUnknown(applied: readonly string[], schema: Schema): void {
   const unknown = lastUnknown(applied, schema);
   if (unknown === undefined) return;
@@ -53,7 +52,7 @@ function requireNoneUnknown(applied: readonly string[], schema: Schema): void {
   );
 }
 
-/** A role that may make some things and not others would leave a service of which half works. */
+/** With a role that may make only some of what is needed, half of the service would work. */
 async function requireRights(
   dataSource: DataSource,
   needsTables: boolean,
@@ -80,6 +79,28 @@ async function requireRights(
         `${AS_THE_OWNER}. With one role alone, let it: grant create on database "${database}" to "${role}".`,
     );
   }
+}
+
+/** Runs a statement on whatever connection the caller has, and answers its rows. */
+type Ask = <R>(statement: string) => Promise<readonly R[]>;
+
+/** Their names, in the order in which they were applied; none in a database that was never migrated. */
+export async function readAppliedMigrations(ask: Ask): Promise<string[]> {
+  const [found] = await ask<{ there: boolean }>(
+    `select to_regclass('${MIGRATIONS_TABLE}') is not null as there`,
+  );
+  if (!found?.there) return [];
+  const rows = await ask<{ name: string }>(`select name from ${MIGRATIONS_TABLE} order by id`);
+  return rows.map(({ name }) => name);
+}
+
+/** The last applied migration that this release does not have: the database, or the backup, belongs to a newer release. */
+export function lastUnknown(
+  applied: readonly string[],
+  { migrations }: Schema,
+): string | undefined {
+  const known = migrations.map((migration) => new migration().name);
+  return applied.findLast((name) => !known.includes(name));
 }
 
 interface Rights {

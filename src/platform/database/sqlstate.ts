@@ -50,7 +50,7 @@ export async function mapConstraints<T>(
   }
 }
 
-/** The transaction lost a race and may simply be run again. */
+/** Whether the transaction lost a race against another one, so that it may simply be run again. */
 export function isLostRace(error: unknown): boolean {
   const code = sqlStateOf(error);
   return code === SQLSTATE.serializationFailure || code === SQLSTATE.deadlockDetected;
@@ -79,8 +79,8 @@ const CONNECTION_MESSAGES =
 const CONNECTION_STATES = /^(08|57P|25P0[34]|25006)/;
 
 /**
- * The connection cannot be used any more: the server is gone, hangs, is starting or stopping, or became a read-only
- * standby in a failover. Whether a COMMIT that ended so took effect is unknown.
+ * Whether the connection cannot be used any more: the server is gone, hangs, is starting or stopping, or became a read-only
+ * standby in a failover. When a COMMIT ends with such an error, nobody knows whether it took effect.
  */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionLostError) return true;
@@ -91,7 +91,7 @@ export function isConnectionLost(error: unknown): boolean {
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }
 
-/** The caller should try again later: nothing is wrong with the request. */
+/** Whether the caller should try again later, because nothing is wrong with the request. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error);
   return (

@@ -4,17 +4,18 @@ import { DataSource, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { poolOf } from './data-source.js';
 import type { Tx } from './transactions.js';
 
-/** A statement of a hot path: named, so that PostgreSQL parses and plans it once per connection. */
+/** A statement of a hot path. It has a name, so that PostgreSQL parses and plans it once for each connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
+/** Runs named statements on the connections of TypeORM, which does not name the statements that it writes itself. */
 @Injectable()
 export class Statements {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Runs a read, or one whole write that is a transaction of its own, on any free connection. */
+  /** Runs a read, or a write that is a whole transaction by itself, on any free connection. */
   async rows<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
     const result = await poolOf(this.dataSource).query<R>({ ...statement, values });
     return result.rows;
@@ -27,7 +28,7 @@ export class Statements {
     values: unknown[] = [],
   ): Promise<R[]> {
     if (!tx.queryRunner) throw new Error('A transaction has a query runner.');
-    // Its connection may serve another transaction by now.
+    // The transaction has ended, and its connection may serve another one by now.
     if (tx.queryRunner.isReleased) throw new QueryRunnerAlreadyReleasedError();
     const connection = (await tx.queryRunner.connect()) as import('pg').PoolClient;
     const result = await connection.query<R>({ ...statement, values });

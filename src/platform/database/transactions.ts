@@ -11,14 +11,14 @@ import { ConnectionLostError, isLostRace } from './sqlstate.js';
 declare const inTransaction: unique symbol;
 
 /**
- * An entity manager inside a transaction. Every write takes one as its required first argument, so that a write
- * outside a transaction does not compile; only Transactions makes one.
+ * An entity manager inside a transaction. Every write takes one as its required first argument, and only Transactions
+ * makes one, so a write outside a transaction does not compile.
  */
 export type Tx = EntityManager & { readonly [inTransaction]: true };
 
 /**
- * Something that takes part in a transaction beside the work itself: it may refuse before the work starts (a caller
- * whose key was revoked meanwhile) and add to what commits (the answer kept for an Idempotency-Key).
+ * Takes part in a transaction beside the work itself. At the beginning it may refuse the work, as a caller does whose key
+ * was revoked meanwhile. At the end it may add to what commits, such as the answer that is kept for an Idempotency-Key.
  */
 export interface Participant<T = unknown> {
   begin?(tx: Tx): Promise<void>;
@@ -27,7 +27,7 @@ export interface Participant<T = unknown> {
 
 const ATTEMPTS = 4;
 
-/** Known to every instance: one with connections of its own may run what was written against another. */
+/** Shared by all instances of Transactions: the reserved connections have an instance of their own. */
 const actionsAfterCommit = new WeakMap<EntityManager, (() => void)[]>();
 
 /** Calls `action` once the transaction has committed, and never when it rolls back. It must not throw. */
@@ -56,7 +56,7 @@ export class Transactions {
     }
   }
 
-  /** See afterCommit. */
+  /** The same as `afterCommit`, for callers that have Transactions injected. */
   onCommit(tx: Tx, action: () => void): void {
     afterCommit(tx, action);
   }
@@ -105,7 +105,7 @@ function isAlreadyReleased(error: unknown): boolean {
   );
 }
 
-/** A connection that broke closes itself (see ServiceClient), so that it never goes back to the pool. */
+/** A connection that broke closes itself (see ServiceClient in connection.ts), so that it never goes back to the pool. */
 async function abandon(runner: QueryRunner): Promise<void> {
   try {
     if (runner.isTransactionActive) await runner.rollbackTransaction();

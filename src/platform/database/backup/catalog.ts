@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { readAppliedMigrations } from '../applied-migrations.js';
+import { readAppliedMigrations } from '../schema-checks.js';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import type { SequenceValue, Table } from './backup-format.js';
 

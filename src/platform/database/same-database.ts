@@ -5,18 +5,19 @@ import type { Roles } from './open-database.js';
 import { UnsupportedDatabaseError } from './schema-checks.js';
 import { sqlStateOf } from './sqlstate.js';
 
-/** A login that is refused. What is wrong with it, those say who use it. */
+/** The SQLSTATE of a refused login. Whoever uses the connection later reports what is wrong with it. */
 const NOT_LET_IN = /^28/;
 
 /**
- * Two addresses may differ and lead to one database, or look the same and not do so. A lock that one session holds is seen
- * by the other where both are in the same database of the same server, and nowhere else; it needs no right.
+ * Refuses two addresses that lead to two databases. That cannot be seen from the addresses: different ones may lead to the
+ * same database. So one session takes a random advisory lock, which needs no rights, and the other session finds it taken
+ * only if both are in the same database of the same server.
  */
-export async function requireOneDatabase({ ownerUrl, url }: Roles): Promise<void> {
+export async function requireSameDatabase({ ownerUrl, url }: Roles): Promise<void> {
   if (ownerUrl === url) return;
   const owner = new Client(commandConnection(ownerUrl));
   const service = new Client(commandConnection(url));
-  // A connection that breaks rejects what waits for it.
+  // When a connection breaks, the query that waits for it is rejected; the event itself tells nothing more.
   for (const client of [owner, service]) client.on('error', () => undefined);
   const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
   try {
@@ -46,7 +47,7 @@ async function isLetIn(client: Client): Promise<boolean> {
   }
 }
 
-/** Without the role and its password. */
+/** The address without the role and its password. */
 function placeOf(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;

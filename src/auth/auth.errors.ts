@@ -18,6 +18,13 @@ export class TooManyFailuresError extends AppError {
   }
 }
 
+/** A key or token that is nobody's. RefusalFilter writes it into the audit trail, and answers as `told` would. */
+export class UnknownKeyError extends AppError {
+  constructor(told: UnauthorizedError | TooManyFailuresError) {
+    super(told.code, told.message, told.extras);
+  }
+}
+
 /** The same for a user name that nobody has, and for the current password of somebody who is logged in. */
 export class AccountThrottledError extends AppError {
   constructor(retryAfterSeconds: number) {

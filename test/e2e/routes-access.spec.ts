@@ -69,7 +69,7 @@ describe('Every route', () => {
     expect(routes.filter(({ access }) => access === undefined)).toEqual([]);
   });
 
-  it('needs a role, but for those that are named here', () => {
+  it('needs a role unless it is named here', () => {
     const open = routes.filter(({ access }) => !ROLES.some((role) => role === access));
     const expected = Object.entries(OPEN).filter(([name]) =>
       routes.some((route) => nameOf(route) === name),
@@ -79,7 +79,7 @@ describe('Every route', () => {
     );
   });
 
-  it('is in the contract with the role that the handler declares', () => {
+  it('has in the contract the role that its handler declares', () => {
     const { paths } = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
       paths: Record<string, Record<string, { 'x-required-role'?: string; security?: unknown[] }>>;
     };
@@ -123,7 +123,7 @@ describe('Every route', () => {
     }
   });
 
-  it('lets its own role, and the admin, pass', async () => {
+  it('lets its own role and the admin pass', async () => {
     for (const route of withRole()) {
       for (const role of new Set<Role>([route.access, 'admin'])) {
         const answer = await call(clients.get(role)!, route);

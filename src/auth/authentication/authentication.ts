@@ -6,12 +6,12 @@ import {
   CrossOriginSessionError,
   TooManyFailuresError,
   UnauthorizedError,
+  UnknownKeyError,
 } from '../auth.errors.js';
 import { isUnsafeMethod, originOf } from '../guards/same-origin-rules.js';
 import { AuthenticatedPrincipal } from '../principals/authenticated-principal.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';
 import type { VerifiedCredential } from '../principals/verified-credential.js';
-import { Refusals } from '../refusals/refusals.js';
 import { CredentialVerification } from './credential-verification.js';
 import { type Credential, credentialOf, sessionCredentialOf } from './credentials.js';
 
@@ -22,7 +22,6 @@ export class Authentication {
     private readonly verification: CredentialVerification,
     private readonly repository: PrincipalsRepository,
     private readonly failures: FailureLimits,
-    private readonly refusals: Refusals,
   ) {}
 
   /** Whoever makes a request that nobody may make unknown. */
@@ -53,9 +52,11 @@ export class Authentication {
   /** For who has not brought METRICS_TOKEN. Who brings it never gets here: it works whatever others have tried. */
   async refuseMetrics(request: FastifyRequest): Promise<never> {
     const wait = await this.failures.record('metrics_token', request.ip);
-    if (credentialOf(request)) this.refusals.unknownKey(request);
-    if (wait !== undefined) throw new TooManyFailuresError('wrong metrics tokens', wait);
-    throw new UnauthorizedError('METRICS_TOKEN is required as a bearer token.');
+    const error =
+      wait === undefined
+        ? new UnauthorizedError('METRICS_TOKEN is required as a bearer token.')
+        : new TooManyFailuresError('wrong metrics tokens', wait);
+    throw credentialOf(request) ? new UnknownKeyError(error) : error;
   }
 
   private async verify(credential: Credential): Promise<VerifiedCredential | undefined> {
@@ -77,11 +78,10 @@ export class Authentication {
 
   /** A session that has ended was not guessed: it does not count as a failure. */
   private async refuse(request: FastifyRequest, credential: Credential): Promise<never> {
-    if (credential.kind !== 'session') {
-      const wait = await this.failures.record('key', request.ip);
-      this.refusals.unknownKey(request);
-      if (wait !== undefined) throw new TooManyFailuresError('failed keys', wait);
-    }
-    throw new UnauthorizedError();
+    if (credential.kind === 'session') throw new UnauthorizedError();
+    const wait = await this.failures.record('key', request.ip);
+    throw new UnknownKeyError(
+      wait === undefined ? new UnauthorizedError() : new TooManyFailuresError('failed keys', wait),
+    );
   }
 }

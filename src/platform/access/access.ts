@@ -3,9 +3,12 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { Role } from './roles.js';
 
 /**
- * Who may call an address.
- * - `public`: anyone. - `metrics`: whoever has METRICS_TOKEN, when one is set. - `operations`: a principal, or whoever
- * has METRICS_TOKEN. - `signature`: a webhook sender with a valid signature. - a role: principals from that role upward.
+ * Who may call a route:
+ * - `public`: anybody;
+ * - `metrics`: anybody who sends METRICS_TOKEN, and everybody while none is set;
+ * - `operations`: every principal, and anybody who sends METRICS_TOKEN;
+ * - `signature`: a webhook sender whose signature is valid;
+ * - a role: principals with that role or one above it.
  */
 export type Access = 'public' | 'metrics' | 'operations' | 'signature' | Role;
 
@@ -16,7 +19,7 @@ export const ACCESS_EXTENSION = 'x-access';
 export const Allow = (access: Access): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(ACCESS, access), ApiExtension(ACCESS_EXTENSION, access));
 
-/** From this role upward. */
+/** For principals with this role or one above it. */
 export const Requires = (role: Role) => Allow(role);
 
 export const Public = () => Allow('public');

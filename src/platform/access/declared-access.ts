@@ -7,7 +7,10 @@ import { type Role, ROLES } from './roles.js';
 type Handler = (...args: never[]) => unknown;
 type Controller = abstract new (...args: never[]) => unknown;
 
-/** Reads who may call a handler, from the handler or from its controller. The service does not start while a handler declares nothing. */
+/**
+ * Reads who may call a handler, from the handler or from its controller. The service does not start while a handler
+ * declares nothing.
+ */
 @Injectable()
 export class DeclaredAccess implements OnModuleInit {
   private readonly known = new WeakMap<object, Access>();
@@ -48,6 +51,7 @@ export class DeclaredAccess implements OnModuleInit {
   }
 }
 
+/** The role that the declaration names; undefined for the other kinds of access. */
 export function requiredRole(access: Access): Role | undefined {
   return ROLES.find((role) => role === access);
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FieldError } from '../platform/errors/app-error.js';
 import { isIso8601 } from '../platform/validation/iso-8601.js';
 
@@ -70,6 +69,13 @@ function phishingErrors(rawData: RawData): FieldError[] {
   });
 }
 
+declare global {
+  interface JSON {
+    /** Node has it; the types of TypeScript do not yet. JSON.stringify writes the result as the text that was given. */
+    rawJSON(text: string): object;
+  }
+}
+
 /** A zero that stands by itself as a value in JSON text: only then can there be a negative zero. */
 const LONE_ZERO = /[:[,]0[,\]}]/;
 
@@ -79,11 +85,9 @@ export function rawDataJson(rawData: object): string {
   // It will be refused for its size, so its zeros do not matter.
   if (json.length > MOST_RAW_DATA_BYTES) return json;
   if (!LONE_ZERO.test(json) || !holdsNegativeZero(rawData)) return json;
-  // Node 20 has no JSON.rawJSON: a word that nobody can have sent marks the places.
-  const mark = randomUUID();
   return JSON.stringify(rawData, (_, value: unknown) =>
-    Object.is(value, -0) ? mark : value,
-  ).replaceAll(`"${mark}"`, '-0');
+    Object.is(value, -0) ? JSON.rawJSON('-0') : value,
+  );
 }
 
 function holdsNegativeZero(value: unknown): boolean {

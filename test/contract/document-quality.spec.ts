@@ -67,6 +67,13 @@ function impossibilities(shown: Shown): string[] {
   ];
 }
 
+/** Enums of different things whose values are the same today: a field to sort by, or a status, may be added to one of them. */
+const SAME_VALUES_BY_CHANCE = [
+  'ApiKeySort,ConnectorSort',
+  'AuditSort,TimelineSort',
+  'ComponentStatus,ConnectorStatus',
+];
+
 /** Pages are for people: an example of one tells a program nothing. */
 const HTML = 'text/html';
 
@@ -195,6 +202,17 @@ describe('the contract', () => {
     const { securitySchemes } = document.components as unknown as Components;
     expect(JSON.stringify(securitySchemes)).not.toContain('JWT');
     expect(securitySchemes['session']?.description).toMatch(/Sec-Fetch-Site.*Origin/s);
+  });
+
+  it('has one enum for one set of values', () => {
+    const { schemas } = document.components as unknown as {
+      schemas: Readonly<Record<string, { enum?: readonly string[] }>>;
+    };
+    const several = Object.entries(schemas).filter(([, schema]) => (schema.enum?.length ?? 0) > 1);
+    const byValues = Map.groupBy(several, ([, schema]) => schema.enum!.toSorted().join());
+    const twins = [...byValues.values()].filter((group) => group.length > 1);
+    const names = twins.map((group) => group.map(([name]) => name).join());
+    expect(names).toEqual(SAME_VALUES_BY_CHANCE);
   });
 
   it('names its enums of several values, and never says nullable', () => {

@@ -27,6 +27,7 @@ const OPEN: Readonly<Record<string, Access>> = {
   'POST /login/password': 'public',
   'POST /logout': 'public',
   'GET /docs': 'public',
+  'GET /docs/': 'public',
   'GET /docs/:asset': 'public',
   'GET /favicon.ico': 'public',
   'GET /openapi.json': 'public',

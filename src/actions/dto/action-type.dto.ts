@@ -41,7 +41,7 @@ export class ActionParameterDto {
 }
 
 export class ActionTypeDto {
-  @Choice('ActionName', ACTION_TYPES, { example: 'quarantine_email' })
+  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
   readonly name: ActionTypeName;
 
   @Text({ example: 'Moves an email out of its mailbox into quarantine.' })
@@ -57,7 +57,7 @@ export class ActionTypeDto {
   @Flag({ example: true })
   readonly supports_rollback: boolean;
 
-  @Choice('ActionName', ACTION_TYPES, {
+  @Choice('ActionTypeName', ACTION_TYPES, {
     optional: true,
     description: 'The type that undoes it.',
     example: 'release_email',

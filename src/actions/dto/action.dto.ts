@@ -58,7 +58,7 @@ export class ActionSummaryDto {
   })
   readonly incident?: ActionIncidentDto;
 
-  @Choice('ActionName', ACTION_TYPES, { example: 'quarantine_email' })
+  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
   readonly action_type: ActionTypeName;
 
   @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })

@@ -25,7 +25,7 @@ const PARAMETERS_DESCRIPTION = [
 ].join('\n');
 
 export class ExecuteActionDto {
-  @Choice('ActionName', ACTION_TYPES, { example: 'quarantine_email' })
+  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
   readonly action: ActionTypeName;
 
   @JsonObject({ optional: true, description: PARAMETERS_DESCRIPTION, example: PARAMETERS_EXAMPLE })

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -9,7 +12,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 
-/** Swagger UI on the committed contract. All it loads comes from this host, as the page's CSP demands. */
+/** Swagger UI on the committed contract. Whatever it loads comes from this host: the content security policy of pages allows nothing else. */
 export function docsPage(principal: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -34,8 +37,8 @@ export function docsPage(principal: string): string {
 `;
 }
 
-/** Requests of "Try it out" carry the session cookie, because they go to this host; a key can be entered instead. */
-export const START_SCRIPT = `window.ui = SwaggerUIBundle({
+/** A request of "Try it out" carries the session cookie, because it goes to this host. One can enter a key instead. */
+const START_SCRIPT = `window.ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
@@ -46,3 +49,30 @@ export const START_SCRIPT = `window.ui = SwaggerUIBundle({
   validatorUrl: null,
 });
 `;
+
+interface Asset {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
+const loaded = new Map<string, Asset>([
+  ['start.js', { type: 'text/javascript; charset=utf-8', bytes: Buffer.from(START_SCRIPT) }],
+]);
+
+/** One of the few files that the page needs, read when it is first asked for. Other names lead to no file. */
+export function docsAsset(name: string): Asset | undefined {
+  const known = loaded.get(name);
+  if (known) return known;
+  const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
+  if (!type) return undefined;
+  const asset = { type, bytes: readFileSync(join(folder, name)) };
+  loaded.set(name, asset);
+  return asset;
+}

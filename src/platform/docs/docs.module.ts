@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { DocsController } from './docs.controller.js';
-import { FaviconController } from './favicon.controller.js';
+import { DocsController, FaviconController } from './docs.controller.js';
 
 @Module({ controllers: [DocsController, FaviconController] })
 export class DocsModule {}

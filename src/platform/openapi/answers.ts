@@ -2,6 +2,7 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import {
   ApiExtension,
   ApiExtraModels,
+  ApiHeader,
   ApiOperation,
   ApiResponse,
   getSchemaPath,
@@ -18,7 +19,7 @@ interface AnswerOptions {
   readonly status: number;
   readonly description: string;
   readonly type?: Type;
-  /** Answers as it is: no envelope. */
+  /** The answer has no envelope. */
   readonly raw?: boolean;
   readonly list?: boolean;
   readonly contentType?: string;
@@ -53,10 +54,8 @@ export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecora
       example,
     },
   };
-  return applyDecorators(
-    ...(type ? [ApiExtraModels(type)] : []),
-    ApiResponse({ status, description, content, headers }),
-  );
+  const response = ApiResponse({ status, description, content, headers });
+  return type ? applyDecorators(ApiExtraModels(type), response) : response;
 }
 
 function schemaOf(type: Type, { raw, list }: AnswerOptions): SchemaObject | ReferenceObject {
@@ -66,7 +65,7 @@ function schemaOf(type: Type, { raw, list }: AnswerOptions): SchemaObject | Refe
   };
 }
 
-/** The errors of its own that an operation answers, beside those that all operations of its kind share. */
+/** The errors that an operation may answer beside those that all operations of its kind share. */
 export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & ClassDecorator {
   return ApiExtension(ERRORS_EXTENSION, codes);
 }
@@ -78,7 +77,26 @@ export function ApiErrorMeanings(meanings: ErrorMeanings): MethodDecorator & Cla
   return ApiExtension(MEANINGS_EXTENSION, meanings);
 }
 
-/** Tells its errors to a browser's form as a page. */
+/** The operation tells a browser's form its errors as a page. */
 export function ApiErrorPages(): MethodDecorator & ClassDecorator {
   return ApiExtension(ERROR_PAGES_EXTENSION, true);
 }
+
+/** For the `headers` of an answer that says the version of what it shows. */
+export const ETAG_HEADER = {
+  ETag: {
+    description: 'The version of the resource, for If-Match.',
+    schema: { type: 'string' as const, example: '"3"' },
+  },
+};
+
+const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`;
+
+/** Documents If-Match; the operation also lists `precondition_failed` among its errors. */
+export const ApiIfMatch = (): MethodDecorator =>
+  ApiHeader({
+    name: 'If-Match',
+    required: false,
+    description: 'The ETag that the change is meant for; without it, whatever is there.',
+    schema: { type: 'string', pattern: `^([*]|${TAG}(, *${TAG})*)$`, example: '"3"' },
+  });

@@ -1,39 +1,17 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { OperationObject, ResponseObject } from '@nestjs/swagger';
-import { ACCESS_EXTENSION, type Access } from '../access/access.js';
-import { ROLES } from '../access/roles.js';
-import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
+import {
+  DocumentBuilder,
+  type OpenAPIObject,
+  type ParameterObject,
+  SwaggerModule,
+} from '@nestjs/swagger';
+import { version } from '../config/version.js';
 import { MOST_FIELDS } from '../http/form-body.js';
 import { FEW, MANY } from '../http/json-suspicion.js';
-import { version } from '../config/version.js';
-import {
-  ERROR_PAGES_EXTENSION,
-  type ErrorMeanings,
-  ERRORS_EXTENSION,
-  MEANINGS_EXTENSION,
-} from './answers.js';
-import { describeParts } from './described-parts.js';
-import { addEnvelopes } from './envelopes.js';
-import { addExamples, errorExamples } from './examples.js';
-import {
-  ERROR_HEADERS,
-  ERROR_SCHEMAS,
-  RATE_LIMIT_HEADERS,
-  REPLAYED_HEADER,
-  REQUEST_ID_HEADER,
-  UNDER_WAY_HEADER,
-} from './error-schemas.js';
-import { describeRequestBodies } from './request-bodies.js';
-import { nameSchemas } from './schemas.js';
-import { sorted } from './sorted.js';
-
-type Operation = OperationObject & {
-  [ACCESS_EXTENSION]?: Access;
-  [ERRORS_EXTENSION]?: ErrorCode[];
-  [MEANINGS_EXTENSION]?: ErrorMeanings;
-  [ERROR_PAGES_EXTENSION]?: boolean;
-};
+import { ERROR_SCHEMAS } from './error-schemas.js';
+import { addExamples } from './examples.js';
+import { complete } from './operations.js';
+import { addEnvelopes, describeRequestBodies, nameSchemas, sorted } from './schemas.js';
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
 
@@ -97,118 +75,51 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       if (operation) complete(operation, method, path, seen);
     }
   }
-  describeParts(document);
+  describeTagsAndIds(document);
   describeRequestBodies(document);
   addEnvelopes(document);
   addExamples(document);
   return sorted(nameSchemas(document));
 }
 
-function complete(operation: Operation, method: string, path: string, seen: Set<string>): void {
-  const access = operation[ACCESS_EXTENSION];
-  if (!access) throw new Error(`${method} ${path} declares no access.`);
-  operation.operationId = uniqueId(operation.operationId ?? '', path, seen);
-  operation.security = securityOf(access);
-  if (isRole(access)) {
-    operation['x-required-role' as never] = access as never;
-    operation.description = [
-      ...(operation.description ? [operation.description] : []),
-      `From role \`${access}\` upward.`,
-    ].join('\n\n');
+/** The groups of operations, in the order in which a reader meets them. */
+const TAGS: Readonly<Record<string, string>> = {
+  Incidents: 'Security incidents, their verdicts and what happened to them.',
+  Actions: 'What is done about an incident, or directly: requested, carried out, rolled back.',
+  Approvals: 'The consent of people that some actions wait for.',
+  'Kill switch': 'Stops every effect on the outside until it is turned off again.',
+  Connectors: 'The tools that carry actions out.',
+  Access: 'Keys, users, sessions, and who one is.',
+  Audit: 'Who did what, in a trail whose changes are found.',
+  System: 'Health, metrics, failed jobs and this document.',
+};
+
+/** What an id in an address is the id of, where the part of the address before it does not say so. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  'api-keys': 'API key',
+  dead: 'job',
+};
+
+/** Describes the groups of operations, and the ids in addresses that their handlers do not describe. */
+function describeTagsAndIds(document: OpenAPIObject): void {
+  const used = new Set<string>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const operation of [item.get, item.post, item.put, item.delete]) {
+      for (const tag of operation?.tags ?? []) used.add(tag);
+      for (const parameter of operation?.parameters ?? []) {
+        if ('in' in parameter && parameter.in === 'path') describeId(parameter, path);
+      }
+    }
   }
-  if (method === 'post' && isRole(access)) addIdempotencyKey(operation);
-  const codes = [
-    ...sharedErrors(operation, method, access),
-    ...(operation[ERRORS_EXTENSION] ?? []),
-  ];
-  addErrors(operation, codes);
-  const isLimited = access === 'public' && codes.includes('rate_limited');
-  for (const [status, response] of Object.entries(operation.responses)) {
-    const answer = response as ResponseObject;
-    answer.headers = {
-      ...answer.headers,
-      ...REQUEST_ID_HEADER,
-      // Who the caller is comes before how many requests it may make.
-      ...((isRole(access) ? status !== '401' : isLimited) && RATE_LIMIT_HEADERS),
-      ...(isRole(access) && method === 'post' && status.startsWith('2') && REPLAYED_HEADER),
-      ...(isRole(access) && method === 'post' && status === '409' && UNDER_WAY_HEADER),
-    };
-  }
-  delete operation[ACCESS_EXTENSION];
-  delete operation[ERRORS_EXTENSION];
-  delete operation[MEANINGS_EXTENSION];
-  delete operation[ERROR_PAGES_EXTENSION];
+  const unknown = [...used].filter((name) => !Object.hasOwn(TAGS, name));
+  if (unknown.length > 0) throw new Error(`Without a description: the tag ${unknown.join(', ')}.`);
+  document.tags = Object.entries(TAGS)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
 }
 
-/** The health addresses exist twice; the ones under /api get ids of their own. */
-function uniqueId(id: string, path: string, seen: Set<string>): string {
-  const unique = seen.has(id) && path.startsWith('/api/') ? id.replace(/^get/, 'getApi') : id;
-  if (seen.has(unique)) throw new Error(`operationId ${unique} of ${path} is taken.`);
-  seen.add(unique);
-  return unique;
-}
-
-function isRole(access: Access): boolean {
-  return ROLES.some((role) => role === access);
-}
-
-function securityOf(access: Access): Record<string, string[]>[] {
-  const principal: Record<string, string[]>[] = [{ bearer: [] }, { session: [] }];
-  if (access === 'metrics') return [{}, { metricsToken: [] }];
-  if (access === 'operations') return [...principal, { metricsToken: [] }];
-  return isRole(access) ? principal : [];
-}
-
-function sharedErrors(operation: Operation, method: string, access: Access): ErrorCode[] {
-  const codes: ErrorCode[] = ['bad_request', 'internal_error'];
-  if (access === 'operations' || access === 'metrics') codes.push('unauthorized', 'rate_limited');
-  // Who has a key or a session, the database has to say.
-  if (access === 'operations') codes.push('service_unavailable');
-  if (!isRole(access)) return codes;
-  codes.push('unauthorized', 'rate_limited', 'validation_error', 'service_unavailable');
-  const unsafe = method !== 'get';
-  if (unsafe || access !== 'viewer') codes.push('forbidden');
-  if (unsafe) codes.push('payload_too_large', 'unsupported_media_type');
-  if (method === 'post') codes.push('conflict', 'idempotency_key_reused');
-  if (operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'path'))
-    codes.push('not_found');
-  return codes;
-}
-
-const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
-
-function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
-  const meaningsHere = operation[MEANINGS_EXTENSION] ?? {};
-  const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
-  for (const [status, group] of byStatus) {
-    // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
-    const own = operation.responses[status] as ResponseObject | undefined;
-    const meanings = group.map(
-      (code) => `\`${code}\`: ${meaningsHere[code] ?? ERROR_CATALOGUE[code].meaning}`,
-    );
-    const ownBody = own?.content?.['application/json'];
-    operation.responses[status] = {
-      description: [...(own ? [own.description] : []), ...meanings].join('\n\n'),
-      ...(ERROR_HEADERS[status] && { headers: ERROR_HEADERS[status] }),
-      content: {
-        'application/json': ownBody?.schema
-          ? { ...ownBody, schema: { oneOf: [ownBody.schema, ERROR_SCHEMA] } }
-          : { schema: ERROR_SCHEMA, examples: errorExamples(group) },
-        ...(operation[ERROR_PAGES_EXTENSION] && { 'text/html': { schema: { type: 'string' } } }),
-      },
-    };
-  }
-}
-
-function addIdempotencyKey(operation: Operation): void {
-  operation.parameters = [
-    ...(operation.parameters ?? []),
-    {
-      name: 'Idempotency-Key',
-      in: 'header',
-      required: false,
-      description: 'The same key with the same request within 24 h has one effect and one answer.',
-      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-    },
-  ];
+function describeId(parameter: ParameterObject, path: string): void {
+  const segment = path.split(`/{${parameter.name}}`)[0]!.split('/').at(-1)!;
+  const resource = RESOURCES[segment] ?? segment.replace(/s$/, '');
+  parameter.description ??= `The ${parameter.name} of the ${resource}. A malformed one is answered like an unknown one.`;
 }

@@ -1,4 +1,5 @@
 import type { SchemasObject, HeadersObject } from '@nestjs/swagger';
+import { APPROVAL_LEVELS } from '../access/roles.js';
 import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
 import { FIELD_ERROR_CODES_IN_WORDS } from '../errors/field-error-codes.js';
 
@@ -60,9 +61,9 @@ export const ERROR_SCHEMAS: SchemasObject = {
     description:
       'Stable, for programs. Clients should treat a code that they do not know by its HTTP status.',
   },
-  PrincipalLevel: {
+  ApprovalLevel: {
     type: 'string',
-    enum: ['none', 'analyst', 'senior', 'manager'],
+    enum: [...APPROVAL_LEVELS],
     description: 'What a principal may approve; a viewer nothing.',
   },
   FieldError: {
@@ -124,11 +125,11 @@ export const ERROR_SCHEMAS: SchemasObject = {
         },
       },
       required_level: {
-        allOf: [{ $ref: '#/components/schemas/PrincipalLevel' }],
+        allOf: [{ $ref: '#/components/schemas/ApprovalLevel' }],
         description: 'With insufficient_approval_level: what the action needs.',
       },
       your_level: {
-        allOf: [{ $ref: '#/components/schemas/PrincipalLevel' }],
+        allOf: [{ $ref: '#/components/schemas/ApprovalLevel' }],
         description: 'With insufficient_approval_level: what the caller has.',
       },
     },

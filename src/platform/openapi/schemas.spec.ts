@@ -10,7 +10,7 @@ const documentWith = (schemas: object): OpenAPIObject =>
   }) as OpenAPIObject;
 
 describe('nameSchemas', () => {
-  it('should call schemas, and what refers to them, without the suffix of classes', () => {
+  it('takes the suffix of classes off schemas and off what refers to them', () => {
     const thing = { $ref: '#/components/schemas/ThingDto' };
     const named = nameSchemas(
       documentWith({ ThingDto: { type: 'object' }, ThingList: { type: 'array', items: thing } }),
@@ -21,7 +21,7 @@ describe('nameSchemas', () => {
     });
   });
 
-  it('should not let one schema take the name of another', () => {
+  it('refuses to give one schema the name of another', () => {
     expect(() => nameSchemas(documentWith({ ThingDto: {}, Thing: {} }))).toThrow(/same name/);
   });
 });

@@ -1,9 +1,80 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
+import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
 
-const SUFFIX = /Dto$/;
+/* What is done to the schemas of the document that Nest makes, step by step. */
+
 const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 
-/** Calls the schemas what they describe: that a class of ours makes them is no business of those who generate a client. */
+/**
+ * Says of the bodies that a client sends what validation does with them: it refuses other fields than the documented ones,
+ * and a PUT, which may leave out any field, has to give at least one.
+ */
+export function describeRequestBodies(document: OpenAPIObject): void {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, SchemaObject>;
+  for (const item of Object.values(document.paths)) {
+    for (const [method, operation] of Object.entries({ put: item.put, post: item.post })) {
+      const names = operation?.requestBody ? referredTo(operation.requestBody) : [];
+      const [body] = names.map((name) => schemas[name]);
+      if (method === 'put' && body?.properties && !body.required?.length) body.minProperties = 1;
+      refuseOtherFields(names, schemas, new Set());
+    }
+  }
+}
+
+function refuseOtherFields(
+  names: readonly string[],
+  schemas: Readonly<Record<string, SchemaObject>>,
+  seen: Set<string>,
+): void {
+  for (const name of names) {
+    const schema = schemas[name];
+    if (!schema || seen.has(name)) continue;
+    seen.add(name);
+    if (schema.properties && !schema.allOf) schema.additionalProperties ??= false;
+    refuseOtherFields(referredTo(schema), schemas, seen);
+  }
+}
+
+/** The names in the order in which they appear: that of a body itself is the first. */
+function referredTo(value: unknown): string[] {
+  return [...JSON.stringify(value).matchAll(REFERENCE)].map(([, name]) => name ?? '');
+}
+
+const ENVELOPE = /"#\/components\/schemas\/(\w+?)(Envelope|List)"/g;
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Makes a named component of every envelope that an answer refers to. */
+export function addEnvelopes(document: OpenAPIObject): void {
+  const schemas = (document.components ??= {}).schemas ?? {};
+  for (const [, name, kind] of JSON.stringify(document.paths).matchAll(ENVELOPE)) {
+    if (!name || schemas[`${name}${kind}`]) continue;
+    const item = schemas[`${name}Dto`] ? `${name}Dto` : name;
+    if (!schemas[item]) throw new Error(`No schema ${item} for ${name}${kind}.`);
+    schemas[`${name}${kind}`] = kind === 'List' ? listOf(item) : envelopeOf(item);
+  }
+}
+
+function envelopeOf(item: string): SchemaObject {
+  return {
+    type: 'object',
+    required: ['data'],
+    properties: { data: ref(item) },
+    additionalProperties: false,
+  };
+}
+
+function listOf(item: string): SchemaObject {
+  return {
+    type: 'object',
+    required: ['data', 'meta'],
+    properties: { data: { type: 'array', items: ref(item) }, meta: ref('ListMeta') },
+    additionalProperties: false,
+  };
+}
+
+const SUFFIX = /Dto$/;
+
+/** Takes `Dto` off the names of schemas: those who generate a client need not know that a class of ours makes them. */
 export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
   const names = Object.keys(document.components?.schemas ?? {});
   const renamed = new Map(names.map((name) => [name, name.replace(SUFFIX, '')]));
@@ -23,4 +94,21 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
     ),
   };
   return result;
+}
+
+/** The same value with the keys of every object in order, so that the committed document changes only by content. */
+export function sorted<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(sorted) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, child]) => child !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, child]) => [
+        key,
+        key === 'required' && Array.isArray(child)
+          ? (child as unknown[]).toSorted()
+          : sorted(child),
+      ]),
+  ) as T;
 }

@@ -1,0 +1,212 @@
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
+import type { Departure, Gate } from '../connector.port.js';
+import { measureTest, VendorCalls, type VendorRequest } from './vendor-calls.js';
+
+const REQUEST: VendorRequest = { method: 'POST', url: new URL('https://vendor.example') };
+const IDEMPOTENT = { idempotent: true };
+
+type Turn = number | Error | OutboundAnswer;
+
+function answer(status: number, headers: Readonly<Record<string, string>> = {}): OutboundAnswer {
+  return new OutboundAnswer(status, headers, Buffer.alloc(0));
+}
+
+/** A vendor that does one thing after another, and the last of them for ever. */
+function callsOf(...turns: Turn[]) {
+  const requests: OutboundRequest[] = [];
+  const waits: number[] = [];
+  const http = {
+    request: async (request: OutboundRequest) => {
+      const turn = turns[Math.min(requests.length, turns.length - 1)]!;
+      requests.push(request);
+      if (turn instanceof Error) throw turn;
+      return typeof turn === 'number' ? answer(turn) : turn;
+    },
+  } as OutboundHttp;
+  return { requests, waits, calls: new VendorCalls(http, async (ms) => void waits.push(ms)) };
+}
+
+const DEPARTURE: Departure = { signal: new AbortController().signal, leave: async () => undefined };
+const OPEN: Gate = { send: (request) => request(DEPARTURE) };
+const shutWith = (error: Error): Gate => ({ send: () => Promise.reject(error) });
+
+describe('VendorCalls', () => {
+  beforeEach(() => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+  });
+
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('sends with a timeout of ten seconds, the signal of the gate and its permission to leave', async () => {
+    const leave = jest.fn(async () => undefined);
+    const { calls, requests } = callsOf(200);
+    const gate: Gate = { send: (request) => request({ signal: DEPARTURE.signal, leave }) };
+    await calls.gated(gate, REQUEST, { idempotent: false });
+    expect(requests).toMatchObject([{ ...REQUEST, timeoutMs: 10_000, signal: DEPARTURE.signal }]);
+    await requests[0]!.beforeLeaving!();
+    expect(leave).toHaveBeenCalledTimes(1);
+  });
+
+  it('keeps the timeout of a request that has one, gated or not', async () => {
+    const { calls, requests } = callsOf(200);
+    await calls.gated(OPEN, { ...REQUEST, timeoutMs: 7 }, IDEMPOTENT);
+    await calls.ungated({ ...REQUEST, timeoutMs: 8 });
+    await calls.ungated(REQUEST);
+    expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([7, 8, 10_000]);
+  });
+
+  it('returns a temporary failure at once when the request is not idempotent', async () => {
+    const { calls, requests } = callsOf(503);
+    const { status } = await calls.gated(OPEN, REQUEST, { idempotent: false });
+    expect([status, requests.length]).toEqual([503, 1]);
+  });
+
+  it.each([429, 502, 503, 504])(
+    'repeats an idempotent request after status %i, and waits longer each time',
+    async (status) => {
+      const { calls, waits } = callsOf(status, status, 200);
+      expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(200);
+      expect(waits).toEqual([200, 400]);
+    },
+  );
+
+  it.each([200, 400, 404, 500, 501])(
+    'returns status %i at once, also for an idempotent request',
+    async (status) => {
+      const { calls, requests } = callsOf(status);
+      expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(status);
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  it('returns the answer of the third attempt, whatever it is', async () => {
+    const { calls, requests, waits } = callsOf(503);
+    expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
+    expect([requests.length, waits.length]).toEqual([3, 2]);
+  });
+
+  it.each([
+    ['as long as the vendor asks when that is longer', '3', 3_000],
+    ['as long as without it when that is longer', '0', 200],
+  ])('waits %s', async (_, retryAfter, expected) => {
+    const { calls, waits } = callsOf(answer(503, { 'retry-after': retryAfter }), 200);
+    await calls.gated(OPEN, REQUEST, IDEMPOTENT);
+    expect(waits).toEqual([expected]);
+  });
+
+  it('returns the answer when the vendor asks to wait too long', async () => {
+    const { calls, requests } = callsOf(answer(503, { 'retry-after': '60' }), 200);
+    expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    [2, 20_001],
+    [3, 20_000],
+  ])('makes %i attempts when the second one begins after %i ms', async (attempts, laterMs) => {
+    let now = 5_000;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    const { calls, requests } = callsOf(503);
+    const slow: Gate = {
+      send: (request) => {
+        now = 5_000 + laterMs;
+        return request(DEPARTURE);
+      },
+    };
+    await calls.gated(slow, REQUEST, IDEMPOTENT);
+    expect(requests).toHaveLength(attempts);
+  });
+
+  it('repeats what was not sent, idempotent or not, and throws that nothing was sent', async () => {
+    const { calls, requests } = callsOf(new UnreachableError('away'));
+    await expect(calls.gated(OPEN, REQUEST, { idempotent: false })).rejects.toThrow('away');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('does not repeat a request whose target is refused', async () => {
+    const { calls, requests } = callsOf(new UnreachableError('never', { temporary: false }));
+    await expect(calls.gated(OPEN, REQUEST, IDEMPOTENT)).rejects.toThrow('never');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('throws that the outcome is unknown when one attempt sent something and the later ones did not', async () => {
+    const unknown = new OutcomeUnknownError('cut', 'broken');
+    const { calls, requests } = callsOf(unknown, new UnreachableError('away'));
+    await expect(calls.gated(OPEN, REQUEST, IDEMPOTENT)).rejects.toBe(unknown);
+    expect(requests).toHaveLength(3);
+  });
+
+  it('throws the error of the gate, also after an attempt that sent something', async () => {
+    const refusal = new Error('the switch is on');
+    const { calls } = callsOf(new OutcomeUnknownError('cut', 'broken'));
+    let asked = 0;
+    const gate: Gate = {
+      send: (request) => ((asked += 1) === 1 ? request(DEPARTURE) : Promise.reject(refusal)),
+    };
+    await expect(calls.gated(gate, REQUEST, IDEMPOTENT)).rejects.toBe(refusal);
+  });
+
+  describe('with its circuit breaker', () => {
+    const fiveTimes = async (work: () => Promise<unknown>): Promise<void> => {
+      for (let turn = 0; turn < 5; turn += 1) await work().catch(() => undefined);
+    };
+
+    it.each<[string, Turn]>([
+      ['answers of status 500', 500],
+      ['attempts that reach nobody', new UnreachableError('away', { temporary: false })],
+      ['attempts whose outcome is unknown', new OutcomeUnknownError('cut', 'broken')],
+    ])('sends nothing more after five %s', async (_, turn) => {
+      const { calls, requests } = callsOf(turn);
+      const call = () => calls.gated(OPEN, REQUEST, { idempotent: false });
+      await fiveTimes(call);
+      await expect(call()).rejects.toThrow('no further one is made');
+      expect(requests).toHaveLength(5);
+    });
+
+    it('goes on sending after answers of status 499, and after refusals of the gate', async () => {
+      const { calls, requests } = callsOf(499);
+      await fiveTimes(() => calls.gated(OPEN, REQUEST, IDEMPOTENT));
+      await fiveTimes(() => calls.gated(shutWith(new Error('shut')), REQUEST, IDEMPOTENT));
+      await calls.gated(OPEN, REQUEST, IDEMPOTENT);
+      expect(requests).toHaveLength(6);
+    });
+
+    it('lets the next call try when the gate refused the one that was to find out', async () => {
+      let now = 0;
+      jest.spyOn(performance, 'now').mockImplementation(() => now);
+      const { calls } = callsOf(500, 500, 500, 500, 500, 200);
+      const options = { idempotent: false };
+      await fiveTimes(() => calls.gated(OPEN, REQUEST, options));
+      now = 30_000;
+      const refused = calls.gated(shutWith(new Error('shut')), REQUEST, options);
+      await expect(refused).rejects.toThrow('shut');
+      expect((await calls.gated(OPEN, REQUEST, options)).status).toBe(200);
+    });
+  });
+});
+
+describe('measureTest', () => {
+  it('returns what the test says, and how many whole milliseconds it took', async () => {
+    jest.spyOn(performance, 'now').mockReturnValueOnce(100).mockReturnValueOnce(142.4);
+    const result = await measureTest(async () => ({ success: true, message: 'Well.' }));
+    expect(result).toEqual({ success: true, message: 'Well.', latencyMs: 42 });
+    jest.restoreAllMocks();
+  });
+
+  it.each([new UnreachableError('away'), new OutcomeUnknownError('cut', 'timeout')])(
+    'says that the connector does not answer when the test throws %p',
+    async (error) => {
+      const result = await measureTest(() => Promise.reject(error));
+      expect(result).toMatchObject({ success: false, message: error.message });
+    },
+  );
+
+  it('throws any other error', async () => {
+    const mistake = new TypeError('a mistake');
+    await expect(measureTest(() => Promise.reject(mistake))).rejects.toBe(mistake);
+  });
+});

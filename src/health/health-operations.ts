@@ -28,7 +28,7 @@ interface HealthOperation {
   readonly bad?: Body;
 }
 
-/** Each exists twice: at the root for probes, which have no key, and under /api, where everything needs one. */
+/** Each address exists twice: at the root for probes, which have no key, and under /api, where everything needs one. */
 const HealthRead =
   ({ path, id, summary, good, bad }: HealthOperation) =>
   (access: Access): MethodDecorator =>

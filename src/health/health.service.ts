@@ -1,5 +1,10 @@
-import { Injectable } from '@nestjs/common';
-import { HealthIndicatorService } from '@nestjs/terminus';
+import { Injectable, ServiceUnavailableException } from '@nestjs/common';
+import {
+  type HealthCheckResult,
+  HealthCheckService,
+  type HealthIndicatorResult,
+  HealthIndicatorService,
+} from '@nestjs/terminus';
 import {
   type ComponentHealth,
   COMPONENTS,
@@ -15,35 +20,35 @@ const CHECK_TIMEOUT_MS = 2_000;
 /** Probes of several kinds come every second or so: they share one look. */
 const CHECK_CACHE_MS = 500;
 
+/** What Terminus finds, in the words of this API: each part is an indicator, and keeps what its module said of it. */
 @Injectable()
 export class HealthService {
   private readonly startedAt = Date.now();
 
   constructor(
+    private readonly checks: HealthCheckService,
     private readonly indicators: HealthIndicatorService,
     private readonly components: HealthComponents,
     private readonly draining: Draining,
   ) {}
 
   async detailed(): Promise<DetailedHealthDto> {
-    const checked = await Promise.all(
-      COMPONENTS.map(async (name) => [name, await this.look(name)] as const),
-    );
-    const components = Object.fromEntries(checked) as Record<ComponentName, ComponentHealth>;
-    return { ...this.summary(overallOf(components)), components };
+    const result = await this.check(COMPONENTS);
+    const found = COMPONENTS.map((name) => [name, componentIn(result, name)]);
+    const components = Object.fromEntries(found) as Record<ComponentName, ComponentHealth>;
+    return { ...this.summary(overallOf(result)), components };
   }
 
   async brief(): Promise<HealthDto> {
-    const { status } = await this.detailed();
-    return this.summary(status);
+    return this.summary(overallOf(await this.check(COMPONENTS)));
   }
 
   /** Names what keeps the service from taking requests; empty when it is ready. */
   async obstacles(): Promise<Obstacles> {
     if (this.draining.begun) return { service: 'stopping' };
-    const { status, obstacle } = await this.look('database');
-    // Without a word of its own the check itself took too long.
+    const { status, obstacle } = componentIn(await this.check(['database']), 'database');
     if (status !== 'unhealthy') return {};
+    // Without a word of its own the check itself took too long.
     return { database: isDatabaseObstacle(obstacle) ? obstacle : 'unreachable' };
   }
 
@@ -51,24 +56,42 @@ export class HealthService {
     return { status, version, uptime_seconds: Math.floor((Date.now() - this.startedAt) / 1000) };
   }
 
-  private async look(name: ComponentName): Promise<ComponentHealth> {
-    const result = await this.indicators
-      .check(name)
-      .attempt(async () => ({ seen: await this.components.check(name) }))
+  private async check(names: readonly ComponentName[]): Promise<HealthCheckResult> {
+    try {
+      return await this.checks.check(names.map((name) => () => this.indicate(name)));
+    } catch (error) {
+      // How Terminus says that something is down, and while the service stops: the result is in the exception.
+      if (!(error instanceof ServiceUnavailableException)) throw error;
+      return error.getResponse() as HealthCheckResult;
+    }
+  }
+
+  /** Without a database nothing works; any other part that is down leaves the core working, so the whole is degraded. */
+  private async indicate(name: ComponentName): Promise<HealthIndicatorResult> {
+    const indicator = this.indicators.check(name);
+    const attempt = await indicator
+      .attempt(async () => ({ component: await this.components.check(name) }))
       .withTimeout(CHECK_TIMEOUT_MS)
       .cacheFor(CHECK_CACHE_MS);
-    const seen = result[name]['seen'] as ComponentHealth | undefined;
-    return seen ?? { status: 'unhealthy', message: 'The check failed or took too long.' };
+    const component = (attempt[name]['component'] as ComponentHealth | undefined) ?? {
+      status: 'unhealthy',
+      message: 'The check failed or took too long.',
+    };
+    if (component.status === 'healthy' || component.status === 'disabled') {
+      return indicator.up({ component });
+    }
+    const isFatal = name === 'database' && component.status === 'unhealthy';
+    return isFatal ? indicator.down({ component }) : indicator.degraded({ component });
   }
 }
 
-/** Without a database nothing works; any other part that is down leaves the core working. */
-export function overallOf(
-  components: Readonly<Record<ComponentName, ComponentHealth>>,
-): OverallStatus {
-  if (components.database.status === 'unhealthy') return 'unhealthy';
-  const impaired = Object.values(components).some(
-    ({ status }) => status === 'unhealthy' || status === 'degraded',
-  );
-  return impaired ? 'degraded' : 'healthy';
+function componentIn({ details }: HealthCheckResult, name: ComponentName): ComponentHealth {
+  return details[name]!['component'] as ComponentHealth;
+}
+
+/** Not the status of Terminus, which says nothing of the parts while the service stops. */
+function overallOf({ details }: HealthCheckResult): OverallStatus {
+  const found = Object.values(details).map(({ status }) => status);
+  if (found.includes('down')) return 'unhealthy';
+  return found.includes('degraded') ? 'degraded' : 'healthy';
 }

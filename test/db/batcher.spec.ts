@@ -5,7 +5,7 @@ import { ConnectionLostError } from '../../src/platform/database/sqlstate.js';
 import { Batcher } from '../../src/platform/concurrency/batcher.js';
 import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
 
-describe('the write batcher', () => {
+describe('the batcher', () => {
   it('gives each write its own result, in order', async () => {
     const batches: number[][] = [];
     const batcher = new Batcher(async (rows: readonly number[]) => {
@@ -156,7 +156,7 @@ describe('the write batcher', () => {
       return texts.map((text) => ids.get(text)!);
     };
 
-    it('refuses a duplicate alone', async () => {
+    it('refuses a duplicate alone when it is one of a batch', async () => {
       const batcher = new Batcher(insert(database.dataSource));
       const outcome = await Promise.allSettled(
         ['a', 'b', 'a', 'c'].map((text) => batcher.submit(text)),
@@ -169,7 +169,7 @@ describe('the write batcher', () => {
       ]);
     });
 
-    it('is worth having', async () => {
+    it('tells how many writes a second it does, beside single statements', async () => {
       const writeOne = insert(database.dataSource);
       const batcher = new Batcher(writeOne);
       const rate = async (
@@ -188,7 +188,7 @@ describe('the write batcher', () => {
       const single = await rate('single', (text) => writeOne([text]));
       const batched = await rate('batched', (text) => batcher.submit(text));
       process.stdout.write(
-        `write batcher: ${Math.round(single)} single, ${Math.round(batched)} batched writes/s, ratio ${(batched / single).toFixed(1)}\n`,
+        `batcher: ${Math.round(single)} single, ${Math.round(batched)} batched writes/s, ratio ${(batched / single).toFixed(1)}\n`,
       );
       expect(batched).toBeGreaterThan(0);
     });

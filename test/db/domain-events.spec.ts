@@ -81,7 +81,7 @@ describe('domain events', () => {
     expect(await inOutbox(replica)).toBe(0);
   });
 
-  it('are not heard of when the change is rolled back', async () => {
+  it('reach nobody when the change is rolled back', async () => {
     const replica = await open();
     const heard: number[] = [];
     replica.events.on(['number.counted'], 'all', async (event) => void heard.push(numberOf(event)));
@@ -137,7 +137,7 @@ describe('domain events', () => {
     );
   });
 
-  it('that one handler cannot handle are tried again alone, and hold up nothing else', async () => {
+  it('are tried again one by one when a handler fails on them, and hold up nothing else', async () => {
     const replica = await open();
     const good: number[] = [];
     const partly: number[] = [];
@@ -177,7 +177,7 @@ describe('domain events', () => {
     expect(partly.at(-1)).toBe(13);
   });
 
-  it('end as dead jobs, each alone, and can be requeued', async () => {
+  it('end as dead jobs, one for each event, when the handler always fails, and can be requeued', async () => {
     const replica = await open();
     let broken = true;
     const heard: number[] = [];
@@ -209,7 +209,7 @@ describe('domain events', () => {
     expect(heard.toSorted()).toEqual([1, 2]);
   });
 
-  it('of a batch whose first attempt died are delivered each on its own', async () => {
+  it('are delivered one by one when the first attempt of their batch died', async () => {
     const replica = await open();
     const batches: number[] = [];
     let stuck = true;
@@ -237,7 +237,7 @@ describe('domain events', () => {
     );
   }, 40_000);
 
-  it('of 32 writers at once, relayed by two replicas, are handled exactly once with firstTime', async () => {
+  it('are handled exactly once with firstTime when 32 writers record them and two replicas relay', async () => {
     const two = await Promise.all([open(), open()]);
     await two[0].dataSource.query('create table done (n integer not null)');
     let deliveries = 0;
@@ -272,7 +272,7 @@ describe('domain events', () => {
     expect(await inOutbox(two[0])).toBe(0);
   }, 40_000);
 
-  it('do a handler’s work once even when the same event comes again', async () => {
+  it('have their work done once when the same event comes again', async () => {
     const replica = await open();
     await replica.start();
     const event = eventOf(counted(1), new Date());

@@ -17,7 +17,7 @@ describe('IdempotencyPruning', () => {
       insert into idempotency_keys (principal, key, fingerprint, owner, status, body, sealed, kept_at)
       select 'ana', 'key ' || n, '', gen_random_uuid(), 201, '{}', false, now() - n * interval '30 seconds'
       from generate_series(1, 5000) as n`);
-    const keys = new IdempotencyRepository(new Statements(dataSource));
+    const keys = new IdempotencyRepository(dataSource, new Statements(dataSource));
     const batches = jest.spyOn(keys, 'prune');
     await new IdempotencyPruning({} as Jobs, keys).prune();
     const [left] = await dataSource.query(

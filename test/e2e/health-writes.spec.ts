@@ -35,7 +35,7 @@ describe('health of a database that answers reads and refuses writes', () => {
   const expectWell = async () =>
     expect(await look()).toMatchObject({ ready: [200, undefined], live: 200 });
 
-  it('should be unhealthy and not ready while the disk is full', async () => {
+  it('is unhealthy and not ready while the disk is full', async () => {
     await expectWell();
     await admin.query(`
       create function no_space() returns trigger language plpgsql as $$
@@ -57,7 +57,7 @@ describe('health of a database that answers reads and refuses writes', () => {
     await expectWell();
   });
 
-  it('should be unhealthy and not ready while the database is read-only', async () => {
+  it('is unhealthy and not ready while the database is read-only', async () => {
     const database = new URL(app.database.url).pathname.slice(1);
     const newConnections = `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`;
@@ -76,7 +76,7 @@ describe('health of a database that answers reads and refuses writes', () => {
     await expectWell();
   });
 
-  it('should leave nothing behind, however often it looks', async () => {
+  it('leaves nothing behind, however often it looks', async () => {
     await admin.query('select probe_writes() from generate_series(1, 20)');
     const { rows } = await admin.query('select count(*)::int as rows from write_probe');
     expect(rows).toEqual([{ rows: 0 }]);

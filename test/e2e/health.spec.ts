@@ -1,7 +1,13 @@
-import { HealthComponents } from '../../src/platform/health-components.js';
+import { HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
+import {
+  COMPONENTS,
+  type ComponentName,
+  type ComponentStatus,
+  HealthComponents,
+} from '../../src/platform/health-components.js';
 import { Draining } from '../../src/platform/http/draining.js';
 import { version } from '../../src/platform/config/version.js';
-import { overallOf } from '../../src/health/health.service.js';
+import { HealthService } from '../../src/health/health.service.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -93,21 +99,23 @@ describe('health', () => {
     }
   });
 
-  it('knows which part makes the whole unhealthy', () => {
-    const all = (change: object) =>
-      ({
-        database: { status: 'healthy' },
-        llm: { status: 'disabled' },
-        connectors: { status: 'healthy' },
-        kill_switch: { status: 'healthy' },
-        jobs: { status: 'healthy' },
-        notifications: { status: 'healthy' },
-        ...change,
-      }) as Parameters<typeof overallOf>[0];
-    expect(overallOf(all({}))).toBe('healthy');
-    expect(overallOf(all({ kill_switch: { status: 'degraded' } }))).toBe('degraded');
-    expect(overallOf(all({ llm: { status: 'unhealthy' } }))).toBe('degraded');
-    expect(overallOf(all({ database: { status: 'unhealthy' } }))).toBe('unhealthy');
+  it('knows which part makes the whole unhealthy', async () => {
+    const overall = async (change: Partial<Record<ComponentName, ComponentStatus>>) => {
+      const statuses: typeof change = { llm: 'disabled', ...change };
+      const components = new HealthComponents();
+      for (const name of COMPONENTS) {
+        components.register(name, async () => ({ status: statuses[name] ?? 'healthy' }));
+      }
+      const indicators = new HealthIndicatorService();
+      const checks = app.nest.get(HealthCheckService, { strict: false });
+      const service = new HealthService(checks, indicators, components, new Draining());
+      return (await service.brief()).status;
+    };
+    expect(await overall({})).toBe('healthy');
+    expect(await overall({ kill_switch: 'degraded' })).toBe('degraded');
+    expect(await overall({ llm: 'unhealthy' })).toBe('degraded');
+    expect(await overall({ database: 'degraded' })).toBe('degraded');
+    expect(await overall({ database: 'unhealthy' })).toBe('unhealthy');
   });
 
   it('is not ready while it stops, and alive', async () => {

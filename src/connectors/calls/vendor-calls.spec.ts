@@ -1,7 +1,7 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
-import type { Departure, Gate } from '../connector.port.js';
+import type { Departure, Gate } from '../../platform/net/gate.js';
 import { measureTest, VendorCalls, type VendorRequest } from './vendor-calls.js';
 
 const REQUEST: VendorRequest = { method: 'POST', url: new URL('https://vendor.example') };

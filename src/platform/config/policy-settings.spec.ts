@@ -1,7 +1,7 @@
 import { loadSettings, SettingError } from './load-settings.js';
 
-describe('the policy settings', () => {
-  it('are read from JSON', () => {
+describe('loading the policy settings', () => {
+  it('reads them from JSON', () => {
     const settings = loadSettings({
       APPROVAL_LEVELS: '{"isolate_host": "manager", "block_ip": "none"}',
       PROTECTED_TARGETS: '{"hosts": ["dc-*"], "ips": []}',
@@ -21,7 +21,7 @@ describe('the policy settings', () => {
       hosts: ['dc-01', 'dc-01.corp.example.', 'DC*'],
       users: ['CORP\\\\ceo', 'ceo@example.com', 'o’n*'],
     },
-  ])('take every pattern of %j', (targets) => {
+  ])('takes every pattern of %j', (targets) => {
     const { protectedTargets } = loadSettings({ PROTECTED_TARGETS: JSON.stringify(targets) });
     expect(protectedTargets).toEqual(targets);
   });
@@ -55,7 +55,7 @@ describe('the policy settings', () => {
     ['hosts', ' . '],
     ['hosts', 'dc-01\u202e'],
     ['users', 'ceo\n'],
-  ] as const)('stop the start for a pattern of %s that can match nothing: %j', (list, pattern) => {
+  ] as const)('stops the start for a pattern of %s that can match nothing: %j', (list, pattern) => {
     const load = (): unknown =>
       loadSettings({ PROTECTED_TARGETS: JSON.stringify({ [list]: ['*', pattern] }) });
     expect(load).toThrow(SettingError);
@@ -66,7 +66,7 @@ describe('the policy settings', () => {
     );
   });
 
-  it('show what nobody sees in a pattern', () => {
+  it('shows in the message what nobody sees in a pattern', () => {
     const load = (): unknown => loadSettings({ PROTECTED_TARGETS: '{"hosts": ["dc\u200b-01"]}' });
     expect(load).toThrow('the pattern "dc\\u{200b}-01", which can match nothing');
   });
@@ -86,7 +86,7 @@ describe('the policy settings', () => {
     ['APPROVAL_TTL_MINUTES', '-1'],
     ['ACTION_LEASE_MS', '0'],
     ['ACTION_WAIT_MS', 'soon'],
-  ])('stop the start when %s is %s, in one line that names it', (variable, value) => {
+  ])('stops the start when %s is %s, in one line that names it', (variable, value) => {
     const load = (): unknown => loadSettings({ [variable]: value });
     expect(load).toThrow(SettingError);
     expect(load).toThrow(new RegExp(`^${variable} [^\\n]+\\.$`));

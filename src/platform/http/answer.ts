@@ -2,13 +2,13 @@ import { AppError } from '../errors/app-error.js';
 
 export const JSON_UTF8 = 'application/json; charset=utf-8';
 
-/** An answer to the letter. */
+/** An answer, to the letter. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Thrown where there is an answer already, so that nothing more needs to be done. */
+/** Thrown when the request has its answer already, so that its handler must not run or its transaction not commit. */
 export abstract class AnswerInstead extends Error {
   constructor(
     message: string,

@@ -17,7 +17,10 @@ export class Draining {
   }
 }
 
-/** A client that keeps its connection would hold the exit, or lose its next request on it: each answer ends it. */
+/**
+ * While the service stops, each answer ends its connection. A client that went on using it would delay the exit, or send
+ * its next request into a connection that is closed meanwhile.
+ */
 export function installDraining(instance: FastifyInstance, draining: Draining): void {
   instance.addHook('onSend', (_request, reply, payload, done) => {
     if (draining.begun) reply.header('connection', 'close');

@@ -4,7 +4,7 @@ import { type ReadBody, textOf } from './strict-json.js';
 
 export const MOST_FIELDS = 100;
 
-/** The fields of an HTML form. Like JSON it must mean one thing: no field twice, no bytes that are not UTF-8. */
+/** Reads the fields of an HTML form. As for JSON, every reader must read the same: no field twice, only UTF-8. */
 export function readForm(bytes: Buffer): ReadBody {
   const text = textOf(bytes);
   try {

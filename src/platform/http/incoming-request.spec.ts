@@ -15,11 +15,11 @@ describe('withReadablePath', () => {
     ['/%ed%a0%80', `/${NONE}`],
     ['*', '*'],
     ['', ''],
-  ])('should make of %s %s', (url, expected) => {
+  ])('makes of %j the readable %j', (url, expected) => {
     expect(withReadablePath(url)).toBe(expected);
   });
 
-  it('should be text whatever comes, and leave alone what is text', () => {
+  it('makes text of whatever comes, and leaves alone what is text', () => {
     const part = fc.oneof(fc.string(), fc.constantFrom('%', '%f', '%ff', '%41', '%00', '%c3%a9'));
     fc.assert(
       fc.property(fc.array(part), (parts) => {

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
 
 @Entity('idempotency_keys')
 @Index('ix_idempotency_keys_kept_at', ['kept_at'])
@@ -29,4 +29,11 @@ export class IdempotencyKeyEntity {
 
   @Column({ type: 'timestamptz', default: () => 'now()' })
   readonly kept_at: Date;
+
+  /** By the clock of the database, like the time that it was written with. */
+  @VirtualColumn({
+    type: 'boolean',
+    query: (row) => `coalesce(${row}.provisional_until > now(), false)`,
+  })
+  readonly under_way: boolean;
 }

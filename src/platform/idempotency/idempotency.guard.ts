@@ -8,7 +8,7 @@ import { IdempotencyRepository } from './idempotency.repository.js';
 import { identityOf } from './request-identity.js';
 import { AnsweredBefore, type IdempotencyTools, IdempotentRequest } from './idempotent-request.js';
 
-/** Lets a request with an Idempotency-Key through once; what is kept, and answered again, is the text that the client saw. */
+/** Lets a request with an Idempotency-Key have its effect once. A repeated request gets the very text of the first answer. */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
   private readonly tools: IdempotencyTools;

@@ -1,21 +1,20 @@
+// SQL for the lock and the write, which each transaction with a key pays for, and of which TypeORM knows neither.
 import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, IsNull, Not, Raw } from 'typeorm';
 import { Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import { type RequestIdentity, lockOf } from './request-identity.js';
+import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import { lockOf, type RequestIdentity } from './request-identity.js';
 
-export interface RememberedAnswer {
-  readonly fingerprint: Buffer;
-  readonly status: number;
-  readonly body: string;
-  readonly sealed: boolean;
-  readonly under_way: boolean;
-}
+export type RememberedAnswer = Pick<
+  IdempotencyKeyEntity,
+  'fingerprint' | 'status' | 'body' | 'sealed' | 'under_way'
+>;
 
-export interface NewAnswer {
-  readonly owner: string;
-  readonly status: number;
-  readonly body: string;
-  readonly sealed: boolean;
+export interface NewAnswer extends Pick<
+  IdempotencyKeyEntity,
+  'owner' | 'status' | 'body' | 'sealed'
+> {
   /** Null when the answer is final. */
   readonly provisionalForMs: number | null;
 }
@@ -25,16 +24,8 @@ const LOCK = {
   text: `select pg_try_advisory_xact_lock($1::bigint) as locked`,
 };
 
-const FIND = {
-  name: 'idempotency_find',
-  text: `
-    select fingerprint, status, body, sealed, coalesce(provisional_until > now(), false) as under_way
-    from idempotency_keys
-    where principal = $1 and key = $2 and kept_at > now() - interval '24 hours'`,
-};
-
-const KEEP = {
-  name: 'idempotency_keep',
+const REMEMBER = {
+  name: 'idempotency_remember',
   text: `
     insert into idempotency_keys (principal, key, fingerprint, owner, status, body, sealed, provisional_until)
     values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 millisecond')
@@ -46,30 +37,15 @@ const KEEP = {
     returning 1`,
 };
 
-const SETTLE = {
-  name: 'idempotency_settle',
-  text: `
-    update idempotency_keys set status = $4, body = $5, sealed = $6, provisional_until = null
-    where principal = $1 and key = $2 and owner = $3 and provisional_until is not null`,
-};
-
-const FREE = {
-  name: 'idempotency_free',
-  text: `delete from idempotency_keys where principal = $1 and key = $2 and owner = $3`,
-};
-
-const PRUNE = {
-  name: 'idempotency_prune',
-  text: `
-    delete from idempotency_keys where (principal, key) in (
-      select principal, key from idempotency_keys where kept_at <= now() - interval '24 hours'
-      order by kept_at limit $1 for update skip locked)
-    returning 1`,
-};
+const YOUNG = Raw((kept) => `${kept} > now() - interval '24 hours'`);
+const LAPSED = `kept_at <= now() - interval '24 hours'`;
 
 @Injectable()
 export class IdempotencyRepository {
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
 
   /** Whether nobody else works under this key until the transaction ends. */
   async lock(tx: Tx, identity: RequestIdentity): Promise<boolean> {
@@ -77,43 +53,68 @@ export class IdempotencyRepository {
     return row?.locked === true;
   }
 
-  async find({ principal, key }: RequestIdentity): Promise<RememberedAnswer | undefined> {
-    const [row] = await this.statements.rows<RememberedAnswer>(FIND, [principal, key]);
-    return row;
+  find(identity: RequestIdentity): Promise<RememberedAnswer | undefined> {
+    return findBy(this.dataSource.manager, identity);
   }
 
   /** After `lock`, and in a statement of its own, so that it sees what the last holder of the lock committed. */
-  async findIn(tx: Tx, { principal, key }: RequestIdentity): Promise<RememberedAnswer | undefined> {
-    const [row] = await this.statements.rowsIn<RememberedAnswer>(tx, FIND, [principal, key]);
-    return row;
+  findIn(tx: Tx, identity: RequestIdentity): Promise<RememberedAnswer | undefined> {
+    return findBy(tx, identity);
   }
 
-  /** Keeps an answer, or replaces one of the same owner; false when the row is another's. */
+  /** Remembers an answer, or replaces one of the same owner; false when the row is another's. */
   async remember(
     tx: Tx,
     { principal, key, fingerprint }: RequestIdentity,
-    row: NewAnswer,
+    answer: NewAnswer,
   ): Promise<boolean> {
-    const { owner, status, body, sealed, provisionalForMs } = row;
+    const { owner, status, body, sealed, provisionalForMs } = answer;
     const values = [principal, key, fingerprint, owner, status, body, sealed, provisionalForMs];
-    return (await this.statements.rowsIn(tx, KEEP, values)).length > 0;
+    return (await this.statements.rowsIn(tx, REMEMBER, values)).length > 0;
   }
 
   /** A write of its own: makes the owner's provisional answer final, when the request is answered with it. */
   async complete(
     { principal, key }: RequestIdentity,
-    row: Omit<NewAnswer, 'provisionalForMs'>,
+    { owner, ...final }: Omit<NewAnswer, 'provisionalForMs'>,
   ): Promise<void> {
-    const { owner, status, body, sealed } = row;
-    await this.statements.rows(SETTLE, [principal, key, owner, status, body, sealed]);
+    await this.dataSource
+      .getRepository(IdempotencyKeyEntity)
+      .update(
+        { principal, key, owner, provisional_until: Not(IsNull()) },
+        { ...final, provisional_until: null },
+      );
   }
 
+  /** Makes the key free again, when it is still the owner's. */
   async release(tx: Tx, { principal, key }: RequestIdentity, owner: string): Promise<void> {
-    await this.statements.rowsIn(tx, FREE, [principal, key, owner]);
+    await tx.getRepository(IdempotencyKeyEntity).delete({ principal, key, owner });
   }
 
   /** Deletes at most `limit` of the keys that are free again, and says how many those were. */
   async prune(limit: number): Promise<number> {
-    return (await this.statements.rows(PRUNE, [limit])).length;
+    const keys = this.dataSource.getRepository(IdempotencyKeyEntity);
+    const lapsed = keys
+      .createQueryBuilder('lapsed')
+      .select(['lapsed.principal', 'lapsed.key'])
+      .where(`lapsed.${LAPSED}`)
+      .orderBy('lapsed.kept_at')
+      .limit(limit)
+      .setLock('pessimistic_write')
+      .setOnLocked('skip_locked');
+    const { affected } = await keys
+      .createQueryBuilder()
+      .delete()
+      .where(`(principal, key) in (${lapsed.getQuery()})`)
+      .execute();
+    return affected ?? 0;
   }
+}
+
+async function findBy(
+  manager: EntityManager,
+  { principal, key }: RequestIdentity,
+): Promise<RememberedAnswer | undefined> {
+  const where = { principal, key, kept_at: YOUNG };
+  return (await manager.getRepository(IdempotencyKeyEntity).findOneBy(where)) ?? undefined;
 }

@@ -11,12 +11,12 @@ import type { Participant } from '../database/transactions.js';
  */
 export interface Idempotency {
   /**
-   * A participant for the transaction of the effect. It refuses a twin that is under way, answers a request that
-   * already took effect with the kept answer, and keeps what `render` makes of the result in the same transaction.
-   * That answer is what the client gets, now and later. A refusal, and a kept answer, leave the transaction as an
+   * A participant for the transaction of the effect. It refuses a request whose twin is under way, answers one whose
+   * twin has had the effect with the remembered answer, and remembers what `render` makes of the result in the same
+   * transaction. That answer is what the client gets, now and later. A refusal and a remembered answer leave it as an
    * error: code between here and the handler must let errors pass that it does not know.
    *
-   * Where the work takes several transactions each may have a participant of the same `Once`: the first refuses and
+   * Where the work takes several transactions, each may have a participant of the same Idempotency: the first refuses and
    * answers twins, the later ones replace the answer, until the request is answered.
    */
   remember<T>(render: (result: T) => unknown, options?: RememberOptions<T>): Participant<T>;
@@ -29,13 +29,13 @@ export interface Idempotency {
 }
 
 export interface RememberOptions<T = unknown> {
-  /** The HTTP status of the kept answer; without it the handler's own. */
+  /** The HTTP status of the remembered answer; without it the handler's own. */
   readonly status?: number | ((result: T) => number);
-  /** The answer holds a secret: it is kept encrypted. */
+  /** The answer holds a secret: it is stored encrypted. */
   readonly secret?: boolean;
   /**
    * The work goes on after this transaction (a vendor is called, a model is asked): until this many milliseconds have
-   * passed, a later transaction keeps the final answer, or the request is answered, a twin is refused as under way.
+   * passed, a later transaction remembers the final answer, or the request is answered, a twin is refused as under way.
    */
   readonly provisionalForMs?: number;
 }

@@ -7,7 +7,7 @@ import type { IdempotencyRepository, RememberedAnswer } from './idempotency.repo
 import { type RequestIdentity, secretContextOf } from './request-identity.js';
 import type { Idempotency, RememberOptions } from './idempotency.js';
 
-/** Leaves a transaction whose effect has been there before. */
+/** Ends a request, or leaves its transaction, because an earlier request with the same key has had the effect. */
 export class AnsweredBefore extends AnswerInstead {
   constructor(answer: Answer) {
     super('The request with this Idempotency-Key has been answered before.', answer, {
@@ -35,7 +35,7 @@ export interface IdempotencyTools {
   readonly secrets: SecretBox;
 }
 
-interface Kept {
+interface Stored {
   readonly answer: Answer;
   readonly secret: boolean;
   readonly provisional: boolean;
@@ -43,10 +43,10 @@ interface Kept {
 
 /** One request with an Idempotency-Key. */
 export class IdempotentRequest implements Idempotency {
-  /** Tells this request from its twins. */
+  /** Tells this request from its twins, which have the same key and identity. */
   private readonly owner = newId();
-  /** What a committed transaction of this request has kept. */
-  private stored?: Kept;
+  /** What a committed transaction of this request has remembered. */
+  private stored?: Stored;
   private answered = false;
 
   constructor(
@@ -55,7 +55,7 @@ export class IdempotentRequest implements Idempotency {
     private readonly handlerStatus: () => number,
   ) {}
 
-  /** The answer of an earlier request with this key, if there is one; refuses what is no twin of it. */
+  /** The answer of an earlier request with this key, if there is one. Another request with the same key is refused. */
   async earlierAnswer(): Promise<Answer | undefined> {
     return this.judge(await this.tools.keys.find(this.identity));
   }
@@ -90,7 +90,7 @@ export class IdempotentRequest implements Idempotency {
     };
   }
 
-  /** Called with what the handler answers; returns what the client gets: the same, to the letter, as is kept. */
+  /** Called with what the handler answers. Returns what the client gets: to the letter what is remembered. */
   async answer(given: Answer): Promise<Answer> {
     this.answered = true;
     if (!this.stored) return given;
@@ -98,7 +98,7 @@ export class IdempotentRequest implements Idempotency {
     const { secret } = this.stored;
     const row = { owner: this.owner, status: given.status, sealed: secret };
     const body = this.sealIfSecret(given.body, secret);
-    // What was done is done: should this fail, twins are told that it is under way until the time given is over.
+    // The effect stands also when this fails: until the provisional time is over, twins are told that it is under way.
     await this.tools.keys.complete(this.identity, { ...row, body }).catch(() => undefined);
     return given;
   }

@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-const IDEMPOTENT = Symbol('answers once');
+const IDEMPOTENT = Symbol('idempotent');
 
 /** For a request without Idempotency-Key. */
 const NO_KEY: Idempotency = { remember: () => ({}), release: () => ({}) };
@@ -18,7 +18,7 @@ const IdempotencyOfRequest = createParamDecorator(
     context.switchToHttp().getRequest<FastifyRequest>().idempotency ?? NO_KEY,
 );
 
-/** Gives a POST handler the means to answer a repeated request as it did the first time: see Once. */
+/** Gives a POST handler what it needs to answer a repeated request as it did the first time: see Idempotency. */
 export function Idempotent(): ParameterDecorator {
   const inject = IdempotencyOfRequest();
   return (target, method, index) => {

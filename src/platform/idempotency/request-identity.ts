@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import '../http/request.js';
 import type { SealedColumn } from '../secrets/sealed-values.js';
 
-/** What makes two requests twins: the same key of the same principal, and the same method, address and body. */
+/** Two requests are the same (twins) when a principal sends the same key with the same method, address and body. */
 export interface RequestIdentity {
   readonly principal: string;
   readonly key: string;
@@ -39,7 +39,7 @@ export function secretContextOf({
   return `idempotency:${principal}\n${key}`;
 }
 
-/** Answers that hold a secret, such as a new API key. They are kept for a day only. */
+/** Remembered answers that hold a secret, such as a new API key. They are remembered for a day only. */
 export const REMEMBERED_SECRETS: SealedColumn = {
   table: 'idempotency_keys',
   column: 'body',

@@ -49,11 +49,10 @@ export function defineQueue<Data extends object>(
   return Object.freeze({ ...DEFAULTS, ...options, name });
 }
 
-/** Refuses what is larger than it should be, where it is made and not where it is read; answers its size. */
-export function requireBounded(what: string, value: unknown, maxBytes: number): number {
+/** Refuses what is too large where it is made, not where it is read. */
+export function requireBounded(what: string, value: unknown, maxBytes: number): void {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes > maxBytes) {
     throw new RangeError(`${what} has ${bytes} bytes of JSON; ${maxBytes} are allowed.`);
   }
-  return bytes;
 }

@@ -5,11 +5,13 @@ import {
   InjectThrottlerStorage,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
+  type ThrottlerRequest,
 } from '@nestjs/throttler';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../http/request.js';
 import { LimitCounter } from './limit-counter.js';
 import type { LimitStorage } from './limit-storage.js';
+import type { NamedLimit } from './limited.js';
 import { RequestLimits } from './request-limits.js';
 
 /**
@@ -28,14 +30,21 @@ export class RateLimitGuard extends ThrottlerGuard {
     super(options, storage, reflector);
   }
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
+  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
+    return Promise.resolve(this.limitOf(context) === undefined);
+  }
+
+  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const limit = this.limits.limitOf(context, request);
-    if (!limit) return true;
+    const { caller, ip } = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    if (request.caller) await this.counter.charge(limit, `principal ${request.caller.name}`, reply);
-    else await this.counter.chargeAddress(limit, request.ip, reply);
+    const limit = this.limitOf(context)!;
+    if (caller) await this.counter.charge(limit, `principal ${caller.name}`, reply);
+    else await this.counter.chargeAddress(limit, ip, reply);
     return true;
+  }
+
+  private limitOf(context: ExecutionContext): NamedLimit | undefined {
+    return this.limits.limitOf(context, context.switchToHttp().getRequest<FastifyRequest>());
   }
 }

@@ -18,7 +18,7 @@ describe('batches of events', () => {
     expect(batchesFor(new Set(['never']), events)).toEqual([]);
   });
 
-  it('are bounded in size, too', () => {
+  it('have at most 256 KiB each', () => {
     const events = Array.from({ length: 40 }, (_, n) => event('large', n, 'x'.repeat(16_000)));
     const batches = batchesFor(new Set(['large']), events);
 
@@ -27,7 +27,7 @@ describe('batches of events', () => {
     expect(batches.flatMap(ids)).toEqual(events.map((_, n) => n));
   });
 
-  it('carry an event without loss', () => {
+  it('carry an event through JSON without loss', () => {
     const original = event('heard', 1_795_000_000_123);
     expect(eventFrom(JSON.parse(JSON.stringify(messageOf(original))) as never)).toEqual(original);
   });

@@ -1,7 +1,10 @@
+// SQL for what every change pays for: events are written, and taken by the relay, many in one statement.
 import { Injectable } from '@nestjs/common';
 import { Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
+import { DataSource } from 'typeorm';
 import type { DomainEvent } from './domain-event.js';
+import { DomainEventEntity } from './domain-event.entity.js';
 
 /**
  * Inserts the events in the JSON array of the given parameter (see eventRows). For a hot path that writes its rows and
@@ -30,22 +33,7 @@ export function eventRows(events: readonly DomainEvent[]): string {
   );
 }
 
-interface EventRow {
-  readonly position: string;
-  readonly id: string;
-  readonly type: string;
-  readonly subject_type: string;
-  readonly subject_id: string;
-  readonly payload: object;
-  readonly occurred_at: Date;
-}
-
 const INSERT = { name: 'domain-events-insert', text: insertEvents('$1') };
-
-const ANY = {
-  name: 'domain-events-any',
-  text: `select exists (select from domain_events) as any`,
-};
 
 const TAKE = {
   name: 'domain-events-take',
@@ -59,20 +47,22 @@ const TAKE = {
 /** Events on their way: written with the change, taken by the relay of some replica a moment later. */
 @Injectable()
 export class EventOutbox {
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
 
   async add(tx: Tx, events: readonly DomainEvent[]): Promise<void> {
     await this.statements.rowsIn(tx, INSERT, [eventRows(events)]);
   }
 
   async isEmpty(): Promise<boolean> {
-    const [row] = await this.statements.rows<{ any: boolean }>(ANY);
-    return row?.any !== true;
+    return !(await this.dataSource.getRepository(DomainEventEntity).exists());
   }
 
   /** The oldest ones that no other relay is taking, in the order in which they were written. */
   async take(tx: Tx, limit: number): Promise<DomainEvent[]> {
-    const rows = await this.statements.rowsIn<EventRow>(tx, TAKE, [limit]);
+    const rows = await this.statements.rowsIn<DomainEventEntity>(tx, TAKE, [limit]);
     return rows
       .sort((one, other) => Number(one.position) - Number(other.position))
       .map((row) => ({

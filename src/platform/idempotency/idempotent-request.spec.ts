@@ -1,0 +1,222 @@
+import type { Transactions, Tx } from '../database/transactions.js';
+import type { SecretBox } from '../secrets/secret-box.js';
+import { AnsweredBefore, IdempotentRequest } from './idempotent-request.js';
+import type { IdempotencyRepository, RememberedAnswer } from './idempotency.repository.js';
+import { type RequestIdentity, secretContextOf } from './request-identity.js';
+
+const identity: RequestIdentity = {
+  principal: 'ana',
+  key: 'key-1',
+  fingerprint: Buffer.from('the request'),
+};
+const tx = {} as Tx;
+const CONTEXT = secretContextOf(identity);
+
+const remembered = (change: Partial<RememberedAnswer> = {}): RememberedAnswer => ({
+  fingerprint: identity.fingerprint,
+  status: 201,
+  body: '{"data":1}',
+  sealed: false,
+  under_way: false,
+  ...change,
+});
+
+function setUp(found?: RememberedAnswer) {
+  const keys = {
+    find: jest.fn(async () => found),
+    findIn: jest.fn(async () => found),
+    lock: jest.fn(async () => true),
+    remember: jest.fn<Promise<boolean>, unknown[]>(async () => true),
+    complete: jest.fn<Promise<void>, unknown[]>(async () => undefined),
+    release: jest.fn<Promise<void>, unknown[]>(async () => undefined),
+  };
+  const secrets = {
+    seal: (text: string, context: string) => `sealed(${text} for ${context})`,
+    open: (text: string, context: string) => `opened(${text} for ${context})`,
+  };
+  const actions: (() => void)[] = [];
+  const transactions = { onCommit: (_: Tx, action: () => void) => actions.push(action) };
+  const request = new IdempotentRequest(
+    {
+      keys: keys as unknown as IdempotencyRepository,
+      transactions: transactions as unknown as Transactions,
+      secrets: secrets as unknown as SecretBox,
+    },
+    identity,
+    () => 200,
+  );
+  const commit = () => actions.splice(0).forEach((action) => action());
+  /** One transaction that remembers `result`, from its begin to its commit. */
+  const run = async (...options: Parameters<typeof request.remember>) => {
+    const participant = request.remember(...options);
+    await participant.begin!(tx);
+    await participant.finish!(tx, 'result');
+    commit();
+  };
+  return { keys, request, run, commit };
+}
+
+const asItIs = (result: unknown): unknown => result;
+
+describe('a request with an Idempotency-Key', () => {
+  it('has no earlier answer when nothing is remembered', async () => {
+    expect(await setUp().request.earlierAnswer()).toBeUndefined();
+  });
+
+  it('gets the earlier answer of the same request', async () => {
+    const answer = await setUp(remembered()).request.earlierAnswer();
+    expect(answer).toEqual({ status: 201, body: '{"data":1}' });
+  });
+
+  it('gets an earlier answer that was sealed, opened for this key', async () => {
+    const answer = await setUp(remembered({ sealed: true, body: 'x' })).request.earlierAnswer();
+    expect(answer?.body).toBe(`opened(x for ${CONTEXT})`);
+  });
+
+  it('is refused when the key belongs to another request, also while that is under way', async () => {
+    const fingerprint = Buffer.from('another');
+    const { request } = setUp(remembered({ fingerprint, under_way: true }));
+    await expect(request.earlierAnswer()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+  });
+
+  it('is refused and told to come back while its twin is under way', async () => {
+    const { request } = setUp(remembered({ under_way: true }));
+    await expect(request.earlierAnswer()).rejects.toMatchObject({
+      code: 'conflict',
+      extras: { headers: { 'retry-after': '1' } },
+    });
+  });
+
+  it('is refused when another transaction works under the key', async () => {
+    const { keys, run } = setUp();
+    keys.lock.mockResolvedValue(false);
+    await expect(run(asItIs)).rejects.toMatchObject({ code: 'conflict' });
+    expect(keys.findIn).not.toHaveBeenCalled();
+  });
+
+  it('leaves its transaction with the answer that a twin has committed meanwhile', async () => {
+    const { run } = setUp(remembered());
+    const error = await run(asItIs).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AnsweredBefore);
+    expect(error).toMatchObject({
+      answer: { status: 201, body: '{"data":1}' },
+      headers: { 'idempotency-replayed': 'true' },
+    });
+  });
+
+  it.each([
+    ["the handler's own without one", {}, 200],
+    ['the given number', { status: 202 }, 202],
+    ['what is made of the result', { status: () => 201 }, 201],
+  ])('remembers the answer with the status: %s', async (_, options, status) => {
+    const { keys, run } = setUp();
+    await run(asItIs, options);
+    expect(keys.remember.mock.calls[0]![2]).toMatchObject({
+      status,
+      body: '{"data":"result"}',
+      sealed: false,
+      provisionalForMs: null,
+    });
+  });
+
+  it('remembers an answer with a secret sealed, and gives it as it is', async () => {
+    const { keys, request, run } = setUp();
+    await run(asItIs, { secret: true });
+    expect(keys.remember.mock.calls[0]![2]).toMatchObject({
+      body: `sealed({"data":"result"} for ${CONTEXT})`,
+      sealed: true,
+    });
+    expect(await request.answer({ status: 200, body: 'other' })).toEqual({
+      status: 200,
+      body: '{"data":"result"}',
+    });
+  });
+
+  it('is refused when the row became that of a twin', async () => {
+    const { keys, run } = setUp();
+    keys.remember.mockResolvedValue(false);
+    await expect(run(asItIs)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('goes on in a later transaction although the row is no longer its own, and asks for no twin again', async () => {
+    const { keys, run } = setUp();
+    await run(asItIs);
+    keys.remember.mockResolvedValue(false);
+    await run(asItIs);
+    expect(keys.remember).toHaveBeenCalledTimes(2);
+    expect(keys.lock).toHaveBeenCalledTimes(1);
+  });
+
+  it('remembers nothing in a transaction that ends after the request was answered', async () => {
+    const { keys, request, run } = setUp();
+    await request.answer({ status: 200, body: '{}' });
+    await run(asItIs);
+    expect(keys.remember).not.toHaveBeenCalled();
+  });
+
+  it('answers what the handler says when nothing was committed under the key', async () => {
+    const { keys, request } = setUp();
+    const participant = request.remember(asItIs);
+    await participant.begin!(tx);
+    await participant.finish!(tx, 'result');
+    const given = { status: 200, body: '{}' };
+    expect(await request.answer(given)).toBe(given);
+    expect(keys.complete).not.toHaveBeenCalled();
+  });
+
+  it('answers what was remembered, to the letter, when that is final', async () => {
+    const { keys, request, run } = setUp();
+    await run(asItIs, { status: 202 });
+    const answer = await request.answer({ status: 200, body: 'other' });
+    expect(answer).toEqual({ status: 202, body: '{"data":"result"}' });
+    expect(keys.complete).not.toHaveBeenCalled();
+  });
+
+  it('makes a provisional answer final with what the handler says, sealed when the first was', async () => {
+    const { keys, request, run } = setUp();
+    await run(asItIs, { provisionalForMs: 5_000, secret: true });
+    expect(keys.remember.mock.calls[0]![2]).toMatchObject({ provisionalForMs: 5_000 });
+    const given = { status: 200, body: 'done' };
+    expect(await request.answer(given)).toBe(given);
+    const { owner } = keys.remember.mock.calls[0]![2] as { owner: string };
+    const body = `sealed(done for ${CONTEXT})`;
+    expect(keys.complete).toHaveBeenCalledWith(identity, {
+      owner,
+      status: 200,
+      body,
+      sealed: true,
+    });
+  });
+
+  it('answers also when the final answer cannot be written', async () => {
+    const { keys, request, run } = setUp();
+    await run(asItIs, { provisionalForMs: 5_000 });
+    keys.complete.mockRejectedValue(new Error('The database is away.'));
+    const given = { status: 200, body: 'done' };
+    expect(await request.answer(given)).toBe(given);
+  });
+
+  it('releases its key, and claims it anew in the next transaction', async () => {
+    const { keys, request, run, commit } = setUp();
+    await run(asItIs);
+    const { owner } = keys.remember.mock.calls[0]![2] as { owner: string };
+    await request.release().finish!(tx, undefined);
+    commit();
+    expect(keys.release).toHaveBeenCalledWith(tx, identity, owner);
+    await run(asItIs);
+    expect(keys.lock).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ['nothing was remembered', false],
+    ['the request was answered', true],
+  ])('releases nothing when %s', async (_, wasRemembered) => {
+    const { keys, request, run } = setUp();
+    if (wasRemembered) {
+      await run(asItIs);
+      await request.answer({ status: 200, body: '{}' });
+    }
+    await request.release().finish!(tx, undefined);
+    expect(keys.release).not.toHaveBeenCalled();
+  });
+});

@@ -27,7 +27,8 @@ export default tseslint.config(
         {
           object: 'process',
           property: 'env',
-          message: 'Only src/platform/config reads the environment: take what you need from Settings.',
+          message:
+            'Only src/platform/config reads the environment: take what you need from Settings.',
         },
       ],
     },

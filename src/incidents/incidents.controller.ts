@@ -18,13 +18,24 @@ import { Requires } from '../platform/access/access.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import { AnyKeysIn } from '../platform/http/handler-options.js';
 import { JSON_UTF8 } from '../platform/http/answer.js';
-import { ApiAnswer, ApiErrors, Operation, ApiIfMatch, ETAG_HEADER } from '../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrors,
+  Operation,
+  ApiIfMatch,
+  ETAG_HEADER,
+} from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { CreateIncidentDto } from './dto/create-incident.dto.js';
 import { IncidentQueryDto } from './dto/incident-query.dto.js';
-import { CreatedIncidentDto, DeletedIncidentDto, IncidentDto, IncidentSummaryDto } from './dto/incident.dto.js';
+import {
+  CreatedIncidentDto,
+  DeletedIncidentDto,
+  IncidentDto,
+  IncidentSummaryDto,
+} from './dto/incident.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { UpdateIncidentDto } from './dto/update-incident.dto.js';
 import { IncidentsService } from './incidents.service.js';

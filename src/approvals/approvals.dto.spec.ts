@@ -11,7 +11,10 @@ describe('The reason of a rejection', () => {
     });
   });
 
-  it.each(['', ' ', '\t\n', undefined, null, 7])('says something, unlike %j', async (reason) => {
-    await expect(check(reason)).rejects.toMatchObject({ code: 'validation_error' });
-  });
+  it.each(['', ' ', '\t\n', undefined, null, 7])(
+    'is refused when it says nothing: %j',
+    async (reason) => {
+      await expect(check(reason)).rejects.toMatchObject({ code: 'validation_error' });
+    },
+  );
 });

@@ -15,7 +15,7 @@ import { AUDIT_ACTIONS, type AuditAction } from './audit-actions.js';
 
 const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
 
-/** As long as the columns may be, with the note on what was cut. */
+/** The longest text that the columns hold, with the note at its end that it was cut. */
 const LONGEST = 300;
 
 export const From = () =>
@@ -105,7 +105,7 @@ export class AuditRecordDto {
   }
 }
 
-/** As most see it. What is only there when something is wrong, or was lost, is not in it. */
+/** The answer as most see it: without the fields that are there only when something is wrong or was lost. */
 export const VERIFICATION_EXAMPLE = { data: { valid: true, checked: 1284, unsealed: 3 } };
 
 export class AuditVerificationDto {

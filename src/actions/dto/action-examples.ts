@@ -2,8 +2,8 @@ import { ACTION_ID_EXAMPLE } from '../action-id.js';
 import { PARAMETERS_EXAMPLE } from './execute-action.dto.js';
 
 /*
- * Whole answers as they can happen. Put together from the examples of their fields they would be finished and waiting,
- * approved and rejected all at once.
+ * Whole answers as they can happen. An example that is put together from the examples of the fields would show an action
+ * that has finished and waits, that is approved and rejected, all at once.
  */
 const REQUESTED_AT = '2026-01-31T09:30:00.000Z';
 const DECIDED_AT = '2026-01-31T09:31:00.000Z';

@@ -44,7 +44,7 @@ export class ActionIncidentDto {
   }
 }
 
-/** All there is to an action: lists show it, too. */
+/** An action with all its fields. Lists show all of them, too. */
 export class ActionSummaryDto {
   @ActionId()
   readonly id: string;
@@ -144,5 +144,5 @@ export class ActionSummaryDto {
   }
 }
 
-/** Clients know an action of a list and a single one by two names. */
+/** The contract has one name for an action in a list and one for a single action, and generated clients use both. */
 export class ActionDto extends ActionSummaryDto {}

@@ -84,7 +84,7 @@ function whoMayApprove(type: ActionTypeName, level: RequiredLevel | undefined): 
   return `${type} needs approval at level ${level}${level === 'manager' ? '' : ' or higher'}.`;
 }
 
-/** 202 while the work is not finished; failing is an outcome like any other. */
+/** 202 while the work is not finished. An action that failed has finished: that is an outcome, and no error. */
 export function statusOfExecution({ status }: Pick<Action, 'status'>): number {
   return status === 'pending' || status === 'pending_approval' ? 202 : 200;
 }

@@ -58,7 +58,7 @@ const LINES: readonly SchemaObject[] = [
   lineOf('end', { sealed: count, unsealed: count, key_id: text, mac: hash }),
 ];
 
-/** OpenAPI has no word for a schema of each line: it stands in an extension. */
+/** OpenAPI cannot give a schema to each line of a text: the schemas of the lines stand in an extension. */
 export const EXPORT_SCHEMA = {
   type: 'string',
   format: 'binary',

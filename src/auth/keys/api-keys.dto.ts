@@ -10,7 +10,7 @@ import {
   WholeNumber,
 } from '../../platform/validation/fields.js';
 
-/** Shown as `key:<name>`; people choose it, so it may have spaces inside. */
+/** People choose the name of a key, so it may have spaces inside. Records show it as `key:<name>`. */
 const KEY_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/()+-]{0,61}[A-Za-z0-9._@)+-])?$/;
 const LONGEST_NAME = 63;
 
@@ -145,7 +145,7 @@ export class ApiKeyDto {
   }
 }
 
-/** What was made just now has never been used. */
+/** A key that was made just now has never been used: there is no last_used_at. */
 export const CREATED_KEY_EXAMPLE = {
   data: {
     id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',

@@ -2,7 +2,7 @@ import { IsString, MaxLength, MinLength } from 'class-validator';
 import { AlwaysTrue, Field, Instant, Nested, Text } from '../../platform/validation/fields.js';
 import { ChangePasswordDto, LONGEST_GUESS, PrincipalDto } from '../me/me.dto.js';
 
-/** A name or password that is tried; what may be tried is not bound by what may be set. */
+/** A name or a password that somebody tries. It may be longer than any that may be set. */
 const Guess = ({ format, example }: { readonly format?: 'password'; readonly example: string }) =>
   Field(
     { example },

@@ -33,7 +33,7 @@ export const BEGUN_SESSION = setCookie(
 );
 export const ENDED_SESSION = setCookie('Takes the session away.', 'its_session=; Max-Age=0');
 
-/** A form's browser goes on elsewhere; there is nothing to read here. */
+/** The browser that sent a form is led to another page: the answer has no body. */
 export const ApiSeeOther = (description: string, session?: ReturnType<typeof setCookie>) =>
   ApiResponse({
     status: 303,

@@ -101,7 +101,7 @@ export class DeleteUserQueryDto {
   readonly keys: KeysOfDeleted = 'revoke';
 }
 
-/** Who was made just now has never logged in. */
+/** A user that was made just now has never logged in: there is no last_login_at. */
 export const CREATED_USER_EXAMPLE = {
   data: {
     id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',

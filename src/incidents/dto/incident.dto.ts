@@ -105,8 +105,8 @@ export class IncidentDto extends IncidentSummaryDto {
   readonly triaged_at?: string;
 
   /**
-   * As JSON in the envelope, in the order of the contract. What the source said goes through as text, which loses no
-   * digit and costs no parsing.
+   * The incident as JSON in its envelope, with the fields in the order of the contract. raw_data goes through as the text
+   * that the database has: that loses no digit of its numbers, and nobody has to parse it.
    */
   static envelopeOf(this: void, incident: Incident): string {
     const { verdict, resolution, triagedAt } = incident;

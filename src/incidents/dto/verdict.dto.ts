@@ -12,7 +12,7 @@ import { CLASSIFICATIONS, type Classification } from '../incident.js';
 
 const MOST_ITEMS = 200;
 
-/** What a field of JSON may be that is no object, no list and not null. */
+/** A JSON value that is no object, no list and not null. */
 const Scalar = (options: FieldOptions) =>
   Field(
     options,
@@ -65,7 +65,7 @@ export class EvidenceDto {
   readonly value: string | number | boolean;
 }
 
-/** What an author states; a person's PUT takes no more. */
+/** A verdict as its author gives it. A person's PUT takes these fields and no others. */
 export class GivenVerdictDto {
   @Choice('Classification', CLASSIFICATIONS, { example: 'malicious' })
   readonly classification: Classification;

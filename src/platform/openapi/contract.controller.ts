@@ -15,7 +15,7 @@ const DOCUMENT = {
   example: { openapi: '3.0.3', info: { title: 'Incident Triage Service' } },
 } as const;
 
-/** The committed files, byte for byte: what a client was generated from is what the service says of itself. */
+/** Serves the committed files, byte for byte: the service shows the same document from which clients are generated. */
 @ApiTags('System')
 @Controller()
 @AnyQuery()

@@ -34,7 +34,7 @@ A request that changes something with the cookie has to say that it comes from t
 \`Sec-Fetch-Site: same-origin\` (or \`none\`), or without that header with an \`Origin\` of this host. Otherwise it is 403
 \`forbidden\`. Reads, and requests with a key, need neither.`;
 
-/** The contract: what Nest knows of the handlers, completed with what all handlers share. */
+/** The contract: the document that Nest makes of the handlers, completed with what all handlers share. */
 export function buildDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')

@@ -22,7 +22,7 @@ export function addExamples(document: OpenAPIObject): void {
   }
 }
 
-/** The bodies below a value: whatever hangs under a key `content`. */
+/** The bodies within a part of the document: whatever stands under a key `content`. */
 function* bodiesOf(value: unknown): Generator<MediaType> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, child] of Object.entries(value)) {
@@ -31,7 +31,7 @@ function* bodiesOf(value: unknown): Generator<MediaType> {
   }
 }
 
-/** Undefined where the schema gives nothing to make one of. */
+/** Undefined where the schema has nothing to make an example of. */
 export function exampleOf(schema: Schema, schemas: Schemas): unknown {
   if ('$ref' in schema) {
     const target = schemas[schema.$ref.replace('#/components/schemas/', '')];

@@ -9,7 +9,7 @@ export interface PageRequest {
   readonly per_page: number;
 }
 
-/** A page with its place in the list: what the envelope turns into `data` and `meta`. */
+/** A page with its place in the list, which an answer shows as `data` and `meta`. */
 export class ListAnswer<T> {
   private constructor(
     readonly data: readonly T[],

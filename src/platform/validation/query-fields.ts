@@ -28,7 +28,7 @@ export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDe
   );
 }
 
-/** However few words there are to choose from. */
+/** A list may have as many words as are known, and this many where fewer are known, since a word may be repeated. */
 const MOST_WORDS = 20;
 
 /** One of the known words, or several of them separated by commas. */
@@ -41,7 +41,7 @@ export function Words(known: readonly string[], options: FieldOptions = {}): Pro
   );
 }
 
-/** One word, or several separated by commas, each of a pattern that `word` gives without its ends. */
+/** One word, or several separated by commas. `word` is the pattern of a word, without `^` and `$`; `what` says it to people. */
 export function WordList(
   { word, what }: { readonly word: string; readonly what: string },
   options: FieldOptions = {},

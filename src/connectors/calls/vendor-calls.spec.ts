@@ -25,7 +25,8 @@ function callsOf(...turns: Turn[]) {
       return typeof turn === 'number' ? answer(turn) : turn;
     },
   } as OutboundHttp;
-  return { requests, waits, calls: new VendorCalls(http, async (ms) => void waits.push(ms)) };
+  const calls = new VendorCalls(http, async (ms) => void waits.push(ms));
+  return { http, requests, waits, calls };
 }
 
 const DEPARTURE: Departure = { signal: new AbortController().signal, leave: async () => undefined };
@@ -96,6 +97,14 @@ describe('VendorCalls', () => {
     const { calls, waits } = callsOf(answer(503, { 'retry-after': retryAfter }), 200);
     await calls.gated(OPEN, REQUEST, IDEMPOTENT);
     expect(waits).toEqual([expected]);
+  });
+
+  it('really waits when it is given nothing else to wait by', async () => {
+    const { http } = callsOf(503, 200);
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const start = performance.now();
+    await new VendorCalls(http).gated(OPEN, REQUEST, IDEMPOTENT);
+    expect(performance.now() - start).toBeGreaterThan(95);
   });
 
   it('returns the answer when the vendor asks to wait too long', async () => {

@@ -1,7 +1,4 @@
-import {
-  ActionCountDeltaEntity,
-  ActionCountEntity,
-} from './actions/listing/action-count.entity.js';
+import { ActionCountEntity } from './actions/listing/action-count.entity.js';
 import { ActionEntity } from './actions/records/action.entity.js';
 import { ApiKeyEntity } from './auth/keys/api-key.entity.js';
 import { AuditAttestationEntity } from './audit/verification/audit-attestation.entity.js';
@@ -23,7 +20,6 @@ import { ProcessedEventEntity } from './platform/jobs/events/processed-event.ent
 import { SecretKeyEntity } from './platform/secrets/secret-key.entity.js';
 import { SessionEntity } from './auth/sessions/session.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
-import { WriteProbeEntity } from './health/write-probe.entity.js';
 import { BOSS_SCHEMA } from './platform/jobs/pg-boss/boss-options.js';
 import { installBoss } from './platform/jobs/pg-boss/boss-instance.js';
 import type { Schema } from './platform/database/data-source.js';
@@ -53,7 +49,6 @@ import type { SealedColumn } from './platform/secrets/sealed-values.js';
  */
 export const schema: Schema = {
   entities: [
-    ActionCountDeltaEntity,
     ActionCountEntity,
     ActionEntity,
     ApiKeyEntity,
@@ -74,7 +69,6 @@ export const schema: Schema = {
     SecretKeyEntity,
     SessionEntity,
     UserEntity,
-    WriteProbeEntity,
   ],
   migrations: [
     DomainEvents1795000100000,

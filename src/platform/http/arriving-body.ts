@@ -6,6 +6,7 @@ import { SenderPause } from './sender-pause.js';
 
 /** So much of a body is taken before it is known whether anybody wants it; then the sender has to wait. */
 const UNDECIDED_BYTES = SMALL_BODY_BYTES;
+const UNDECIDED_CHUNKS = 1_024;
 const SMALLEST_BUFFER = 1024;
 
 /** For a body to arrive whole: one that takes longer holds memory that others may need. */
@@ -138,13 +139,15 @@ export class ArrivingBody {
   }
 
   private mustWait(): boolean {
-    return this.state === 'undecided' && this.content.length >= UNDECIDED_BYTES;
+    if (this.state !== 'undecided') return false;
+    return this.content.length >= UNDECIDED_BYTES || this.received.chunks >= UNDECIDED_CHUNKS;
   }
 
+  /** Who sends it is known once somebody wants the body, or nobody does: until then the sender waits. */
   private isFlood(): boolean {
+    if (this.state === 'undecided' || typeof this.share.sender === 'string') return false;
     const { bytes, chunks } = this.received;
-    const isKnown = typeof this.share.sender === 'string';
-    return !isKnown && chunks > MOST_TINY_CHUNKS && bytes < chunks * TINY_BYTES;
+    return chunks > MOST_TINY_CHUNKS && bytes < chunks * TINY_BYTES;
   }
 
   private cut(): void {

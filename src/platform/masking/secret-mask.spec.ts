@@ -265,9 +265,11 @@ describe('SecretMask', () => {
       const mask = new SecretMask(secrets);
       mask.mask('');
       const turns = [1, 2, 3].map(() => {
-        const start = performance.now();
+        // Processor time, which other processes do not add to.
+        const start = process.cpuUsage();
         mask.mask(text);
-        return performance.now() - start;
+        const { user, system } = process.cpuUsage(start);
+        return (user + system) / 1_000;
       });
       return Math.min(...turns);
     };

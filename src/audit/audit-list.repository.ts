@@ -1,3 +1,4 @@
+// SQL: the count of the whole trail, which looks only at what PostgreSQL's snapshot says may not be sealed yet.
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, type SelectQueryBuilder } from 'typeorm';
 import { firstIdAt } from '../platform/ids.js';
@@ -6,7 +7,6 @@ import { AuditChainEntity } from './chain/audit-chain.entity.js';
 import { BEYOND_SNAPSHOT, NOT_SEALED } from './chain/audit-chain.repository.js';
 import { AuditSealEntity } from './chain/audit-seal.entity.js';
 
-// SQL by hand: the count of the whole trail, which looks only at what PostgreSQL's snapshot says may not be sealed yet.
 
 export type SubjectFilter =
   { readonly type: string; readonly id: string } | { readonly typeOrId: string };

@@ -1,3 +1,4 @@
+// SQL: every change of the service pays for it (see writing/audit-insert.ts).
 import { Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { Clock } from '../platform/clock.js';

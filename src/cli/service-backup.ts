@@ -1,3 +1,4 @@
+// SQL: a backup reads in a snapshot of its own, on its own connection, also of earlier releases.
 import { type ActiveSwitch, KillSwitchRepository } from '../kill-switch/kill-switch.repository.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-plan.js';
@@ -51,10 +52,7 @@ export function backupKeys(keys: SecretKeys): KeyRing {
   return keys.derive('backup');
 }
 
-/**
- * SQL, because it reads in the snapshot of the backup, on its connection. A database of an earlier release has no such
- * table, and so no keys.
- */
+/** A database of an earlier release has no such table, and so no keys. */
 async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
   const { rows: tables } = await client.query<{ there: boolean }>(
     `select to_regclass('secret_keys') is not null as there`,

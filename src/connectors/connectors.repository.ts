@@ -1,3 +1,4 @@
+// SQL for the read of all connectors, which every action that is requested pays for.
 // Every action that is requested reads all connectors: that one read is a named statement. All else is TypeORM's.
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';

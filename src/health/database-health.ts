@@ -1,3 +1,4 @@
+// SQL: the check is a function of the database.
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';

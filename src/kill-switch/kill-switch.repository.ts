@@ -1,3 +1,4 @@
+// SQL: the read that every claim of an action pays, the advisory lock, and what a restore asks of any release.
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
@@ -9,7 +10,6 @@ import type { KillSwitchState } from './kill-switch.js';
 import { KillSwitchEntity } from './kill-switch.entity.js';
 import { KillSwitchUnreadableError } from './kill-switch.errors.js';
 
-// SQL by hand: the read that every claim of an action pays, the advisory lock, and what a restore asks of any release.
 
 export interface ReadState extends KillSwitchState {
   /** By the database's clock; present while the switch is on. */

@@ -1,3 +1,4 @@
+// SQL: a temporary table, and an update that sets many columns from one row.
 import type { Tx } from '../../platform/database/transactions.js';
 import { TABLE_COLUMNS } from '../records/action-rows.js';
 import type { ActionEntity } from '../records/action.entity.js';

@@ -1,3 +1,4 @@
+// SQL: a list is one statement with its exact total, and the fold is one over all deltas.
 import { Injectable } from '@nestjs/common';
 import type { Page } from '../../platform/paging/page.js';
 import { Statements, type Statement } from '../../platform/database/statements.js';
@@ -29,7 +30,6 @@ const FOLD: Statement = {
     select count(*)::integer as n from folded`,
 };
 
-/** SQL: a list is one statement with its exact total, and the fold is one over all deltas. */
 @Injectable()
 export class ActionListRepository {
   constructor(private readonly statements: Statements) {}

@@ -1,3 +1,4 @@
+// SQL: snapshots and transaction ids of PostgreSQL, which rows are new by them, and a thousand seals at once.
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -9,7 +10,6 @@ import { AuditSealEntity } from './audit-seal.entity.js';
 import type { ChainEnd, ChainHead, Cursor } from './chain-head.js';
 import type { SealingRound } from './sealing-round.js';
 
-// SQL by hand: snapshots and transaction ids of PostgreSQL, which rows are new by them, and a thousand seals at once.
 
 /** Rows in one transaction of the sealer: some 20 ms of work, and few to do again when the sealer is killed. */
 export const PAGE_ROWS = 1_000;

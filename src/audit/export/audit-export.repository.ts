@@ -1,9 +1,9 @@
+// SQL: details as the text that MACs cover, PostgreSQL's snapshots, and a scan in parts.
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { AUDIT_ROW } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
 
-// SQL by hand: details as the text that MACs cover, PostgreSQL's snapshots, and a scan in parts.
 
 /** Rows may hold some kilobytes each; two pages of them are in memory. */
 export const PAGE_ROWS = 100;

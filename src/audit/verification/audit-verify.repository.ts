@@ -1,10 +1,10 @@
+// SQL: details as the text that MACs cover, seals joined to rows page by page, and PostgreSQL's snapshots.
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, LessThanOrEqual, MoreThanOrEqual } from 'typeorm';
 import { AuditAttestationEntity } from './audit-attestation.entity.js';
 import { AUDIT_ROW, NOT_SEALED } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
 
-// SQL by hand: details as the text that MACs cover, seals joined to rows page by page, and PostgreSQL's snapshots.
 
 /** Each seal takes two hashes, so that judging a page holds the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;

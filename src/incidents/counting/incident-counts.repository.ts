@@ -1,3 +1,4 @@
+// SQL: the fold is one statement over all deltas, grouped by sets, in a snapshot that TypeORM cannot name.
 import { Injectable } from '@nestjs/common';
 import { Statements, type Statement } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -89,7 +90,6 @@ const PURGE: Statement = {
     returning 1 as purged`,
 };
 
-/** SQL by hand: the fold is one statement over all deltas, grouped by sets, in a snapshot that TypeORM cannot name. */
 @Injectable()
 export class IncidentCountsRepository {
   constructor(private readonly statements: Statements) {}

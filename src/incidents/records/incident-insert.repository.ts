@@ -1,3 +1,4 @@
+// SQL: creation is the hot path, one statement for a whole batch with its audit records and events.
 import { Injectable } from '@nestjs/common';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/writing/audit-insert.js';
 import type { Principal } from '../../auth/principal.js';
@@ -48,7 +49,6 @@ export interface Insertion {
   readonly audit: readonly unknown[];
 }
 
-/** SQL: creation is the hot path, one statement for a whole batch with its audit records and events. */
 @Injectable()
 export class IncidentInsertRepository {
   constructor(private readonly statements: Statements) {}

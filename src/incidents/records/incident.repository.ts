@@ -1,3 +1,4 @@
+// SQL for reads: each request for an incident or a list, and each action, pays for one. Changes are TypeORM's.
 import { Injectable } from '@nestjs/common';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
@@ -45,10 +46,7 @@ const LOCK_FOR_SHARE: Statement = {
 /** An incident may be as large as its raw data. */
 const MOST_AT_ONCE = 32;
 
-/**
- * What deletion hid is not there, whoever asks.
- * Reads are SQL, because each request for an incident or a list, and each action, pays for one; changes are TypeORM's.
- */
+/** What deletion hid is not there, whoever asks. */
 @Injectable()
 export class IncidentRepository {
   /** Reads that arrive together go out as one statement, which begins after all of them: see Batcher. */

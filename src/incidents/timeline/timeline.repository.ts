@@ -1,3 +1,4 @@
+// SQL for the insertion, which the statement of a change of an action contains, too.
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, IsNull } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
@@ -8,7 +9,6 @@ import { IncidentTimelineEntity } from './incident-timeline.entity.js';
 import type { TimelineEntry, TimelineRequest } from './timeline-entry.js';
 import { insertTimeline } from './timeline-insert.js';
 
-/** SQL, because it is the same insertion that the statement of an action's change contains. */
 const INSERT: Statement = { name: 'incident_timeline_insert', text: insertTimeline() };
 
 @Injectable()

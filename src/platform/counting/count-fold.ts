@@ -1,3 +1,4 @@
+// SQL: an isolation level, a time limit and an advisory lock, of which TypeORM knows one.
 import {
   type BeforeApplicationShutdown,
   Logger,

@@ -10,7 +10,7 @@ const NAME = /\bAdvisoryLock\.(\w+)/g;
 /** Calls without a fixed number, by their file. CountFold is given one of the names: its type is AdvisoryLock. */
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
   'platform/counting/count-fold.ts': '$1',
-  'platform/database/one-database.ts': '$1, $2',
+  'platform/database/same-database.ts': '$1, $2',
   'platform/idempotency/idempotency.repository.ts': '$1::bigint',
 };
 

@@ -12,6 +12,8 @@ const ARGUMENT = String.raw`\s*(?:'[^']*'|\`[^\`]*\`|[\w.!]+(?:\([^()]*\))?),\s*
 /** How our code gives an error of a field its code. */
 const GIVEN = [
   new RegExp(String.raw`\bcode: ${CODE}`, 'g'),
+  // As ajv's errors are put into our words.
+  new RegExp(String.raw`\breturn \[${CODE},`, 'g'),
   new RegExp(String.raw`\breport\(\s*${CODE},`, 'g'),
   new RegExp(String.raw`\b(?:problem|error|ValidationError\.of)\(${ARGUMENT}${CODE},`, 'g'),
 ];

@@ -1,3 +1,4 @@
+// SQL: what pg-boss asks for goes to the database as it is.
 import { Pool, type PoolClient, type PoolConfig, type QueryResult, type QueryResultRow } from 'pg';
 import type { Db } from 'pg-boss';
 import { createHash } from 'node:crypto';

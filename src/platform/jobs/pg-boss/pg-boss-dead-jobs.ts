@@ -1,3 +1,4 @@
+// SQL: the tables are those of pg-boss, for which there are no entities.
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type Db, PgBoss } from 'pg-boss';

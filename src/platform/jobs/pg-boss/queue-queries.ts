@@ -1,3 +1,4 @@
+// SQL: the tables are those of pg-boss, for which there are no entities.
 import type { Db } from 'pg-boss';
 import { BOSS_SCHEMA, DEAD_QUEUE, periodicQueueName } from './boss-options.js';
 import type { QueueState } from '../jobs.js';

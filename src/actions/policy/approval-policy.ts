@@ -1,4 +1,4 @@
-import type { ApprovalLevel } from '../../platform/access/roles.js';
+import { type ApprovalLevel, levelReaches } from '../../platform/access/roles.js';
 import type { ProtectedTargets, Target } from '../catalogue/protected-targets/protected-targets.js';
 import { type ActionType, actionType, type ActionTypeName } from '../catalogue/action-types.js';
 
@@ -17,7 +17,6 @@ export interface PolicyQuestion {
   readonly askedLevel?: ApprovalLevel;
 }
 
-const ORDER: readonly ApprovalLevel[] = ['none', 'analyst', 'senior', 'manager'];
 const RAISED: Readonly<Record<ApprovalLevel, ApprovalLevel>> = {
   none: 'none',
   analyst: 'senior',
@@ -26,7 +25,7 @@ const RAISED: Readonly<Record<ApprovalLevel, ApprovalLevel>> = {
 };
 
 export function higherLevel(a: ApprovalLevel, b: ApprovalLevel): ApprovalLevel {
-  return ORDER.indexOf(a) >= ORDER.indexOf(b) ? a : b;
+  return levelReaches(a, b) ? a : b;
 }
 
 /** The level that the type needs on this site where neither the incident nor the target asks for more. */

@@ -20,7 +20,7 @@ export async function startPostgres(dist: string): Promise<Server> {
 }
 
 async function startEmbedded(dist: string): Promise<string> {
-  const path = join(dist, 'database/embedded/embedded-postgres.js');
+  const path = join(dist, 'platform/database/embedded/embedded-postgres.js');
   const { startEmbeddedPostgres } = (await import(pathToFileURL(path).href)) as {
     startEmbeddedPostgres(options: { dataDir: string }): Promise<Embedded>;
   };

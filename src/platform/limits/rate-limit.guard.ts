@@ -15,6 +15,16 @@ import type { NamedLimit } from './limited.js';
 import { RequestLimits } from './request-limits.js';
 
 /**
+ * Handlers say their limit by `@Limited`. With each request ThrottlerGuard would look for six decorators of its own, which
+ * nothing here has: 4 µs of the 75 that a read takes.
+ */
+class WithoutDecorators extends Reflector {
+  override getAllAndOverride<T>(): T {
+    return undefined as T;
+  }
+}
+
+/**
  * Comes after authentication, so that a principal has one count whatever it calls and from wherever, and nobody can be
  * charged with what a stranger sends. What throws later, throws with the headers already set.
  */
@@ -23,11 +33,10 @@ export class RateLimitGuard extends ThrottlerGuard {
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
     @InjectThrottlerStorage() storage: LimitStorage,
-    reflector: Reflector,
     private readonly limits: RequestLimits,
     private readonly counter: LimitCounter,
   ) {
-    super(options, storage, reflector);
+    super(options, storage, new WithoutDecorators());
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
@@ -36,8 +37,7 @@ async function serverAt(url: string): Promise<Server> {
   return {
     version: row!.version,
     createDatabase: async (name) => {
-      const drop = async () =>
-        void (await run(url, `drop database if exists ${name} with (force)`));
+      const drop = () => dropDatabase(url, name);
       await drop();
       await run(url, `create database ${name}`);
       atEnd(drop);
@@ -46,6 +46,19 @@ async function serverAt(url: string): Promise<Server> {
       return address.toString();
     },
   };
+}
+
+/** PostgreSQL refuses while autovacuum is at work in it, which a role that is no superuser may not end. */
+async function dropDatabase(url: string, name: string): Promise<void> {
+  for (let triesLeft = 30; ; triesLeft -= 1) {
+    try {
+      await run(url, `drop database if exists ${name} with (force)`);
+      return;
+    } catch (error) {
+      if (triesLeft === 0) throw error;
+      await sleep(500);
+    }
+  }
 }
 
 export async function run<R extends pg.QueryResultRow = pg.QueryResultRow>(

@@ -11,7 +11,12 @@ import type { ApprovalLevel } from '../platform/access/roles.js';
 import { SamePerson } from '../auth/principals/same-person.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import { Settings } from '../platform/config/settings.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../platform/database/transactions.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import type { IncidentStatus } from '../incidents/incident.js';
 import { IncidentResolvedError, NotWaitingError } from './approvals.errors.js';
@@ -106,7 +111,7 @@ export class ApprovalsService {
 
   private decided(tx: Tx, after: Action): Action {
     const at = after.approvedAt ?? after.rejectedAt;
-    this.transactions.onCommit(tx, () => {
+    afterCommit(tx, () => {
       const waitedMs = (at ?? after.requestedAt).getTime() - after.requestedAt.getTime();
       this.waitSeconds.observe(Math.max(0, waitedMs) / 1_000);
     });

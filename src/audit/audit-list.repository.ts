@@ -7,7 +7,6 @@ import { AuditChainEntity } from './chain/audit-chain.entity.js';
 import { BEYOND_SNAPSHOT, NOT_SEALED } from './chain/audit-chain.repository.js';
 import { AuditSealEntity } from './chain/audit-seal.entity.js';
 
-
 export type SubjectFilter =
   { readonly type: string; readonly id: string } | { readonly typeOrId: string };
 

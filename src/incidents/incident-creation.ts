@@ -6,7 +6,12 @@ import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
 import { newId } from '../platform/ids.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
@@ -67,7 +72,7 @@ export class IncidentCreation {
       incidents.map((incident) => this.rowOf(incident, createdBy)),
     );
     const numbers = await this.incidents.insertAll(tx, insertion);
-    this.transactions.onCommit(tx, () => this.afterCommit(insertion));
+    afterCommit(tx, () => this.afterCommit(insertion));
     return createdOf(insertion.rows, numbers);
   }
 

@@ -10,7 +10,6 @@ import type { KillSwitchState } from './kill-switch.js';
 import { KillSwitchEntity } from './kill-switch.entity.js';
 import { KillSwitchUnreadableError } from './kill-switch.errors.js';
 
-
 export interface ReadState extends KillSwitchState {
   /** By the database's clock; present while the switch is on. */
   readonly activeForMs?: number;

@@ -5,7 +5,7 @@ import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource, poolOf } from '../../src/platform/database/data-source.js';
 import { isConnectionLost, isDatabaseUnavailable } from '../../src/platform/database/sqlstate.js';
 import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
+import { afterCommit, Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
@@ -107,14 +107,14 @@ describe('transactions', () => {
     const seen: Promise<string[]>[] = [];
     await transactions.run(async (tx) => {
       await note(tx, 'a');
-      transactions.onCommit(tx, () => seen.push(notes()));
+      afterCommit(tx, () => seen.push(notes()));
       expect(seen).toEqual([]);
     });
     expect(await Promise.all(seen)).toEqual([['a']]);
 
     const never = jest.fn();
     const run = transactions.run(async (tx) => {
-      transactions.onCommit(tx, never);
+      afterCommit(tx, never);
       await note(tx, 'a');
     });
     await expect(run).rejects.toThrow('duplicate key');
@@ -131,7 +131,7 @@ describe('transactions', () => {
     const crossing = (first: string, second: string) =>
       itsTransactions.run(async (tx) => {
         attempts += 1;
-        itsTransactions.onCommit(tx, told);
+        afterCommit(tx, told);
         await tx.query('update notes set n = n + 1 where text = $1', [first]);
         await sleep(100);
         await tx.query('update notes set n = n + 1 where text = $1', [second]);
@@ -178,7 +178,7 @@ describe('transactions', () => {
     let attempts = 0;
     const run = transactions.run(async (tx) => {
       attempts += 1;
-      transactions.onCommit(tx, told);
+      afterCommit(tx, told);
       await note(tx, 'a');
       proxy.mute();
     });

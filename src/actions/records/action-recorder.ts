@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import { shownStart } from '../../platform/text.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
 import { eventOf } from '../../platform/jobs/events/domain-event.js';
@@ -58,7 +58,6 @@ export class ActionRecorder {
     private readonly events: DomainEvents,
     @InjectMetric('actions_executed_total')
     private readonly executed: Counter<'action_type' | 'status'>,
-    private readonly transactions: Transactions,
     private readonly records: ActionRecordsRepository,
     private readonly clock: Clock,
   ) {}
@@ -83,7 +82,7 @@ export class ActionRecorder {
       events: events.map((event) => eventOf(event, now)),
     });
     this.audit.countOnCommit(tx, audit);
-    this.transactions.onCommit(tx, () => {
+    afterCommit(tx, () => {
       if (events.length > 0) this.events.wake();
       if (change === 'completed' || change === 'failed') this.count(actions);
     });

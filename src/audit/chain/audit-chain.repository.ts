@@ -10,7 +10,6 @@ import { AuditSealEntity } from './audit-seal.entity.js';
 import type { ChainEnd, ChainHead, Cursor } from './chain-head.js';
 import type { SealingRound } from './sealing-round.js';
 
-
 /** Rows in one transaction of the sealer: some 20 ms of work, and few to do again when the sealer is killed. */
 export const PAGE_ROWS = 1_000;
 

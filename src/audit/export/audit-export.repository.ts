@@ -4,7 +4,6 @@ import { DataSource } from 'typeorm';
 import { AUDIT_ROW } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
 
-
 /** Rows may hold some kilobytes each; two pages of them are in memory. */
 export const PAGE_ROWS = 100;
 const SCANNED_AT_ONCE = 20_000;

@@ -5,7 +5,6 @@ import { AuditAttestationEntity } from './audit-attestation.entity.js';
 import { AUDIT_ROW, NOT_SEALED } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
 
-
 /** Each seal takes two hashes, so that judging a page holds the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
 

@@ -7,7 +7,12 @@ import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
-import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../platform/database/transactions.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { User } from '../users/user.js';
@@ -79,7 +84,7 @@ export class ApiKeysService {
       const revoked = await this.keys.revoke(tx, id);
       if (!revoked) throw new NotFoundError('API key');
       await this.audit.record(tx, revocationOf(revoked, caller));
-      this.transactions.onCommit(tx, () => this.verification.forgetKey(revoked.prefix));
+      afterCommit(tx, () => this.verification.forgetKey(revoked.prefix));
     }, caller);
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import { AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { networkOf } from '../../platform/addresses/network.js';
-import { Transactions } from '../../platform/database/transactions.js';
+import { afterCommit, Transactions } from '../../platform/database/transactions.js';
 import { UnauthorizedError, WrongCurrentPasswordError } from '../auth.errors.js';
 import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
@@ -59,7 +59,7 @@ export class OwnPasswordService {
         throw new WrongCurrentPasswordError();
       }
       await this.sessions.endAllOf(tx, caller.id, caller.sessionId);
-      this.transactions.onCommit(tx, () => this.verification.forgetUser(caller.id));
+      afterCommit(tx, () => this.verification.forgetUser(caller.id));
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'user.password_changed',

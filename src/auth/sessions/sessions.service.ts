@@ -3,7 +3,7 @@ import { AuditLog } from '../../audit/audit-log.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { Principal } from '../principal.js';
@@ -109,7 +109,7 @@ export class SessionsService implements OnModuleInit {
     if (!isUuid(id)) throw new NotFoundError('Session');
     await this.transactions.run(async (tx) => {
       if (!(await this.sessions.endOwn(tx, caller.id, id))) throw new NotFoundError('Session');
-      this.transactions.onCommit(tx, () => this.verification.forgetSessionOf(id));
+      afterCommit(tx, () => this.verification.forgetSessionOf(id));
       await this.audit.record(tx, {
         actor: caller.name,
         action: 'auth.session_ended',
@@ -122,7 +122,7 @@ export class SessionsService implements OnModuleInit {
   private async endByToken(tx: Tx, token: string): Promise<string | undefined> {
     const hash = sessionHashOf(token);
     if (hash === undefined) return undefined;
-    this.transactions.onCommit(tx, () => this.verification.forgetSession(token));
+    afterCommit(tx, () => this.verification.forgetSession(token));
     return await this.sessions.endByToken(tx, hash);
   }
 }

@@ -6,7 +6,12 @@ import { NotFoundError, ValidationError } from '../../platform/errors/app-error.
 import { isUuid, newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
-import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../platform/database/transactions.js';
 import { ApiKeysService } from '../keys/api-keys.service.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
@@ -92,7 +97,7 @@ export class UsersService {
       const user = await this.users.update(tx, id, { role, enabled, password_hash });
       if (!user.enabled) await this.sessions.endAllOf(tx, id);
       else if (password_hash) await this.sessions.endAllOf(tx, id, caller.sessionId);
-      this.transactions.onCommit(tx, () => this.verification.forgetUser(id));
+      afterCommit(tx, () => this.verification.forgetUser(id));
       await this.record(tx, caller, 'user.updated', user, {
         role,
         role_before: role && before.role,
@@ -111,7 +116,7 @@ export class UsersService {
       await this.sessions.endAllOf(tx, id);
       await this.users.markDeleted(tx, id);
       const revoked = keys === 'revoke' ? await this.keys.revokeAllOf(tx, caller, user) : 0;
-      this.transactions.onCommit(tx, () => this.verification.forgetUser(id));
+      afterCommit(tx, () => this.verification.forgetUser(id));
       await this.record(tx, caller, 'user.deleted', user, {
         role: user.role,
         keys,

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
+import { type Roles, requireSameDatabase } from './same-database.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
 import { connectionOptions, patientConnectionOptions } from './connection.js';
 import { createDataSource, type Schema } from './data-source.js';
-import { requireSameDatabase } from './same-database.js';
 import { grantRuntime } from './runtime-role.js';
 import { requireUsableDatabase } from './schema-checks.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
 
 const RETRY_MS = 500;
 const CLOSE_MS = 2_000;
@@ -62,14 +62,6 @@ export async function openDatabase(
     await server.stop();
     throw error;
   }
-}
-
-/** The addresses of the database for its two roles; they are equal when there is only one role. */
-export interface Roles {
-  /** The role that owns the tables and migrates them. */
-  readonly ownerUrl: string;
-  /** The role that the service runs as. */
-  readonly url: string;
 }
 
 export interface Server extends Roles {

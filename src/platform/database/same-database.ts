@@ -1,9 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { Client } from 'pg';
 import { commandConnection } from './connection.js';
-import type { Roles } from './open-database.js';
 import { UnsupportedDatabaseError } from './schema-checks.js';
 import { sqlStateOf } from './sqlstate.js';
+
+/** The addresses of the database for its two roles; they are equal when there is only one role. */
+export interface Roles {
+  /** The role that owns the tables and migrates them. */
+  readonly ownerUrl: string;
+  /** The role that the service runs as. */
+  readonly url: string;
+}
 
 /** The SQLSTATE of a refused login. Whoever uses the connection later reports what is wrong with it. */
 const NOT_LET_IN = /^28/;

@@ -1,6 +1,11 @@
 import { AppError } from '../errors/app-error.js';
 import { type Answer, AnswerInstead } from '../http/answer.js';
-import type { Participant, Transactions, Tx } from '../database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  type Transactions,
+  type Tx,
+} from '../database/transactions.js';
 import { newId } from '../ids.js';
 import type { SecretBox } from '../secrets/secret-box.js';
 import type { IdempotencyRepository, RememberedAnswer } from './idempotency.repository.js';
@@ -85,7 +90,7 @@ export class IdempotentRequest implements Idempotency {
       finish: async (tx) => {
         if (!this.stored || this.answered) return;
         await this.tools.keys.release(tx, this.identity, this.owner);
-        this.tools.transactions.onCommit(tx, () => (this.stored = undefined));
+        afterCommit(tx, () => (this.stored = undefined));
       },
     };
   }
@@ -120,7 +125,7 @@ export class IdempotentRequest implements Idempotency {
     });
     // The effect of an earlier transaction of this request stands, so a later one goes on without keeping.
     if (!ours && !this.stored) throw underWay();
-    this.tools.transactions.onCommit(tx, () => {
+    afterCommit(tx, () => {
       this.stored = { answer, secret, provisional: provisionalForMs !== null };
     });
   }

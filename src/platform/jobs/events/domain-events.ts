@@ -5,7 +5,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Clock } from '../../clock.js';
-import { Transactions, type Tx } from '../../database/transactions.js';
+import { afterCommit, Transactions, type Tx } from '../../database/transactions.js';
 import { defineQueue } from '../job-queue.js';
 import { Jobs, type WorkOptions } from '../jobs.js';
 import {
@@ -36,7 +36,7 @@ export class DomainEvents
   private readonly relay: EventRelay;
 
   constructor(
-    private readonly transactions: Transactions,
+    transactions: Transactions,
     private readonly jobs: Jobs,
     private readonly outbox: EventOutbox,
     private readonly processed: ProcessedEvents,
@@ -54,7 +54,7 @@ export class DomainEvents
       tx,
       news.map((one) => eventOf(one, now)),
     );
-    this.transactions.onCommit(tx, () => this.relay.wake());
+    afterCommit(tx, () => this.relay.wake());
   }
 
   /** For a hot path that inserts event rows in a statement of its own (see insertEvents), after its commit. */

@@ -9,7 +9,7 @@ import { DataSource } from 'typeorm';
 import { newId } from '../../ids.js';
 import { Settings } from '../../config/settings.js';
 import { connectionOf } from '../../database/data-source.js';
-import { Transactions, type Tx } from '../../database/transactions.js';
+import { afterCommit, type Tx } from '../../database/transactions.js';
 import { type JobHandler, type JobQueue, requireBounded } from '../job-queue.js';
 import {
   type EnqueueOneOptions,
@@ -53,7 +53,6 @@ export class PgBossJobs
 
   constructor(
     dataSource: DataSource,
-    private readonly transactions: Transactions,
     private readonly settings: Settings,
   ) {
     super();
@@ -163,6 +162,6 @@ export class PgBossJobs
   }
 
   private wakeAfter(tx: Tx, queue: JobQueue<object>): void {
-    this.transactions.onCommit(tx, () => this.workers?.wake(queue.name));
+    afterCommit(tx, () => this.workers?.wake(queue.name));
   }
 }

@@ -42,7 +42,7 @@ function compareValues(before: Schema, after: Schema, place: string, use: Use, r
   for (const value of removed) report('enum-value-removed', `${place}=${String(value)}`);
   if (!use.sent) return;
   if (after.enum && !before.enum) report('enum-added', place);
-  if (after.pattern !== before.pattern && after.pattern !== undefined)
+  if (after.pattern !== undefined && !takesAtLeast(after.pattern, before.pattern))
     report('pattern-changed', place);
   for (const keyword of [...UPPER, ...LOWER]) {
     const [was, is] = [before[keyword], after[keyword]];
@@ -91,3 +91,22 @@ function compareVariants(
 
 const without = (all: readonly string[], some: readonly string[]): string[] =>
   all.filter((name) => !some.includes(name));
+
+const WORDS = /\((\w+(?:\|\w+)+)\)/g;
+const REPEATED = /\{0,(\d+)\}/;
+
+/** The same pattern, or the same list of known words with more words in it or more of them at once. */
+function takesAtLeast(after: string, before: string | undefined): boolean {
+  if (after === before) return true;
+  if (before === undefined) return false;
+  const form = (pattern: string) => pattern.replace(WORDS, '()').replace(REPEATED, '{}');
+  const words = (pattern: string) =>
+    [...pattern.matchAll(WORDS)].flatMap(([, list = '']) => list.split('|'));
+  const most = (pattern: string) => Number(REPEATED.exec(pattern)?.[1] ?? 0);
+  return (
+    form(after) === form(before) &&
+    words(before).length > 0 &&
+    without(words(before), words(after)).length === 0 &&
+    most(after) >= most(before)
+  );
+}

@@ -1,4 +1,4 @@
-import type { ActionTypeName } from './catalogue/action-types.js';
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { IncidentSummary } from '../incidents/incident.js';
 
 export const ACTION_STATUSES = [

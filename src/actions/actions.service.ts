@@ -8,7 +8,7 @@ import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Participant } from '../platform/database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { type Action, withExpiry } from './action.js';
-import { type ActionType, actionTypes } from './catalogue/action-types.js';
+import { type ActionType, actionTypes } from '../action-catalogue/action-types.js';
 import { levelByDefault } from './policy/approval-policy.js';
 import { ActionsRepository } from './records/actions.repository.js';
 import { ActionRequests, type WantedAction } from './requests/action-requests.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { ActionTypeName } from '../actions/catalogue/action-types.js';
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { isUuid } from '../platform/ids.js';
 import { UnreachableError } from '../platform/net/net.errors.js';
 import { SealedConfig } from './config/sealed-config.js';

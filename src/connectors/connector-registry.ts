@@ -1,4 +1,4 @@
-import type { ActionTypeName } from '../actions/catalogue/action-types.js';
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Connector } from './connector.port.js';
 
 /** Finds the connector that carries out an action. */

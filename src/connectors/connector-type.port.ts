@@ -1,4 +1,4 @@
-import type { ActionTypeName } from '../actions/catalogue/action-types.js';
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { FieldError } from '../platform/errors/app-error.js';
 import type { Config, ConfigSchema } from './config/config-schema.js';
 import type { ConfigDefinition, Destination } from './config/destinations.js';

@@ -1,4 +1,4 @@
-import type { ActionTypeName } from '../actions/catalogue/action-types.js';
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Gate } from '../platform/net/gate.js';
 
 /** What a connector is asked to do. */

@@ -1,5 +1,5 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
-import type { ActionTypeName } from '../../src/actions/catalogue/action-types.js';
+import type { ActionTypeName } from '../../src/action-catalogue/action-types.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -1,4 +1,4 @@
-import { ACTION_TYPES, type ActionTypeName } from '../catalogue/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice, Id, Instant, Text } from '../../platform/validation/fields.js';
 import { Words } from '../../platform/validation/query-fields.js';

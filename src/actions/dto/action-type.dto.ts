@@ -2,13 +2,13 @@ import {
   ACTION_TYPES,
   type ActionParameter,
   type ActionTypeName,
-} from '../catalogue/action-types.js';
+} from '../../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
 import {
   FORMATS_IN_WORDS,
   PARAMETER_FORMATS,
   type ParameterFormat,
-} from '../catalogue/parameter-formats.js';
+} from '../../action-catalogue/parameter-formats.js';
 import { Choice, Flag, NestedList, Text, Texts } from '../../platform/validation/fields.js';
 import type { OfferedType } from '../actions.service.js';
 

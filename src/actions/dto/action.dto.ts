@@ -1,4 +1,4 @@
-import { ACTION_TYPES, type ActionTypeName } from '../catalogue/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,

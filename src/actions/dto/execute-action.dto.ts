@@ -1,4 +1,8 @@
-import { ACTION_TYPES, type ActionTypeName, actionTypes } from '../catalogue/action-types.js';
+import {
+  ACTION_TYPES,
+  type ActionTypeName,
+  actionTypes,
+} from '../../action-catalogue/action-types.js';
 import {
   type Action,
   type ActionStatus,

@@ -4,7 +4,7 @@ import { DataSource, type FindOptionsWhere, In, IsNull, Not, Raw } from 'typeorm
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Action, ActionResult } from '../action.js';
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from '../records/action-rows.js';
 import { ActionEntity } from '../records/action.entity.js';
 

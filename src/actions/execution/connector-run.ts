@@ -1,3 +1,4 @@
+import { shownActionId } from '../action-id.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../platform/errors/app-error.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
@@ -158,5 +159,5 @@ function lossKind(error: unknown): Loss['kind'] {
 
 /** The fence counts the attempts: the vendor's log shows which one it was. */
 function callOf({ id, fence, type, parameters }: Action): ActionCall {
-  return { actionId: `act-${id}`, attempt: fence, type, parameters };
+  return { actionId: shownActionId(id), attempt: fence, type, parameters };
 }

@@ -1,4 +1,4 @@
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Action } from '../action.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
@@ -11,7 +11,7 @@ import { ConnectorPlaces, type GiveBack } from './connector-places.js';
 
 const MOST_AT_ONCE = 64;
 /** The place of actions that no connector provides any more: they end without a vendor. */
-const NO_CONNECTOR = '';
+const NOBODY = '';
 
 export interface Watcher {
   /** Called when there may be something to begin: more actions wait, or a connector has a place again. */
@@ -46,7 +46,7 @@ export class UnclaimedActions {
       const connectors = await this.connectorsOf(oldest);
       const before = withoutPlace.size;
       for (const action of oldest) {
-        const giveBack = this.places.tryTake(connectors.get(action.type) ?? NO_CONNECTOR);
+        const giveBack = this.places.tryTake(connectors.get(action.type) ?? NOBODY);
         if (giveBack) void this.begin(action, giveBack, watcher);
         else withoutPlace.add(action.type);
       }

@@ -1,4 +1,4 @@
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { PageRequest } from '../../platform/paging/page.js';
 import type { ActionStatus, RequiredLevel } from '../action.js';
 

@@ -1,8 +1,8 @@
 import {
   ProtectedTargets,
   type ProtectedTargetsSetting,
-} from '../catalogue/protected-targets/protected-targets.js';
-import { ACTION_TYPES, actionType, actionTypes } from '../catalogue/action-types.js';
+} from '../../action-catalogue/protected-targets/protected-targets.js';
+import { ACTION_TYPES, actionType, actionTypes } from '../../action-catalogue/action-types.js';
 import { requiredLevel, type SitePolicy } from './approval-policy.js';
 
 const protecting = (protectedTargets: ProtectedTargetsSetting): SitePolicy => ({

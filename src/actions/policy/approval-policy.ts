@@ -1,6 +1,13 @@
 import { type ApprovalLevel, levelReaches } from '../../platform/access/roles.js';
-import type { ProtectedTargets, Target } from '../catalogue/protected-targets/protected-targets.js';
-import { type ActionType, actionType, type ActionTypeName } from '../catalogue/action-types.js';
+import type {
+  ProtectedTargets,
+  Target,
+} from '../../action-catalogue/protected-targets/protected-targets.js';
+import {
+  type ActionType,
+  actionType,
+  type ActionTypeName,
+} from '../../action-catalogue/action-types.js';
 
 /** What a site decides in its settings, on top of the catalogue. */
 export interface SitePolicy {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
-import { ProtectedTargets } from '../catalogue/protected-targets/protected-targets.js';
+import { ProtectedTargets } from '../../action-catalogue/protected-targets/protected-targets.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Severity } from '../../incidents/incident.js';
 import type { Action } from '../action.js';

@@ -12,7 +12,7 @@ import { eventOf } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
 import { type Action, hasEnded } from '../action.js';
-import { actionType } from '../catalogue/action-types.js';
+import { actionType } from '../../action-catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
 import { ActionRecordsRepository } from './action-records.repository.js';
 

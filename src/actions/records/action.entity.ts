@@ -1,6 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { ActionResult, ActionStatus, Parameters, Phase, RequiredLevel } from '../action.js';
-import type { ActionTypeName } from '../catalogue/action-types.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 
 /** The one definition of a row of actions: how it is read and made an Action follows from it (action-rows.ts). */
 

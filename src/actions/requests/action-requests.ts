@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
-import { actionType, type ActionTypeName } from '../catalogue/action-types.js';
+import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { Clock } from '../../platform/clock.js';
 import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';

@@ -1,4 +1,4 @@
-import { actionType, actionTypes } from '../catalogue/action-types.js';
+import { actionType, actionTypes } from '../../action-catalogue/action-types.js';
 import { parameterErrors } from './parameter-rules.js';
 
 describe('parameterErrors', () => {

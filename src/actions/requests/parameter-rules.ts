@@ -1,8 +1,8 @@
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import { FORMATS_IN_WORDS, hasFormat } from '../catalogue/parameter-formats.js';
-import { hasFormatCharacter } from '../catalogue/protected-targets/normal-form.js';
-import type { ActionParameter, ActionType } from '../catalogue/action-types.js';
+import { FORMATS_IN_WORDS, hasFormat } from '../../action-catalogue/parameter-formats.js';
+import { hasFormatCharacter } from '../../action-catalogue/protected-targets/normal-form.js';
+import type { ActionParameter, ActionType } from '../../action-catalogue/action-types.js';
 
 const LONGEST = 4_096;
 const LARGEST = 2_147_483_647;

@@ -3,7 +3,7 @@ import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { SamePerson } from '../../auth/principals/same-person.js';
-import { type ActionTypeName, actionType } from '../catalogue/action-types.js';
+import { type ActionTypeName, actionType } from '../../action-catalogue/action-types.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';

@@ -1,3 +1,4 @@
+import { Semaphore } from '../../platform/concurrency/semaphore.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Caller } from '../../platform/http/caller.js';
@@ -35,11 +36,9 @@ export class ConnectorChecks implements OnModuleInit {
   }
 
   async checkAll(): Promise<void> {
-    const waiting = (await this.connectors.all()).filter(({ enabled }) => enabled);
-    const worker = async (): Promise<void> => {
-      for (let row = waiting.shift(); row; row = waiting.shift()) await this.check(row);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    const enabled = (await this.connectors.all()).filter((row) => row.enabled);
+    const places = new Semaphore(AT_ONCE);
+    await Promise.all(enabled.map((row) => places.run(() => this.check(row))));
   }
 
   /** For somebody who asks. The result is recorded like that of a regular check. */

@@ -1,4 +1,4 @@
-import { ACTION_TYPES, type ActionTypeName } from '../../actions/catalogue/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import {
   Choice,
   Choices,

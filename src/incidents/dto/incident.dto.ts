@@ -1,4 +1,4 @@
-import { ACTION_TYPES } from '../../actions/catalogue/action-types.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { DeletedDto } from '../../platform/http/deleted.dto.js';
 import {
   Choice,

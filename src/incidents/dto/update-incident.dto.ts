@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { ValidationError } from '../../platform/errors/app-error.js';
 import { Choice, Choices, Nested, Text } from '../../platform/validation/fields.js';
-import { ACTION_TYPES, type ActionTypeName } from '../../actions/catalogue/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { IncidentChange } from '../incident-changes.js';
 import { INCIDENT_STATUSES, type IncidentStatus, SEVERITIES, type Severity } from '../incident.js';
 import { IncidentType } from './create-incident.dto.js';

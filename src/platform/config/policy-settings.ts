@@ -3,14 +3,14 @@ import {
   ACTION_TYPES,
   type ActionTypeName,
   isActionType,
-} from '../../actions/catalogue/action-types.js';
-import { visible } from '../../actions/catalogue/protected-targets/normal-form.js';
-import { patternProblem } from '../../actions/catalogue/protected-targets/pattern-problem.js';
+} from '../../action-catalogue/action-types.js';
+import { visible } from '../../action-catalogue/protected-targets/normal-form.js';
+import { patternProblem } from '../../action-catalogue/protected-targets/pattern-problem.js';
 import {
   PROTECTED_LISTS,
   type ProtectedList,
   type ProtectedTargetsSetting,
-} from '../../actions/catalogue/protected-targets/protected-targets.js';
+} from '../../action-catalogue/protected-targets/protected-targets.js';
 import { shownStart } from '../text.js';
 import type { Parser } from './setting.js';
 

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { type ApprovalLevelsSetting, approvalLevels, protectedTargets } from './policy-settings.js';
-import type { ProtectedTargetsSetting } from '../../actions/catalogue/protected-targets/protected-targets.js';
+import type { ProtectedTargetsSetting } from '../../action-catalogue/protected-targets/protected-targets.js';
 import {
   flag,
   integer,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as classValidator from 'class-validator';
-import { PARAMETER_FORMATS } from '../../actions/catalogue/parameter-formats.js';
+import { PARAMETER_FORMATS } from '../../action-catalogue/parameter-formats.js';
 import { FIELD_ERROR_CODES } from './field-error-codes.js';
 
 const SOURCES = join(__dirname, '..', '..');

@@ -59,7 +59,7 @@ describe('loadSecretKeys', () => {
   it('seals with the key in front of the file, and still opens with the keys behind it', () => {
     const sealed = boxOf().seal('x', 'c');
     writeFileSync(file, `${newKey()}\n${readFileSync(file, 'utf8')}`);
-    expect(boxOf().isSealedWithOldKey(sealed)).toBe(true);
+    expect(boxOf().seal('x', 'c').split('.')[1]).not.toBe(sealed.split('.')[1]);
     expect(boxOf().open(sealed, 'c')).toBe('x');
   });
 

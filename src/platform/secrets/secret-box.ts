@@ -52,10 +52,6 @@ export class SecretBox {
     }
   }
 
-  isSealedWithOldKey(sealed: string): boolean {
-    return parse(sealed).keyId !== this.keys.first.id;
-  }
-
   /** The same secret, sealed with the first key: for the rotation of keys. */
   reseal(sealed: string, context: string): string {
     return this.seal(this.open(sealed, context), context);

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { ActionStatus, Phase } from '../../../src/actions/action.js';
-import type { ActionTypeName } from '../../../src/actions/catalogue/action-types.js';
+import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
 import { newId } from '../../../src/platform/ids.js';
 
 /** What a test says of an action that it puts straight into the table. */

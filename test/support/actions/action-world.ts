@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import type { ActionTypeName } from '../../../src/actions/catalogue/action-types.js';
+import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
 import { Failpoints } from '../../../src/actions/execution/failpoints.js';
 import { ROLES } from '../../../src/platform/access/roles.js';
 import type { Answer, ApiClient } from '../api-client.js';

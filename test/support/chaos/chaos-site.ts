@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { createKey } from '../../../src/auth/keys/key-format.js';
 import type { Role } from '../../../src/platform/access/roles.js';
-import type { ActionTypeName } from '../../../src/actions/catalogue/action-types.js';
+import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
 import { newId } from '../../../src/platform/ids.js';
 import { type Behaviour, FakeVendor } from '../fake-vendor.js';
 import { createTestDatabase, type TestDatabase } from '../test-database.js';

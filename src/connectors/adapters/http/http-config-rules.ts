@@ -2,7 +2,7 @@ import {
   actionType,
   type ActionTypeName,
   isActionType,
-} from '../../../actions/catalogue/action-types.js';
+} from '../../../action-catalogue/action-types.js';
 import { type FieldError, MOST_ERRORS } from '../../../platform/errors/app-error.js';
 import { FEW, MAX_DEPTH, nestsTooDeep, tokensOf } from '../../../platform/http/json-suspicion.js';
 import { shownName, shownStart } from '../../../platform/text.js';

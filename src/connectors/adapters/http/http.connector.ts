@@ -2,7 +2,7 @@ import {
   type ActionTypeName,
   ACTION_TYPES,
   isActionType,
-} from '../../../actions/catalogue/action-types.js';
+} from '../../../action-catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/gate.js';
 import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';

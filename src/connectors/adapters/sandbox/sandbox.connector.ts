@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ActionTypeName, ACTION_TYPES } from '../../../actions/catalogue/action-types.js';
+import { type ActionTypeName, ACTION_TYPES } from '../../../action-catalogue/action-types.js';
 import type { Departure, Gate } from '../../../platform/net/gate.js';
 import {
   type ActionCall,

@@ -1,4 +1,4 @@
-import type { ApprovalLevel } from '../../platform/access/roles.js';
+import type { ApprovalLevel } from '../platform/access/roles.js';
 import type { ParameterFormat } from './parameter-formats.js';
 import type { TargetKind } from './protected-targets/protected-targets.js';
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { readIpAddress } from '../../../platform/addresses/ip-address.js';
+import { readIpAddress } from '../../platform/addresses/ip-address.js';
 import { type AddressPattern, addressPattern } from './address-pattern.js';
 import { normalForm } from './normal-form.js';
 import { isOnlyWildcards, matches } from './wildcards.js';

@@ -4,7 +4,7 @@ import {
   type IpRange,
   readIpAddress,
   readIpRange,
-} from '../../../platform/addresses/ip-address.js';
+} from '../../platform/addresses/ip-address.js';
 import { isOnlyWildcards, matches } from './wildcards.js';
 
 export type AddressPattern = (address: IpAddress) => boolean;

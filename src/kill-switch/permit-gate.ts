@@ -38,8 +38,10 @@ export class PermitGate implements Gate {
       await this.leave();
     };
     const answer = await request({ signal: this.signal, leave });
-    if (!asked) throw new Error('A gated request went out without asking the gate.');
-    return answer;
+    if (asked) return answer;
+    // It may have had its effect, whatever is thrown here.
+    this.used = true;
+    throw new Error('A gated request went out without asking the gate.');
   }
 
   private async leave(): Promise<void> {

@@ -40,6 +40,19 @@ describe('PermitGate', () => {
     expect(renewPermit).toHaveBeenCalledTimes(2);
   });
 
+  it('counts as opened when a request went out without asking, which may have had its effect', async () => {
+    const gate = new PermitGate({ renewPermit: jest.fn() }, fresh(), new AbortController().signal);
+    await expect(gate.send(async () => 'done')).rejects.toThrow('without asking');
+    expect(gate.opened).toBe(true);
+    const refused = new PermitGate(
+      { renewPermit: jest.fn() },
+      fresh(),
+      new AbortController().signal,
+    );
+    await expect(refused.send(() => Promise.reject(new Error('no request')))).rejects.toThrow();
+    expect(refused.opened).toBe(false);
+  });
+
   it('asks again when the first request comes too late, and lets the claim take part', async () => {
     const reclaim = async (): Promise<void> => undefined;
     const renewPermit = jest.fn(async () => fresh());

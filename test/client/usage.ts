@@ -5,11 +5,11 @@ import {
   getHealth,
   getIncident,
   getReadiness,
+  type GivenVerdict,
+  type IncidentSummary,
   listIncidents,
   updateIncident,
 } from './generated/index.js';
-import type { GivenVerdict } from '../../src/incidents/incident-changes.js';
-import type { IncidentSummary } from '../../src/incidents/incident.js';
 import { createClient } from './generated/client/index.js';
 
 /*

@@ -28,6 +28,7 @@ const draft = () => ({
         required: ['name'],
         properties: {
           name: { type: 'string', maxLength: 20 },
+          sizes: { type: 'string', pattern: '^(s|m)(,(s|m)){0,1}$' },
           size: { $ref: '#/components/schemas/Size' },
         },
       },
@@ -78,6 +79,11 @@ describe('the comparison of contracts', () => {
       [...SCHEMAS, 'NewThing', 'properties', 'name', 'maxLength'],
       10,
     ],
+    [
+      'pattern-changed NewThing.sizes',
+      [...SCHEMAS, 'NewThing', 'properties', 'sizes', 'pattern'],
+      '^(s|l)(,(s|l)){0,2}$',
+    ],
     ['format-changed Thing.id', [...SCHEMAS, 'Thing', 'properties', 'id', 'format'], 'uri'],
   ])('finds %s', (change, path, value) => {
     expect(breakingChanges(contract(), contract(path, value))).toContain(change);
@@ -89,6 +95,11 @@ describe('the comparison of contracts', () => {
     ['a property to receive', [...SCHEMAS, 'Thing', 'properties', 'more'], { type: 'string' }],
     ['an error', [...CREATE, 'responses', 409], content('Error')],
     ['a value to an enum', [...SCHEMAS, 'Size', 'enum'], ['small', 'large', 'huge']],
+    [
+      'a word to a list',
+      [...SCHEMAS, 'NewThing', 'properties', 'sizes', 'pattern'],
+      '^(s|m|l)(,(s|m|l)){0,2}$',
+    ],
     ['room', [...SCHEMAS, 'NewThing', 'properties', 'name', 'maxLength'], 100],
     ['a promise', [...SCHEMAS, 'Thing', 'required'], ['id', 'note']],
   ])('lets %s be added', (_what, path, value) => {

@@ -76,6 +76,7 @@ describe('configProblems', () => {
       'must have 0 to 10 characters',
     ],
     ['another word', { method: 'get' }, 'config.method', 'is_in', 'must be one of GET, POST'],
+    ['a number for a word', { method: 1 }, 'config.method', 'is_string', 'must be a string'],
     ['another pattern', { path: 'a' }, 'config.path', 'matches', 'must match ^/'],
     ['no whole address', { url: 'vendor' }, 'config.url', 'is_url', 'must be a whole address'],
     [

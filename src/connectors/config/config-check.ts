@@ -36,8 +36,14 @@ export function configProblems(schema: ConfigSchema, config: unknown, path: stri
   // Ajv compiles each schema once. There are as many schemas as types of connectors.
   const validate = ajv.compile(schema);
   validate(config);
+  const errors = validate.errors ?? [];
   const found = new Map<string, FieldError>();
-  for (const error of validate.errors ?? []) {
+  // What is of the wrong type or too long is none of the known values either: that alone would help nobody.
+  const wrongOtherwise = new Set(
+    errors.filter(({ keyword }) => keyword !== 'enum').map(({ instancePath }) => instancePath),
+  );
+  for (const error of errors) {
+    if (error.keyword === 'enum' && wrongOtherwise.has(error.instancePath)) continue;
     // Says what is wrong with a name. The error of the keyword `propertyNames`, which follows, says that it is not allowed.
     if (error.propertyName !== undefined) continue;
     const pointer = pointerOf(error);

@@ -56,11 +56,6 @@ export class Transactions {
     }
   }
 
-  /** The same as `afterCommit`, for callers that have Transactions injected. */
-  onCommit(tx: Tx, action: () => void): void {
-    afterCommit(tx, action);
-  }
-
   /** Reads everything as it was at one moment, however long it takes. */
   async snapshot<T>(read: (manager: EntityManager) => Promise<T>): Promise<T> {
     return await this.dataSource.transaction('REPEATABLE READ', async (manager) => {

@@ -1,7 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../http/request.js';
-import { Transactions } from '../database/transactions.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import './idempotent.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
@@ -13,8 +12,8 @@ import { AnsweredBefore, type IdempotencyTools, IdempotentRequest } from './idem
 export class IdempotencyGuard implements CanActivate {
   private readonly tools: IdempotencyTools;
 
-  constructor(keys: IdempotencyRepository, transactions: Transactions, secrets: SecretBox) {
-    this.tools = { keys, transactions, secrets };
+  constructor(keys: IdempotencyRepository, secrets: SecretBox) {
+    this.tools = { keys, secrets };
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {

@@ -1,4 +1,5 @@
-import type { Transactions, Tx } from '../database/transactions.js';
+import type { DataSource } from 'typeorm';
+import { Transactions, type Tx } from '../database/transactions.js';
 import type { SecretBox } from '../secrets/secret-box.js';
 import { AnsweredBefore, IdempotentRequest } from './idempotent-request.js';
 import type { IdempotencyRepository, RememberedAnswer } from './idempotency.repository.js';
@@ -34,27 +35,30 @@ function setUp(found?: RememberedAnswer) {
     seal: (text: string, context: string) => `sealed(${text} for ${context})`,
     open: (text: string, context: string) => `opened(${text} for ${context})`,
   };
-  const actions: (() => void)[] = [];
-  const transactions = { onCommit: (_: Tx, action: () => void) => actions.push(action) };
   const request = new IdempotentRequest(
     {
       keys: keys as unknown as IdempotencyRepository,
-      transactions: transactions as unknown as Transactions,
       secrets: secrets as unknown as SecretBox,
     },
     identity,
     () => 200,
   );
-  const commit = () => actions.splice(0).forEach((action) => action());
   /** One transaction that remembers `result`, from its begin to its commit. */
-  const run = async (...options: Parameters<typeof request.remember>) => {
-    const participant = request.remember(...options);
-    await participant.begin!(tx);
-    await participant.finish!(tx, 'result');
-    commit();
-  };
-  return { keys, request, run, commit };
+  const run = (...options: Parameters<typeof request.remember>) =>
+    transactions.run(async () => 'result', request.remember(...options));
+  return { keys, request, run };
 }
+
+/** They begin and commit; there is no database behind them. */
+const transactions = new Transactions({
+  createQueryRunner: () => ({
+    manager: {},
+    isTransactionActive: false,
+    startTransaction: async () => undefined,
+    commitTransaction: async () => undefined,
+    release: async () => undefined,
+  }),
+} as unknown as DataSource);
 
 const asItIs = (result: unknown): unknown => result;
 
@@ -197,12 +201,11 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('releases its key, and claims it anew in the next transaction', async () => {
-    const { keys, request, run, commit } = setUp();
+    const { keys, request, run } = setUp();
     await run(asItIs);
     const { owner } = keys.remember.mock.calls[0]![2] as { owner: string };
-    await request.release().finish!(tx, undefined);
-    commit();
-    expect(keys.release).toHaveBeenCalledWith(tx, identity, owner);
+    await transactions.run(async () => undefined, request.release());
+    expect(keys.release).toHaveBeenCalledWith(expect.anything(), identity, owner);
     await run(asItIs);
     expect(keys.lock).toHaveBeenCalledTimes(2);
   });

@@ -1,11 +1,6 @@
 import { AppError } from '../errors/app-error.js';
 import { type Answer, AnswerInstead } from '../http/answer.js';
-import {
-  afterCommit,
-  type Participant,
-  type Transactions,
-  type Tx,
-} from '../database/transactions.js';
+import { afterCommit, type Participant, type Tx } from '../database/transactions.js';
 import { newId } from '../ids.js';
 import type { SecretBox } from '../secrets/secret-box.js';
 import type { IdempotencyRepository, RememberedAnswer } from './idempotency.repository.js';
@@ -36,7 +31,6 @@ export function reused(): AppError {
 
 export interface IdempotencyTools {
   readonly keys: IdempotencyRepository;
-  readonly transactions: Transactions;
   readonly secrets: SecretBox;
 }
 

@@ -85,7 +85,9 @@ class SwitchStorm {
     }
     this.over = true;
     await Promise.all(claimers);
-    return this.judged(this.site.vendor.requests.map((request) => request.at + offset));
+    // Regular checks of connectors and questions how far an action is are GETs, which the switch lets through.
+    const effects = this.site.vendor.requests.filter(({ method }) => method === 'POST');
+    return this.judged(effects.map(({ at }) => at + offset));
   }
 
   private async turn(round: Round, place: number): Promise<void> {

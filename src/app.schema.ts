@@ -39,6 +39,13 @@ import { AuditWriters1795001400000 } from './platform/database/migrations/179500
 import { SecretKeys1795001500000 } from './platform/database/migrations/1795001500000-secret-keys.js';
 import { AuditAttestations1795001510000 } from './platform/database/migrations/1795001510000-audit-attestations.js';
 import { WriteProbe1795001600000 } from './platform/database/migrations/1795001600000-write-probe.js';
+import { Webhooks1795001800000 } from './platform/database/migrations/1795001800000-webhooks.js';
+import {
+  WebhookEventCountEntity,
+  WebhookEventEntity,
+  WebhookSeenEventEntity,
+} from './webhooks/events/webhook-event.entity.js';
+import { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';
 import { CONNECTOR_SECRETS } from './connectors/config/sealed-config.js';
 import { REMEMBERED_SECRETS } from './platform/idempotency/request-identity.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';
@@ -69,6 +76,10 @@ export const schema: Schema = {
     SecretKeyEntity,
     SessionEntity,
     UserEntity,
+    WebhookEventCountEntity,
+    WebhookEventEntity,
+    WebhookSeenEventEntity,
+    WebhookSourceEntity,
   ],
   migrations: [
     DomainEvents1795000100000,
@@ -87,6 +98,7 @@ export const schema: Schema = {
     SecretKeys1795001500000,
     AuditAttestations1795001510000,
     WriteProbe1795001600000,
+    Webhooks1795001800000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

@@ -1,0 +1,100 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { WebhookEventStatus } from './webhook-event.js';
+
+/** One receipt. The body is left out of reads that do not ask for it. */
+@Entity('webhook_events')
+@Check(
+  'ck_webhook_events_status',
+  `status in ('queued', 'processed', 'duplicate', 'updated', 'failed')`,
+)
+@Index('ix_webhook_events_status', ['status', 'id'])
+@Index('ix_webhook_events_source_status', ['source', 'status', 'id'])
+@Index('uq_webhook_events_unsettled', ['source', 'body_hash'], {
+  unique: true,
+  where: `status in ('queued', 'failed')`,
+})
+export class WebhookEventEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_webhook_events' })
+  readonly id: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly source: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly status: WebhookEventStatus;
+
+  /** The exact bytes; null for a duplicate, whose bytes the first receipt has. */
+  @Column({ type: 'bytea', nullable: true, select: false })
+  readonly body: Buffer | null;
+
+  /** SHA-256 of the body. */
+  @Column({ type: 'bytea' })
+  readonly body_hash: Buffer;
+
+  /** The incidents that it made or changed, or that the first receipt of a duplicate made. */
+  @Column({ type: 'uuid', array: true, default: [] })
+  readonly incident_ids: readonly string[];
+
+  @Column({ type: 'uuid', nullable: true })
+  readonly duplicate_of: string | null;
+
+  /** Why it failed, in words for the analyst. */
+  @Column({ type: 'text', nullable: true })
+  readonly error: string | null;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly attempts: number;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly received_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly processed_at: Date | null;
+}
+
+/** By what a repetition is known: the sender's id of an event, and what the event was like. */
+@Entity('webhook_seen_events')
+export class WebhookSeenEventEntity {
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_webhook_seen_events',
+  })
+  readonly source: string;
+
+  /** SHA-256 of the sender's id of the event. */
+  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_webhook_seen_events' })
+  readonly event_key: Buffer;
+
+  /** SHA-256 of the event's latest content. */
+  @Column({ type: 'bytea' })
+  readonly content_hash: Buffer;
+
+  /** The receipt that brought that content. */
+  @Column({ type: 'uuid' })
+  readonly event_id: string;
+
+  @Column({ type: 'uuid' })
+  readonly incident_id: string;
+}
+
+/** A sum of the fold: one for each combination. */
+@Entity('webhook_event_counts')
+export class WebhookEventCountEntity {
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_webhook_event_counts',
+  })
+  readonly source: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_webhook_event_counts',
+  })
+  readonly status: WebhookEventStatus;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
+}

@@ -1,0 +1,25 @@
+import type { Severity } from '../../incidents/incident.js';
+import type { Json } from './json.js';
+
+/** One event as a format or a mapping reads it. All but the event itself may be missing. */
+export interface Alert {
+  /** As it came: what the incident's raw_data shows. */
+  readonly event: Json;
+  /** The sender's own id of the event, by which a repetition is known. */
+  readonly eventId?: string;
+  readonly title?: string;
+  /** The event's word for its type. It counts when it is a known incident type. */
+  readonly type?: string;
+  /** The type when neither the event nor the source tells one. */
+  readonly usualType: string;
+  readonly severity?: SaidSeverity;
+  /** Values for keys of raw_data that the incident type documents, such as `sender`. */
+  readonly lift?: Readonly<Record<string, Json>>;
+}
+
+/** A severity in the event's words, such as `High` or `72`. */
+export interface SaidSeverity {
+  readonly said: string;
+  /** What the format makes of a number or of a scale of its own, unless the source's severity_mapping says something else. */
+  readonly level?: Severity;
+}

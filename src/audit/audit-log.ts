@@ -68,10 +68,13 @@ export class AuditLog {
     afterCommit(tx, () => this.count(values));
   }
 
-  /** For callers whose statement was a transaction of its own: counts the rows at once. */
-  count(values: readonly unknown[]): void {
+  /**
+   * For callers whose statement was a transaction of its own: counts the rows at once. `inserted` is how many there are, when
+   * the statement inserts only some of them.
+   */
+  count(values: readonly unknown[], inserted?: number): void {
     const made = this.made.get(values);
-    if (made) this.writer.countCommitted(made.writer, made.rows);
+    if (made) this.writer.countCommitted(made.writer, inserted ?? made.rows);
   }
 
   private rememberValues(values: unknown[], rows: number): unknown[] {

@@ -7,6 +7,8 @@ import type { NewTimelineEntry, TimelineSubject } from './timeline/timeline-entr
 /** The names of this module's events; its audit records have the same names. */
 export const INCIDENT_EVENTS = {
   created: 'incident.created',
+  /** Beside `created`, where whoever made the incident wants it triaged: the beginning of a triage run. */
+  triageWanted: 'incident.triage_wanted',
   updated: 'incident.updated',
   triaged: 'incident.triaged',
   resolved: 'incident.resolved',
@@ -20,6 +22,22 @@ export interface IncidentEventPayload {
   readonly incident_type: string;
   readonly severity: string;
   readonly source: string;
+}
+
+export interface TriageWantedPayload {
+  readonly playbook?: string;
+}
+
+/** What the creation of an incident makes known. */
+export function eventsOfCreation(
+  id: string,
+  incident: NewIncident,
+): NewEvent<IncidentEventPayload | TriageWantedPayload>[] {
+  const created = incidentEvent(INCIDENT_EVENTS.created, id, incident);
+  const { triage } = incident;
+  if (!triage) return [created];
+  const subject = { type: 'incident', id };
+  return [created, { type: INCIDENT_EVENTS.triageWanted, subject, payload: { ...triage } }];
 }
 
 export function incidentEvent(

@@ -15,13 +15,9 @@ import {
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
-import { INCIDENT_EVENTS, incidentEvent } from './change-records.js';
-import {
-  IncidentInsertRepository,
-  type InsertedIncident,
-  type Insertion,
-  type Numbers,
-} from './records/incident-insert.repository.js';
+import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
+import { IncidentInsertRepository, type Numbers } from './records/incident-insert.repository.js';
+import type { InsertedIncident, Insertion } from './records/incident-insert.sql.js';
 import {
   type CreatedIncident,
   incidentNumber,
@@ -68,12 +64,43 @@ export class IncidentCreation {
     createdBy: string,
     incidents: readonly NewIncident[],
   ): Promise<CreatedIncident[]> {
-    const insertion = this.insertionOf(
-      incidents.map((incident) => this.rowOf(incident, createdBy)),
+    return await this.insertRows(
+      tx,
+      incidents.map((incident) => this.prepare(createdBy, incident)),
     );
+  }
+
+  /** The same, where the ids were needed before. */
+  async insertRows(tx: Tx, rows: readonly InsertedIncident[]): Promise<CreatedIncident[]> {
+    if (rows.length === 0) return [];
+    const insertion = this.insertionOf(rows);
     const numbers = await this.incidents.insertAll(tx, insertion);
-    afterCommit(tx, () => this.afterCommit(insertion));
-    return createdOf(insertion.rows, numbers);
+    afterCommit(tx, () => this.inserted(insertion, rows));
+    return createdOf(rows, numbers);
+  }
+
+  /** Gives it its id, for a module that inserts incidents in a statement of its own (see insertIncidents). */
+  prepare(createdBy: string, incident: NewIncident): InsertedIncident {
+    const createdAt = this.clock.now();
+    return { ...incident, id: newId(createdAt.getTime()), createdAt, createdBy };
+  }
+
+  /** What the parameters of that statement are made of. */
+  insertionOf(rows: readonly InsertedIncident[]): Insertion {
+    return {
+      rows,
+      events: rows.flatMap((row) =>
+        eventsOfCreation(row.id, row).map((event) => eventOf(event, row.createdAt)),
+      ),
+      audit: this.audit.valuesOfAll(rows.map(auditEntryOf)),
+    };
+  }
+
+  /** To be called when that statement has committed, with the rows that it has really inserted. */
+  inserted({ audit }: Insertion, rows: readonly InsertedIncident[]): void {
+    this.audit.count(audit, rows.length);
+    this.events.wake();
+    for (const row of rows) this.count(row);
   }
 
   /**
@@ -83,12 +110,12 @@ export class IncidentCreation {
   private async createTogether(creations: readonly Creation[]): Promise<CreatedIncident[]> {
     const callers = creations.map(({ caller }) => caller);
     const insertion = this.insertionOf(
-      creations.map(({ caller, incident }) => this.rowOf(incident, caller.name)),
+      creations.map(({ caller, incident }) => this.prepare(caller.name, incident)),
     );
     const numbers = await this.incidents.insertAllFor(callers, insertion);
     const [first, ...others] = creations;
     if (numbers.size > 0) {
-      this.afterCommit(insertion);
+      this.inserted(insertion, insertion.rows);
       return createdOf(insertion.rows, numbers);
     }
     if (!first || others.length > 0) throw new Error('Not every caller of the batch may create.');
@@ -105,27 +132,6 @@ export class IncidentCreation {
       caller,
       ...participants,
     );
-  }
-
-  private rowOf(incident: NewIncident, createdBy: string): InsertedIncident {
-    const createdAt = this.clock.now();
-    return { ...incident, id: newId(createdAt.getTime()), createdAt, createdBy };
-  }
-
-  private insertionOf(rows: readonly InsertedIncident[]): Insertion {
-    return {
-      rows,
-      events: rows.map((row) =>
-        eventOf(incidentEvent(INCIDENT_EVENTS.created, row.id, row), row.createdAt),
-      ),
-      audit: this.audit.valuesOfAll(rows.map(auditEntryOf)),
-    };
-  }
-
-  private afterCommit({ rows, audit }: Insertion): void {
-    this.audit.count(audit);
-    this.events.wake();
-    for (const row of rows) this.count(row);
   }
 
   private count({ incidentType, severity }: NewIncident): void {

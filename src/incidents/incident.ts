@@ -1,6 +1,10 @@
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
+export function severityRises(from: Severity, to: Severity): boolean {
+  return SEVERITIES.indexOf(to) > SEVERITIES.indexOf(from);
+}
+
 export const INCIDENT_STATUSES = ['open', 'triaged', 'resolved'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
@@ -55,6 +59,8 @@ export interface NewIncident {
   readonly source: string;
   /** JSON of an object; stored and answered as it came, digit by digit. */
   readonly rawData: string;
+  /** It is to be triaged as soon as it is there, with the instructions of the playbook. */
+  readonly triage?: { readonly playbook?: string };
 }
 
 export interface CreatedIncident {

@@ -115,6 +115,11 @@ export class IncidentsService {
     }, caller);
   }
 
+  /** By their ids, those of deleted incidents, too. */
+  async numbersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return await this.incidents.numbersOf(tx, ids);
+  }
+
   /** Nobody changes the incident until the transaction ends. Undefined when there is none, or it was deleted. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     return isUuid(id) ? await this.incidents.lockForShare(tx, id) : undefined;

@@ -1,5 +1,6 @@
 // SQL for reads: each request for an incident or a list, and each action, pays for one. Changes are TypeORM's.
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -74,6 +75,15 @@ export class IncidentRepository {
 
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     return (await this.statements.rowsIn<LockedIncident>(tx, LOCK_FOR_SHARE, [id]))[0];
+  }
+
+  /** By their ids, those of deleted incidents, too. */
+  async numbersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await tx.getRepository(IncidentEntity).find({
+      select: { id: true, number: true, created_at: true },
+      where: { id: In([...ids]) },
+    });
+    return new Map(rows.map((row) => [row.id, incidentNumber(row.number, row.created_at)]));
   }
 
   /** The caller has locked it for update. */

@@ -196,6 +196,13 @@ export class Settings {
 
   @Setting(
     LIMITS,
+    'Webhook receipts under way at once whose incident is made before the answer; of more than these the event is stored, answered with 202, and its incident made by a worker. 0: of all.',
+    integer(64, 0, 100_000),
+  )
+  readonly webhookSyncLimit: number;
+
+  @Setting(
+    LIMITS,
     'Redis that counts rate limits for all replicas, such as redis://host:6379. Unset: each replica counts for itself.',
     optionalText('', { pattern: /^rediss?:\/\//, hint: 'a redis:// or rediss:// address' }),
   )

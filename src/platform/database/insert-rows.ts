@@ -13,7 +13,8 @@ export function namesOf<Row>(columns: readonly InsertedColumn<Row>[]): string {
 
 /**
  * The text of an insert of any number of rows: each column is one array parameter, beginning with the given number. It is a
- * statement of its own, or a CTE in the statement of the change that the rows record, which saves a round trip.
+ * statement of its own, or a CTE in the statement of the change that the rows record, which saves a round trip. A condition
+ * that is appended to it (` where …`) may name the columns.
  */
 export function insertRows<Row>(
   table: string,
@@ -21,7 +22,8 @@ export function insertRows<Row>(
   firstParameter: number,
 ): string {
   const arrays = columns.map(({ type }, index) => `$${firstParameter + index}::${type}[]`);
-  return `insert into ${table} (${namesOf(columns)}) select * from unnest(${arrays.join(', ')})`;
+  const names = namesOf(columns);
+  return `insert into ${table} (${names}) select * from unnest(${arrays.join(', ')}) as added (${names})`;
 }
 
 /** The values of those parameters. */

@@ -66,11 +66,11 @@ export class WebhookSeenEventEntity {
   @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_webhook_seen_events' })
   readonly event_key: Buffer;
 
-  /** SHA-256 of the event's latest content. */
-  @Column({ type: 'bytea' })
-  readonly content_hash: Buffer;
+  /** SHA-256 of each content that it had, the first one first. */
+  @Column({ type: 'bytea', array: true })
+  readonly content_hashes: readonly Buffer[];
 
-  /** The receipt that brought that content. */
+  /** The receipt that brought it first. */
   @Column({ type: 'uuid' })
   readonly event_id: string;
 

@@ -76,7 +76,7 @@ async function createEvents(runner: QueryRunner): Promise<void> {
     create table webhook_seen_events (
       source text collate "C" not null,
       event_key bytea not null,
-      content_hash bytea not null,
+      content_hashes bytea[] not null,
       event_id uuid not null,
       incident_id uuid not null,
       constraint pk_webhook_seen_events primary key (source, event_key)

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { NewIncident } from '../../incidents/incident.js';
+import { boundedTitle, incidentTitle } from '../../incidents/title-rules.js';
+import { readAs } from '../formats/formats.js';
+import { readByMapping } from '../mapping/mapping-rules.js';
+import type { ReadingRules, WebhookSource } from '../sources/webhook-source.js';
+import type { Alert } from './alert.js';
+import { typeOf } from './incident-type.js';
+import { isObject, type Json, type JsonObject } from './json.js';
+import { severityOf } from './severity.js';
+
+/** One event of a body, with the incident that it makes when it was not seen before. */
+export interface ReadEvent {
+  readonly incident: NewIncident;
+  /** SHA-256 of the sender's id of the event, or of its content when it has none. */
+  readonly key: Buffer;
+  /** SHA-256 of what the event says. */
+  readonly contentHash: Buffer;
+  /** The sender's id, if there is one. */
+  readonly eventId?: string;
+  /** The sender's word for the severity, when nobody knows what it means. */
+  readonly unknownSeverity?: string;
+}
+
+type Rules = ReadingRules & Pick<WebhookSource, 'source' | 'autoTriage' | 'playbook'>;
+
+/** The events of a body; undefined when it fits no format of the source. */
+export function readEvents(rules: Rules, body: Json): ReadEvent[] | undefined {
+  return alertsOf(rules, body)?.map((alert) => readEvent(rules, alert));
+}
+
+function alertsOf({ format, mapping }: Rules, body: Json): readonly Alert[] | undefined {
+  if (format === 'mapping') return mapping && readByMapping(mapping, body);
+  const alert = readAs(format, body);
+  return alert && [alert];
+}
+
+function readEvent(rules: Rules, alert: Alert): ReadEvent {
+  const { source, autoTriage, playbook } = rules;
+  const { severity, unknownWord } = severityOf(alert.severity, rules.severityMapping);
+  const incidentType = typeOf(alert, rules);
+  const rawData = rawDataOf(alert);
+  const title =
+    (alert.title !== undefined && boundedTitle(alert.title)) ||
+    incidentTitle(incidentType, rawData, source);
+  const contentHash = sha256(JSON.stringify(alert.event));
+  return {
+    incident: {
+      incidentType,
+      severity,
+      source,
+      title,
+      rawData: JSON.stringify(rawData),
+      triage: autoTriage ? { playbook } : undefined,
+    },
+    key: alert.eventId === undefined ? contentHash : sha256(alert.eventId),
+    contentHash,
+    eventId: alert.eventId,
+    unknownSeverity: unknownWord,
+  };
+}
+
+/** The event as it came, and the lifted keys that it does not have itself. An event that is no object is put into one. */
+function rawDataOf({ event, lift = {} }: Alert): JsonObject {
+  const own = isObject(event) ? event : { event };
+  const lifted = Object.entries(lift).filter(([key]) => !Object.hasOwn(own, key));
+  return lifted.length === 0 ? own : { ...own, ...Object.fromEntries(lifted) };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

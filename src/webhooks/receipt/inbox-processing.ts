@@ -1,0 +1,119 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { AuditLog } from '../../audit/audit-log.js';
+import type { Principal } from '../../auth/principal.js';
+import { Clock } from '../../platform/clock.js';
+import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { isUuid } from '../../platform/ids.js';
+import { defineQueue } from '../../platform/jobs/job-queue.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
+import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
+import { readEventJson } from '../reading/event-json.js';
+import { readEvents } from '../reading/read-events.js';
+import { SourceDirectory } from '../sources/source-directory.js';
+import { InboxRepository } from './inbox.repository.js';
+import { NO_SOURCE, NOT_STORED, wordsOf } from './receipt.errors.js';
+import type { Arrival } from './receipt.js';
+import { Settlement } from './settlement.js';
+
+export const QUEUED_EVENTS = defineQueue<{ readonly eventId: string }>('webhook-events');
+
+const CONCURRENCY = 4;
+const SWEEP_SECONDS = 60;
+/** A job that was lost, such as by a restore of the database alone, is made again for what has waited so long. */
+const LONG_WAIT_MS = 10 * 60_000;
+const MOST_AT_ONCE = 1_000;
+
+/** Works on what is in the inbox already: what was only queued when it arrived, and what an analyst wants tried again. */
+@Injectable()
+export class InboxProcessing implements OnModuleInit {
+  private readonly log = new Logger('Webhooks');
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly inbox: InboxRepository,
+    private readonly sources: SourceDirectory,
+    private readonly settlement: Settlement,
+    private readonly audit: AuditLog,
+    private readonly jobs: Jobs,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.work(QUEUED_EVENTS, ({ eventId }) => this.processQueued(eventId), {
+      concurrency: CONCURRENCY,
+    });
+    this.jobs.every('webhook-events-forgotten', SWEEP_SECONDS, () => this.queueForgotten());
+  }
+
+  /** Tries a failed event again, and answers when that has ended: it may have failed again. */
+  async replay(caller: Principal, id: string, idempotency: Participant<string>): Promise<void> {
+    if (!isUuid(id)) throw new NotFoundError('Webhook event');
+    await this.transactions.run<string>(
+      async (tx) => {
+        const event = await this.inbox.lock(tx, id);
+        if (!event) throw new NotFoundError('Webhook event');
+        if (event.status !== 'failed') {
+          const message = `The event is ${event.status}: only a failed one is tried again.`;
+          throw new AppError('invalid_state', message, { details: { status: event.status } });
+        }
+        await this.process(tx, event);
+        await this.audit.record(tx, {
+          actor: caller.name,
+          action: 'webhook_event.replayed',
+          subject: { type: 'webhook_event', id: event.id },
+          details: { source: event.source },
+        });
+        return event.id;
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  private async processQueued(id: string): Promise<void> {
+    try {
+      await this.transactions.run(async (tx) => {
+        const event = await this.inbox.lock(tx, id);
+        // Another worker was faster, or an earlier attempt died after its commit.
+        if (event?.status === 'queued') await this.process(tx, event);
+      });
+    } catch (error) {
+      // Then it is tried again.
+      if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
+      this.log.error({ err: error, event: id }, 'A webhook event was not stored');
+      await this.transactions.run((tx) => this.inbox.markFailed(tx, id, NOT_STORED));
+    }
+  }
+
+  private async process(tx: Tx, event: WebhookEventEntity): Promise<void> {
+    const arrival = arrivalOf(event);
+    const source = await this.sources.find(event.source);
+    if (!source) return await this.inbox.markFailed(tx, event.id, NO_SOURCE);
+    const events = readEvents(source, readEventJson(arrival.body));
+    if (!events) return await this.inbox.markFailed(tx, event.id, wordsOf(source.format));
+    await this.inbox.updateSettled(tx, await this.settlement.settle(tx, { arrival, events }));
+  }
+
+  private async queueForgotten(): Promise<void> {
+    const since = new Date(this.clock.now().getTime() - LONG_WAIT_MS);
+    const ids = await this.inbox.queuedBefore(since, MOST_AT_ONCE);
+    for (const eventId of ids) {
+      await this.transactions.run((tx) =>
+        this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId }, { singletonKey: eventId }),
+      );
+    }
+  }
+}
+
+function arrivalOf(event: WebhookEventEntity): Arrival {
+  if (!event.body) throw new Error('What waits or has failed has its body.');
+  return {
+    id: event.id,
+    source: event.source,
+    body: event.body,
+    bodyHash: event.body_hash,
+    receivedAt: event.received_at,
+  };
+}

@@ -1,0 +1,74 @@
+// SQL: receipt is the hot path, one statement for all that arrive together, with everything that belongs to them.
+import { Injectable } from '@nestjs/common';
+import {
+  INCIDENT_PARAMETERS,
+  incidentValues,
+  insertIncidents,
+  type Insertion,
+} from '../../incidents/records/incident-insert.sql.js';
+import { insertTimeline } from '../../incidents/timeline/timeline-insert.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import type { ReadEvent } from '../reading/read-events.js';
+import type { Arrival } from './receipt.js';
+
+/** A body of one event. */
+export interface SingleReceipt {
+  readonly arrival: Arrival;
+  readonly event: ReadEvent;
+}
+
+const OWN_PARAMETERS = 8;
+const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
+
+/**
+ * Whoever inserts the sender's id of an event first makes the incident; all else is inserted for those alone. The ids are
+ * inserted in their order, so that two replicas that have the same ones never wait for each other in a circle.
+ */
+const INSERT_NEW: Statement = {
+  name: 'webhook_receipts_insert_new',
+  text: `
+    with arrived as materialized (
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::timestamptz[])
+        as arrived (id, source, body, body_hash, event_key, content_hash, incident_id, received_at)),
+    fresh as (
+      insert into webhook_seen_events (source, event_key, content_hashes, event_id, incident_id)
+      select source, event_key, array[content_hash], id, incident_id from arrived order by source, event_key
+      on conflict do nothing
+      returning incident_id),
+    inbox as (
+      insert into webhook_events (id, source, status, body, body_hash, incident_ids, attempts, received_at, processed_at)
+      select id, source, 'processed', body, body_hash, array[incident_id], 1, received_at, received_at
+        from arrived ${IF_NEW('incident_id')}),
+    ${insertIncidents(1 + OWN_PARAMETERS, IF_NEW)},
+    timeline as (${insertTimeline(1 + OWN_PARAMETERS + INCIDENT_PARAMETERS)} ${IF_NEW('incident_id')})
+    select id, number from incident`,
+};
+
+@Injectable()
+export class NewReceiptsRepository {
+  constructor(private readonly statements: Statements) {}
+
+  /**
+   * A transaction of its own in one round trip. `insertion` has an incident for each receipt, in their order. Answers the
+   * numbers of those that it made, by their ids; of an event that was seen before it leaves no trace.
+   */
+  async insertNew(
+    singles: readonly SingleReceipt[],
+    insertion: Insertion,
+    timeline: readonly unknown[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.statements.rows<{ id: string; number: string }>(INSERT_NEW, [
+      singles.map(({ arrival }) => arrival.id),
+      singles.map(({ arrival }) => arrival.source),
+      singles.map(({ arrival }) => arrival.body),
+      singles.map(({ arrival }) => arrival.bodyHash),
+      singles.map(({ event }) => event.key),
+      singles.map(({ event }) => event.contentHash),
+      insertion.rows.map(({ id }) => id),
+      singles.map(({ arrival }) => arrival.receivedAt.toISOString()),
+      ...incidentValues(insertion),
+      ...timeline,
+    ]);
+    return new Map(rows.map(({ id, number }) => [id, number]));
+  }
+}

@@ -1,0 +1,45 @@
+import type { WebhookEventStatus } from '../events/webhook-event.js';
+import type { ReadEvent } from '../reading/read-events.js';
+
+/** A verified body on its way into the inbox. */
+export interface Arrival {
+  /** Of its row in the inbox. */
+  readonly id: string;
+  readonly source: string;
+  readonly body: Buffer;
+  /** SHA-256. */
+  readonly bodyHash: Buffer;
+  readonly receivedAt: Date;
+}
+
+/** What became of one event of a body. */
+export interface SettledEvent {
+  readonly outcome: 'created' | 'duplicate' | 'updated';
+  readonly incidentId: string;
+  readonly incidentNumber: string;
+}
+
+/** A body is settled as a whole: all of its events, or none. */
+export interface SettledReceipt {
+  readonly arrival: Arrival;
+  readonly events: readonly SettledEvent[];
+  /** Of a body that brought nothing new: the receipt that was the first. */
+  readonly duplicateOf?: string;
+}
+
+export interface ReadReceipt {
+  readonly arrival: Arrival;
+  readonly events: readonly ReadEvent[];
+}
+
+/** The status of a receipt. What is new counts most. */
+export function statusOf(events: readonly SettledEvent[]): WebhookEventStatus {
+  const outcomes = new Set(events.map(({ outcome }) => outcome));
+  if (outcomes.has('created')) return 'processed';
+  return outcomes.has('updated') ? 'updated' : 'duplicate';
+}
+
+/** The principal as which the incidents of a source are made. */
+export function principalOf(source: string): string {
+  return `webhook:${source}`;
+}

@@ -1,0 +1,167 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { createHash } from 'node:crypto';
+import { Counter } from 'prom-client';
+import { IncidentCreation } from '../../incidents/incident-creation.js';
+import { incidentNumber } from '../../incidents/incident.js';
+import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
+import { Clock } from '../../platform/clock.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
+import { Settings } from '../../platform/config/settings.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import { newId } from '../../platform/ids.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
+import { readEventJson } from '../reading/event-json.js';
+import { readEvents } from '../reading/read-events.js';
+import type { ReceivingSource } from '../sources/webhook-source.js';
+import { InboxRepository } from './inbox.repository.js';
+import { NewReceiptsRepository, type SingleReceipt } from './new-receipts.repository.js';
+import { QUEUED_EVENTS } from './inbox-processing.js';
+import { type Arrival, principalOf, type ReadReceipt, type SettledEvent } from './receipt.js';
+import { Settlement, unknownSeverityEntries } from './settlement.js';
+import { NOT_STORED, UnknownFormatError, wordsOf } from './receipt.errors.js';
+
+export type Receipt =
+  | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
+  | { readonly status: 'queued'; readonly id: string };
+
+/**
+ * Takes in the bodies whose signature is valid. Nothing is answered before it is committed: the body with its incidents,
+ * or, when more receipts are under way than may be, the body alone, of which a worker makes the incidents.
+ */
+@Injectable()
+export class WebhookReceipts {
+  private readonly log = new Logger('Webhooks');
+  private readonly newOnes = new Batcher<SingleReceipt, SettledEvent | undefined>((singles) =>
+    this.insertNew(singles),
+  );
+  private readonly queue = new Batcher<Arrival, string>((arrivals) => this.queueAll(arrivals));
+  private underWay = 0;
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly newReceipts: NewReceiptsRepository,
+    private readonly inbox: InboxRepository,
+    private readonly settlement: Settlement,
+    private readonly creation: IncidentCreation,
+    private readonly timeline: IncidentTimeline,
+    private readonly jobs: Jobs,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+    @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
+    @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
+  ) {}
+
+  async receive(source: ReceivingSource, body: Buffer): Promise<Receipt> {
+    this.received.inc({ source: source.source });
+    this.underWay += 1;
+    try {
+      return await this.take(source, body);
+    } catch (error) {
+      const code = error instanceof AppError ? error.code : 'internal_error';
+      this.errors.inc({ source: source.source, code });
+      throw error;
+    } finally {
+      this.underWay -= 1;
+    }
+  }
+
+  private async take(source: ReceivingSource, body: Buffer): Promise<Receipt> {
+    const json = readEventJson(body);
+    const arrival = this.arrivalOf(source, body);
+    if (this.underWay > this.settings.webhookSyncLimit) {
+      return { status: 'queued', id: await this.queue.submit(arrival) };
+    }
+    const events = readEvents(source, json);
+    if (!events) {
+      const { format } = source;
+      throw new UnknownFormatError(format, await this.keepFailed(arrival, wordsOf(format)));
+    }
+    return { status: 'accepted', events: await this.settle({ arrival, events }) };
+  }
+
+  private async settle(read: ReadReceipt): Promise<readonly SettledEvent[]> {
+    try {
+      return (await this.settleNew(read)) ?? (await this.settleAny(read));
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error;
+      // It is not lost, although its sender may never try again.
+      this.log.error({ err: error, event: read.arrival.id }, 'A webhook event was not stored');
+      await this.keepFailed(read.arrival, NOT_STORED);
+      throw error;
+    }
+  }
+
+  /** The usual case: one event, never seen. Undefined when that is not so. */
+  private async settleNew({ arrival, events }: ReadReceipt): Promise<SettledEvent[] | undefined> {
+    const [event, ...others] = events;
+    if (!event || others.length > 0) return undefined;
+    const settled = await this.newOnes.submit({ arrival, event });
+    return settled && [settled];
+  }
+
+  private async settleAny(read: ReadReceipt): Promise<readonly SettledEvent[]> {
+    const { events } = await this.transactions.run(async (tx) => {
+      const settled = await this.settlement.settle(tx, read);
+      await this.inbox.insertSettled(tx, settled);
+      return settled;
+    });
+    return events;
+  }
+
+  private async insertNew(
+    singles: readonly SingleReceipt[],
+  ): Promise<readonly (SettledEvent | undefined)[]> {
+    const rows = singles.map(({ arrival, event }) =>
+      this.creation.prepare(principalOf(arrival.source), event.incident),
+    );
+    const insertion = this.creation.insertionOf(rows);
+    const entries = singles.flatMap(({ arrival, event }, index) =>
+      unknownSeverityEntries(rows[index]!.id, principalOf(arrival.source), event),
+    );
+    const timeline = this.timeline.valuesOf(entries);
+    const numbers = await this.newReceipts.insertNew(singles, insertion, timeline);
+    this.creation.inserted(
+      insertion,
+      rows.filter(({ id }) => numbers.has(id)),
+    );
+    return rows.map(({ id, createdAt }) => {
+      const number = numbers.get(id);
+      if (number === undefined) return undefined;
+      return {
+        outcome: 'created',
+        incidentId: id,
+        incidentNumber: incidentNumber(number, createdAt),
+      };
+    });
+  }
+
+  private async queueAll(arrivals: readonly Arrival[]): Promise<readonly string[]> {
+    return await this.transactions.run(async (tx) => {
+      const ids = await this.inbox.queue(tx, arrivals);
+      await this.jobs.enqueueMany(
+        tx,
+        QUEUED_EVENTS,
+        [...new Set(ids)].map((eventId) => ({ eventId })),
+      );
+      return ids;
+    });
+  }
+
+  private async keepFailed(arrival: Arrival, error: string): Promise<string> {
+    return await this.transactions.run((tx) => this.inbox.keepFailed(tx, arrival, error));
+  }
+
+  private arrivalOf({ source }: ReceivingSource, body: Buffer): Arrival {
+    const receivedAt = this.clock.now();
+    return {
+      id: newId(receivedAt.getTime()),
+      source,
+      body,
+      bodyHash: createHash('sha256').update(body).digest(),
+      receivedAt,
+    };
+  }
+}

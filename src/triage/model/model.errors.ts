@@ -1,0 +1,34 @@
+import type { TokenUse } from './triage-model.port.js';
+
+/** Why there is no verdict, as `details.reason` of the answer and as the run says it. */
+export type UnavailableReason =
+  | 'not_configured'
+  | 'authentication'
+  | 'unreachable'
+  | 'timeout'
+  | 'rate_limited'
+  | 'overloaded'
+  | 'provider_error'
+  | 'refused'
+  | 'truncated'
+  | 'invalid_answer'
+  | 'token_budget';
+
+/** The provider gave no usable verdict. */
+export class ModelUnavailableError extends Error {
+  constructor(
+    readonly reason: UnavailableReason,
+    message: string,
+    readonly extras: {
+      /** Whether the same question may be answered later, so that a job tries again. */
+      readonly mayHelpLater: boolean;
+      readonly retryAfterMs?: number;
+      /** What was used all the same. */
+      readonly tokens?: TokenUse;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, { cause: extras.cause });
+    this.name = new.target.name;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Classification, Evidence, Indicator, Severity } from '../../incidents/incident.js';
+import type { Gate } from '../../platform/net/gate.js';
+import type { ExtractedIndicator } from '../evidence/indicators.js';
+
+/** What a model is given to judge. All of it but the guidance may have been written by an attacker. */
+export interface TriageCase {
+  readonly incidentId: string;
+  readonly incidentNumber: string;
+  readonly incidentType: string;
+  readonly severity: Severity;
+  readonly source: string;
+  readonly title: string;
+  readonly createdAt: Date;
+  /** JSON.parse of the incident's raw_data. */
+  readonly rawData: Readonly<Record<string, unknown>>;
+  /** What code found in raw_data, each with an id by which a model may ask about it. */
+  readonly indicators: readonly ExtractedIndicator[];
+  /** Instructions of a playbook: written by people of this site, so they may guide. */
+  readonly guidance?: string;
+}
+
+/** A verdict as a model gives it: of the right shape, and not checked against the evidence yet. */
+export interface ProposedVerdict {
+  readonly classification: Classification;
+  readonly confidence: number;
+  readonly category: string;
+  readonly reasoning: string;
+  readonly indicators: readonly Indicator[];
+  readonly mitreTechniques: readonly string[];
+  readonly evidence: readonly Evidence[];
+  /** Names of action types; unknown ones are dropped later. */
+  readonly recommendedActions: readonly string[];
+}
+
+/** One question that a model asked, with what it was answered: shown to people with the run. */
+export interface ToolCall {
+  /** By which evidence refers to the answer. */
+  readonly id: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** JSON: what the model was shown. */
+  readonly output: unknown;
+  readonly failed?: boolean;
+  readonly durationMs: number;
+}
+
+/** A rule that counted towards a verdict, and what it counted: only the scorer gives these. */
+export interface ScoredPoint {
+  readonly rule: string;
+  readonly points: number;
+  readonly pointer?: string;
+  readonly explanation: string;
+}
+
+export interface TokenUse {
+  readonly input: number;
+  readonly output: number;
+  readonly cachedInput?: number;
+}
+
+export interface Judgement {
+  readonly verdict: ProposedVerdict;
+  /** The model that answered, as the provider names it; `rules` for the scorer. */
+  readonly model: string;
+  /** SHA-256 in hex of all prompts, so that runs of different wordings can be told apart. */
+  readonly promptHash: string;
+  readonly tokens: TokenUse;
+  readonly toolCalls: readonly ToolCall[];
+  readonly points?: readonly ScoredPoint[];
+}
+
+/** The questions that a model may ask. They only read, and take ids of indicators, never text. */
+export interface TriageTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of the input. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** The answer as JSON. Bounded in size; throws when it takes too long or the input is wrong. */
+  ask(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown>;
+}
+
+export interface Judging {
+  readonly tools: readonly TriageTool[];
+  /** Every request to the provider leaves through it, so that the kill switch stops it. */
+  readonly gate: Gate;
+  readonly signal: AbortSignal;
+}
+
+export const PROVIDERS = ['anthropic', 'rules', 'none'] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+/** Who gives verdicts. The configured one is used and no other: there is no silent change. */
+export abstract class TriageModel {
+  abstract readonly provider: ProviderName;
+  /** The model's name as it is configured; undefined where there is none. */
+  abstract readonly configuredModel: string | undefined;
+  /** Throws ModelUnavailableError, and what the gate throws. */
+  abstract judge(given: TriageCase, judging: Judging): Promise<Judgement>;
+}

@@ -39,6 +39,7 @@ import { AuditWriters1795001400000 } from './platform/database/migrations/179500
 import { SecretKeys1795001500000 } from './platform/database/migrations/1795001500000-secret-keys.js';
 import { AuditAttestations1795001510000 } from './platform/database/migrations/1795001510000-audit-attestations.js';
 import { WriteProbe1795001600000 } from './platform/database/migrations/1795001600000-write-probe.js';
+import { IncidentTitles1795001700000 } from './platform/database/migrations/1795001700000-incident-titles.js';
 import { Webhooks1795001800000 } from './platform/database/migrations/1795001800000-webhooks.js';
 import {
   WebhookEventCountEntity,
@@ -98,6 +99,7 @@ export const schema: Schema = {
     SecretKeys1795001500000,
     AuditAttestations1795001510000,
     WriteProbe1795001600000,
+    IncidentTitles1795001700000,
     Webhooks1795001800000,
   ],
   librarySchemas: [BOSS_SCHEMA],

@@ -43,7 +43,7 @@ export type Parameters = Readonly<Record<string, unknown>>;
 /** What is shown of an action's incident wherever the action is shown. */
 export type ActionIncident = Pick<
   IncidentSummary,
-  'incidentNumber' | 'incidentType' | 'severity' | 'status'
+  'incidentNumber' | 'incidentType' | 'title' | 'severity' | 'status'
 >;
 
 export interface Action {

@@ -22,6 +22,7 @@ export interface IncidentEventPayload {
   readonly incident_type: string;
   readonly severity: string;
   readonly source: string;
+  readonly title: string;
 }
 
 export interface TriageWantedPayload {
@@ -43,12 +44,17 @@ export function eventsOfCreation(
 export function incidentEvent(
   type: string,
   id: string,
-  { incidentType, severity, source }: Pick<NewIncident, 'incidentType' | 'severity' | 'source'>,
+  {
+    incidentType,
+    severity,
+    source,
+    title,
+  }: Pick<NewIncident, 'incidentType' | 'severity' | 'source' | 'title'>,
 ): NewEvent<IncidentEventPayload> {
   return {
     type,
     subject: { type: 'incident', id },
-    payload: { incident_type: incidentType, severity, source },
+    payload: { incident_type: incidentType, severity, source, title },
   };
 }
 
@@ -120,6 +126,7 @@ function differencesOf(before: Incident, after: Incident): string[] {
     ...changed('severity', before.severity, after.severity),
     ...changed('status', before.status, after.status),
     ...changed('type', before.incidentType, after.incidentType),
+    ...changed('title', JSON.stringify(before.title), JSON.stringify(after.title)),
     ...(before.resolution === after.resolution ? [] : ['the resolution']),
     ...(String(before.recommendedActions) === String(after.recommendedActions)
       ? []
@@ -156,6 +163,7 @@ function auditDetails(
     severity: wanted.severity && moved(before.severity, after.severity),
     status: after.status === before.status ? undefined : moved(before.status, after.status),
     incident_type: wanted.incidentType && moved(before.incidentType, after.incidentType),
+    title: wanted.title && moved(before.title, after.title),
     verdict: wanted.verdict && after.verdict,
     recommended_actions: wanted.recommendedActions,
     resolution: wanted.resolution,

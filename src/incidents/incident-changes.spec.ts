@@ -9,6 +9,7 @@ const before: Incident = {
   severity: 'medium',
   status: 'open',
   source: 'gateway',
+  title: 'Phishing: "Invoice" from a@example.com',
   createdAt: new Date(1000),
   updatedAt: new Date(1000),
   rawData: '{}',
@@ -90,8 +91,22 @@ describe('the events and timeline entries of a change', () => {
     });
   });
 
+  it('tell the title as it is after the change', () => {
+    const after = applyChange(before, { title: 'The invoice' }, person);
+    expect(eventsOfChange(before, after)[0]?.payload).toEqual({
+      incident_type: 'phishing',
+      severity: 'medium',
+      source: 'gateway',
+      title: 'The invoice',
+    });
+    expect(timelineOfChange(before, after, 'alice')[0]?.summary).toBe(
+      `Changed title from ${JSON.stringify(before.title)} to "The invoice".`,
+    );
+    expect(applyChange(after, { incidentType: 'bec' }, person).title).toBe('The invoice');
+  });
+
   it('adds nothing to the timeline when nothing differs', () => {
-    const same = { severity: 'medium', recommendedActions: [] } as const;
+    const same = { title: before.title, severity: 'medium', recommendedActions: [] } as const;
     expect(recordsOf(before, applyChange(before, same, person)).timeline).toEqual([]);
     const other = { recommendedActions: ['block_sender'] } as const;
     expect(recordsOf(before, applyChange(before, other, person)).timeline).toEqual(['updated']);

@@ -2,6 +2,7 @@ import type { Incident, IncidentStatus, Severity, Verdict } from './incident.js'
 
 /** What is to change about an incident; a field that is left out stays as it is. */
 export interface IncidentChange {
+  readonly title?: string;
   readonly severity?: Severity;
   readonly status?: IncidentStatus;
   readonly resolution?: string;
@@ -32,6 +33,7 @@ export function applyChange(
   const decided = triaged ? (wanted.verdict ?? before.verdict) : undefined;
   return {
     ...before,
+    title: wanted.title ?? before.title,
     severity: wanted.severity ?? before.severity,
     incidentType: wanted.incidentType ?? before.incidentType,
     recommendedActions: wanted.recommendedActions ?? before.recommendedActions,

@@ -57,6 +57,8 @@ export interface NewIncident {
   readonly incidentType: string;
   readonly severity: Severity;
   readonly source: string;
+  /** Of at most LONGEST_TITLE characters: see incidentTitle, and titleLine for the words of somebody else. */
+  readonly title: string;
   /** JSON of an object; stored and answered as it came, digit by digit. */
   readonly rawData: string;
   /** It is to be triaged as soon as it is there, with the instructions of the playbook. */
@@ -78,6 +80,7 @@ export interface IncidentSummary {
   readonly severity: Severity;
   readonly status: IncidentStatus;
   readonly source: string;
+  readonly title: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

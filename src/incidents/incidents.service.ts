@@ -35,10 +35,13 @@ import type {
 } from './incident.js';
 import type { IncidentListRequest } from './listing/incident-list.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
+import { incidentTitle } from './title-rules.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
 
-export interface WantedIncident extends Omit<NewIncident, 'rawData'> {
+export interface WantedIncident extends Omit<NewIncident, 'rawData' | 'title'> {
+  /** Without one, it gets a title from its type and raw data. */
+  readonly title?: string;
   readonly rawData: Readonly<Record<string, unknown>>;
 }
 
@@ -64,7 +67,9 @@ export class IncidentsService {
     const rawData = rawDataJson(wanted.rawData);
     const errors = rawDataErrors(wanted.incidentType, wanted.rawData, rawData);
     if (errors.length > 0) throw new ValidationError(errors);
-    return await this.creation.create(caller, { ...wanted, rawData }, idempotency);
+    const { incidentType, source } = wanted;
+    const title = wanted.title ?? incidentTitle(incidentType, wanted.rawData, source);
+    return await this.creation.create(caller, { ...wanted, rawData, title }, idempotency);
   }
 
   async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {

@@ -179,6 +179,7 @@ describe('the list of actions', () => {
     const incident = {
       incident_number: expect.stringMatching(/^INC-/),
       incident_type: 'phishing',
+      title: 'Phishing from test',
       severity: 'medium',
       status: 'open',
     };

@@ -64,6 +64,7 @@ describe('GET /api/incidents', () => {
       'severity',
       'source',
       'status',
+      'title',
       'updated_at',
     ]);
   });

@@ -20,6 +20,7 @@ const SUMMARY = {
   incident: {
     incident_number: 'INC-2026-0042',
     incident_type: 'phishing',
+    title: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com',
     severity: 'high',
     status: 'open',
   },

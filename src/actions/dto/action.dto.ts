@@ -32,6 +32,9 @@ export class ActionIncidentDto {
   @Text({ example: 'phishing' })
   readonly incident_type: string;
 
+  @Text({ example: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com' })
+  readonly title: string;
+
   @Choice('Severity', SEVERITIES, { example: 'high' })
   readonly severity: Severity;
 
@@ -39,8 +42,14 @@ export class ActionIncidentDto {
   readonly status: IncidentStatus;
 
   static from(this: void, incident: ActionIncident): ActionIncidentDto {
-    const { incidentNumber, incidentType, severity, status } = incident;
-    return { incident_number: incidentNumber, incident_type: incidentType, severity, status };
+    const { incidentNumber, incidentType, title, severity, status } = incident;
+    return {
+      incident_number: incidentNumber,
+      incident_type: incidentType,
+      title,
+      severity,
+      status,
+    };
   }
 }
 

@@ -1,5 +1,6 @@
 import { getMetadataArgsStorage } from 'typeorm';
 import { type IncidentStatus, type Severity, incidentNumber } from '../../incidents/incident.js';
+import { titleWithoutDetails } from '../../incidents/title-rules.js';
 import type { Action, ActionIncident } from '../action.js';
 import { ActionEntity } from './action.entity.js';
 
@@ -39,6 +40,8 @@ export type ActionRow = OwnColumns &
       readonly number: string;
       readonly created_at: string;
       readonly type: string;
+      readonly source: string;
+      readonly title: string | null;
       readonly severity: Severity;
       readonly status: IncidentStatus;
     } | null;
@@ -57,7 +60,8 @@ export const ACTION_COLUMNS = `${OWN_COLUMNS.map((column) => `actions.${column}`
   (select back.id from actions back
     where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
   (select json_build_object('number', incidents.number::text, 'created_at', incidents.created_at,
-                            'type', incidents.incident_type, 'severity', incidents.severity,
+                            'type', incidents.incident_type, 'source', incidents.source,
+                            'title', incidents.title, 'severity', incidents.severity,
                             'status', incidents.status)
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
@@ -81,10 +85,11 @@ export function actionOf(row: ActionRow): Action {
 }
 
 function incidentOf(incident: NonNullable<ActionRow['incident']>): ActionIncident {
-  const { number, created_at, type, severity, status } = incident;
+  const { number, created_at, type, source, title, severity, status } = incident;
   return {
     incidentNumber: incidentNumber(number, new Date(created_at)),
     incidentType: type,
+    title: title ?? titleWithoutDetails(type, source),
     severity,
     status,
   };

@@ -1,7 +1,8 @@
 import { Choice, JsonObject, NotBlank, Text } from '../../platform/validation/fields.js';
 import { INCIDENT_TYPE, KNOWN_INCIDENT_TYPES, SEVERITIES, type Severity } from '../incident.js';
 import type { WantedIncident } from '../incidents.service.js';
-import { RAW_DATA_DESCRIPTION, RAW_DATA_EXAMPLE } from './raw-data.js';
+import { LONGEST_TITLE } from '../title-text.js';
+import { RAW_DATA_DESCRIPTION, RAW_DATA_EXAMPLE, TITLE_EXAMPLE } from './raw-data.js';
 
 export const LONGEST_SOURCE = 255;
 
@@ -14,6 +15,15 @@ export const IncidentType = (options: { readonly optional?: boolean; readonly ex
       'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter',
     description: INCIDENT_TYPE_DESCRIPTION,
     ...options,
+  });
+
+export const Title = (description: string) =>
+  NotBlank({
+    optional: true,
+    max: LONGEST_TITLE,
+    message: 'title must not be blank',
+    description,
+    example: TITLE_EXAMPLE,
   });
 
 export class CreateIncidentDto {
@@ -31,6 +41,9 @@ export class CreateIncidentDto {
   @Choice('Severity', SEVERITIES, { optional: true, default: 'medium', example: 'high' })
   readonly severity: Severity = 'medium';
 
+  @Title('One that is left out is made from the type and raw_data.')
+  readonly title?: string;
+
   @JsonObject({
     optional: true,
     default: {},
@@ -44,6 +57,7 @@ export class CreateIncidentDto {
       incidentType: body.incident_type,
       source: body.source,
       severity: body.severity,
+      title: body.title,
       rawData: body.raw_data,
     };
   }

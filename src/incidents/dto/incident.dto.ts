@@ -19,7 +19,7 @@ import {
   type Severity,
 } from '../incident.js';
 import { INCIDENT_TYPE_DESCRIPTION } from './create-incident.dto.js';
-import { RAW_DATA_DESCRIPTION, RAW_DATA_EXAMPLE } from './raw-data.js';
+import { RAW_DATA_DESCRIPTION, RAW_DATA_EXAMPLE, TITLE_EXAMPLE } from './raw-data.js';
 import { VerdictDto } from './verdict.dto.js';
 
 const TIME = '2026-01-31T09:30:00.000Z';
@@ -68,6 +68,13 @@ export class IncidentSummaryDto {
   @Text({ example: 'email-gateway' })
   readonly source: string;
 
+  @Text({
+    description:
+      'One line that tells it apart: as it was given, or made from the type and raw_data.',
+    example: TITLE_EXAMPLE,
+  })
+  readonly title: string;
+
   @Instant({ example: TIME })
   readonly created_at: string;
 
@@ -82,6 +89,7 @@ export class IncidentSummaryDto {
       severity: incident.severity,
       status: incident.status,
       source: incident.source,
+      title: incident.title,
       created_at: incident.createdAt.toISOString(),
       updated_at: incident.updatedAt.toISOString(),
     };

@@ -13,3 +13,7 @@ export const RAW_DATA_EXAMPLE = {
   subject: 'Urgent wire transfer',
   received_at: '2026-01-31T09:29:41Z',
 };
+
+/** What the raw data of the example gives. */
+export const TITLE_EXAMPLE =
+  'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com';

@@ -4,11 +4,14 @@ import { Choice, Choices, Nested, Text } from '../../platform/validation/fields.
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { IncidentChange } from '../incident-changes.js';
 import { INCIDENT_STATUSES, type IncidentStatus, SEVERITIES, type Severity } from '../incident.js';
-import { IncidentType } from './create-incident.dto.js';
+import { IncidentType, Title } from './create-incident.dto.js';
 import { GivenVerdictDto } from './verdict.dto.js';
 
 @ApiSchema({ description: 'At least one field; what is left out stays.' })
 export class UpdateIncidentDto {
+  @Title('What people call it.')
+  readonly title?: string;
+
   @Choice('Severity', SEVERITIES, { optional: true, example: 'critical' })
   readonly severity?: Severity;
 
@@ -47,8 +50,10 @@ export class UpdateIncidentDto {
     if (Object.values(body).every((value) => value === undefined)) {
       throw ValidationError.nothingGiven();
     }
-    const { severity, status, resolution, incident_type, verdict, recommended_actions } = body;
+    const { title, severity, status, resolution, incident_type, verdict, recommended_actions } =
+      body;
     return {
+      title,
       severity,
       status,
       resolution,

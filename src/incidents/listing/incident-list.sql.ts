@@ -31,7 +31,7 @@ export interface ListQuery {
 const LARGEST_PREPARED = 4096;
 const USUAL_SIZES = new Set([10, 20, 25, 50, 100]);
 
-const COLUMNS = `id, number, incident_type, severity, status, source, created_at, updated_at, triaged_at`;
+const COLUMNS = `id, number, incident_type, severity, status, source, title, created_at, updated_at, triaged_at`;
 
 const SORT_COLUMNS: Readonly<Record<SortField, SortColumn>> = {
   created_at: BY_ID,

@@ -43,6 +43,10 @@ export class IncidentEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly source: string;
 
+  /** Null where the incident is older than the column. */
+  @Column({ type: 'text', nullable: true })
+  readonly title: string | null;
+
   @Column({ type: 'json' })
   readonly raw_data: object;
 

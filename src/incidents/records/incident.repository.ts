@@ -11,6 +11,7 @@ import {
   type LockedIncident,
   incidentNumber,
 } from '../incident.js';
+import { titleWithoutDetails } from '../title-rules.js';
 import type { Page } from '../../platform/paging/page.js';
 import type { IncidentListRequest } from '../listing/incident-list.js';
 import { listQuery } from '../listing/incident-list.sql.js';
@@ -18,13 +19,21 @@ import { IncidentEntity } from './incident.entity.js';
 
 type SummaryRow = Pick<
   IncidentEntity,
-  'id' | 'number' | 'incident_type' | 'severity' | 'status' | 'source' | 'created_at' | 'updated_at'
+  | 'id'
+  | 'number'
+  | 'incident_type'
+  | 'severity'
+  | 'status'
+  | 'source'
+  | 'title'
+  | 'created_at'
+  | 'updated_at'
 >;
 
 /** raw_data comes as text: it is passed on digit by digit, and nobody needs to parse it. */
 type IncidentRow = Omit<IncidentEntity, 'raw_data'> & { readonly raw_data: string };
 
-const COLUMNS = `id, number, incident_type, severity, status, source, created_at, updated_at,
+const COLUMNS = `id, number, incident_type, severity, status, source, title, created_at, updated_at,
   raw_data::text as raw_data, verdict, verdict_by_person, recommended_actions, resolution, version, triaged_at`;
 
 const BY_ID = `from incidents where id = $1 and deleted_at is null`;
@@ -94,6 +103,7 @@ export class IncidentRepository {
         incident_type: incident.incidentType,
         severity: incident.severity,
         status: incident.status,
+        title: incident.title,
         verdict: incident.verdict ?? null,
         verdict_by_person: incident.verdictByPerson,
         recommended_actions: incident.recommendedActions,
@@ -125,6 +135,7 @@ function summaryOf(row: SummaryRow): IncidentSummary {
     severity: row.severity,
     status: row.status,
     source: row.source,
+    title: row.title ?? titleWithoutDetails(row.incident_type, row.source),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

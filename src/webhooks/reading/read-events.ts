@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NewIncident } from '../../incidents/incident.js';
-import { boundedTitle, incidentTitle } from '../../incidents/title-rules.js';
+import { titleLine } from '../../incidents/title-text.js';
+import { incidentTitle } from '../../incidents/title-rules.js';
 import { readAs } from '../formats/formats.js';
 import { readByMapping } from '../mapping/mapping-rules.js';
 import type { ReadingRules, WebhookSource } from '../sources/webhook-source.js';
@@ -41,7 +42,7 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const incidentType = typeOf(alert, rules);
   const rawData = rawDataOf(alert);
   const title =
-    (alert.title !== undefined && boundedTitle(alert.title)) ||
+    (alert.title ? titleLine(alert.title) : undefined) ??
     incidentTitle(incidentType, rawData, source);
   const contentHash = sha256(JSON.stringify(alert.event));
   return {

@@ -110,7 +110,6 @@ export class InboxRepository {
     await tx.getRepository(WebhookEventEntity).insert({
       id: arrival.id,
       source: arrival.source,
-      body: arrival.body,
       body_hash: arrival.bodyHash,
       received_at: arrival.receivedAt,
       attempts: 1,

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { RAW_DATA_EXAMPLE, TITLE_EXAMPLE } from './dto/raw-data.js';
+import { KNOWN_INCIDENT_TYPES } from './incident.js';
+import { incidentTitle, titleWithoutDetails } from './title-rules.js';
+import { LONGEST_TITLE, titleLine } from './title-text.js';
+
+type RawData = Readonly<Record<string, unknown>>;
+
+describe('incidentTitle', () => {
+  it.each<[string, RawData, string]>([
+    ['phishing', RAW_DATA_EXAMPLE, TITLE_EXAMPLE],
+    [
+      'phishing',
+      { Subject: 'Invoice', From: 'The CEO <ceo@example.net>', To: ['a@example.com', 'b'] },
+      'Phishing: "Invoice" from ceo@example.net to a@example.com',
+    ],
+    [
+      'bec',
+      {
+        email: {
+          subject: 'Are you at your desk?',
+          from: { emailAddress: { name: 'CEO', address: 'ceo@example.net' } },
+          to: [{ emailAddress: { name: 'Finance' } }],
+        },
+      },
+      'BEC: "Are you at your desk?" from ceo@example.net to Finance',
+    ],
+    ['spam', { sender_address: 'win@example.net' }, 'Spam from win@example.net'],
+    [
+      'malware',
+      { threat: { name: 'Emotet' }, device: { hostname: 'FIN-LT-204' }, file_name: 'invoice.exe' },
+      'Malware: Emotet in invoice.exe on FIN-LT-204',
+    ],
+    [
+      'malware',
+      { event: { DetectName: 'NGAV', ComputerName: 'WS-7', FileName: 'a.exe', UserName: 'ada' } },
+      'Malware: NGAV in a.exe on WS-7 for ada',
+    ],
+    ['ransomware', { hostName: 'FS-01', family: 'LockBit' }, 'Ransomware: LockBit on FS-01'],
+    [
+      'suspicious_login',
+      { user: 'ada', source_ip: '203.0.113.7', geo: { country: 'RU' } },
+      'Suspicious login for ada from 203.0.113.7 (RU)',
+    ],
+    [
+      'suspicious_login',
+      {
+        'user.name': 'ada',
+        'host.name': 'web-01',
+        'source.ip': '203.0.113.7',
+        'kibana.alert.rule.name': 'Odd hours',
+      },
+      'Suspicious login: Odd hours for ada on web-01 from 203.0.113.7',
+    ],
+    [
+      'account_takeover',
+      { userPrincipalName: 'ada@example.com', riskDetail: 1, clientIP: '2001:db8::7' },
+      'Account takeover for ada@example.com from 2001:db8::7',
+    ],
+    [
+      'data_exfiltration',
+      { policyName: 'Card numbers', file: { path: '/a/b.csv' }, user: 'ada', url: 'example.net' },
+      'Data exfiltration: Card numbers in /a/b.csv for ada to example.net',
+    ],
+    [
+      'policy_violation',
+      { policy: { name: 'No USB' }, username: 'ada', endpoint: 'WS-7' },
+      'Policy violation: No USB for ada on WS-7',
+    ],
+    [
+      'other',
+      { search_name: 'Many failures', result: { host: 'web-01', src: '203.0.113.7' } },
+      'Many failures on web-01 from 203.0.113.7',
+    ],
+    [
+      'dns_tunnel',
+      { rule: { level: 12, id: 5710, description: 'Long names' }, agent: { name: 'web-01' } },
+      'Dns tunnel: Long names on web-01',
+    ],
+    [
+      'port_scan',
+      { event_type: 'alert', alert: { signature: 'Scan of many ports' }, src_ip: '203.0.113.7' },
+      'Port scan: Scan of many ports from 203.0.113.7',
+    ],
+  ])('says what happened and to whom or where, for %s with %j', (type, rawData, title) => {
+    expect(incidentTitle(type, rawData, 'siem')).toBe(title);
+  });
+
+  it.each(KNOWN_INCIDENT_TYPES)('tells two incidents of the type %s apart', (type) => {
+    const title = (n: number) =>
+      incidentTitle(type, { user: `u${n}`, host: `h${n}`, recipient: `r${n}` }, 'siem');
+    expect(title(1)).not.toBe(title(2));
+  });
+
+  it('says nothing twice', () => {
+    const rawData = { title: 'Malware found on WS-7 in a.exe', host: 'ws-7', file: 'a.exe' };
+    expect(incidentTitle('malware', rawData, 'edr')).toBe(rawData.title);
+    const login = { title: 'Sign-in by TRUST admin', user: 'admin', country: 'RU' };
+    expect(incidentTitle('suspicious_login', login, 'idp')).toBe(
+      'Suspicious login: Sign-in by TRUST admin (RU)',
+    );
+  });
+
+  it('keeps the words of a mail in their quotes', () => {
+    const rawData = { subject: 'Hi" from x@example.net.example.com', sender: 'x@example.net' };
+    expect(incidentTitle('phishing', rawData, 'gateway')).toBe(
+      `Phishing: "Hi' from x@example.net.example.com" from x@example.net`,
+    );
+  });
+
+  it.each<[string, RawData]>([
+    ['nothing', {}],
+    ['words for nothing', { subject: 'N/A', sender: '-', recipient: 'unknown', title: ' ' }],
+    [
+      'values of other kinds',
+      { subject: null, sender: true, recipient: [], title: {}, from: [[]] },
+    ],
+    ['characters that nobody sees', { subject: '\u0000\u202e\u2066\u200b\ufeff\u3164\u2028' }],
+    ['inherited keys', Object.create({ subject: 'Inherited' }) as RawData],
+    ['keys such as __proto__', JSON.parse('{"__proto__":{"subject":"a"},"constructor":1}')],
+    ['a name that is too deep', { subject: [[[['deep']]]] }],
+  ])('falls back on type and source when raw data has %s', (_, rawData) => {
+    expect(incidentTitle('phishing', rawData, 'email-gateway')).toBe('Phishing from email-gateway');
+  });
+
+  it('keeps what can be told of long texts, and never more than a title holds', () => {
+    const long = '€'.repeat(250_000);
+    const title = incidentTitle(
+      'phishing',
+      { subject: long, sender: `s${long}`, to: `r${long}` },
+      long,
+    );
+    expect(title).toMatch(/^Phishing: "€{99}…" from s€{58}… to r€+…$/);
+    expect(title.length).toBeLessThanOrEqual(LONGEST_TITLE);
+    expect(titleWithoutDetails('z'.repeat(64), long).length).toBeLessThanOrEqual(LONGEST_TITLE);
+  });
+
+  it('is one line of 1 to 200 characters that PostgreSQL and JSON can hold, whatever the raw data', () => {
+    const key = fc.constantFrom('subject', 'from', 'title', 'host', 'user', 'data', 'name', 'file');
+    const text = fc.string({ unit: 'binary', maxLength: 300 });
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc.double(),
+        fc.constantFrom('\ud800', '\u0000', '😀'.repeat(200), null, true),
+        fc.array(tie('value'), { maxLength: 2 }),
+        fc.dictionary(key, tie('value')),
+      ),
+    }));
+    const type = fc.oneof(fc.constantFrom(...KNOWN_INCIDENT_TYPES), fc.constant('a__'));
+    fc.assert(
+      fc.property(type, fc.dictionary(key, value), text, (incidentType, rawData, source) => {
+        const title = incidentTitle(incidentType, rawData, source);
+        expect(title).toMatch(/^(?=.*\S)[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,200}$/u);
+        expect(title.length).toBeLessThanOrEqual(LONGEST_TITLE);
+        expect(title.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('titleLine', () => {
+  it('makes one line of any text, and nothing of one without a visible character', () => {
+    expect(titleLine(' a\r\n\tb\u0000c\u2029d\u202ee ')).toBe('a b c de');
+    expect(titleLine('half \ud83d of a pair')).toBe('half \ufffd of a pair');
+    expect(titleLine('\u00ad \u2800\u3164')).toBeUndefined();
+    expect(titleLine('')).toBeUndefined();
+  });
+
+  it('cuts at a character', () => {
+    expect(titleLine('x'.repeat(200))).toBe('x'.repeat(200));
+    expect(titleLine('x'.repeat(201))).toBe(`${'x'.repeat(199)}…`);
+    expect(titleLine(`${'x'.repeat(198)}😀😀`)).toBe(`${'x'.repeat(198)}…`);
+    expect(titleLine('😀😀', 3)).toBe('😀…');
+  });
+});

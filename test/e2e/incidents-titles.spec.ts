@@ -1,0 +1,147 @@
+import { Client } from 'pg';
+import type { Answer, ApiClient } from '../support/api-client.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const MALWARE = {
+  incident_type: 'malware',
+  source: 'edr',
+  raw_data: { threat_name: 'Emotet', hostname: 'WS-7' },
+};
+const DERIVED = 'Malware: Emotet on WS-7';
+
+describe('titles of incidents', () => {
+  let app: TestApp;
+  let database: Client;
+  let viewer: ApiClient;
+  let analyst: ApiClient;
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    database = new Client(app.database.url);
+    await database.connect();
+    viewer = await as(app, 'viewer');
+    analyst = await as(app, 'analyst');
+    admin = await as(app, 'admin');
+  });
+  afterAll(async () => {
+    await database?.end();
+    await app?.close();
+  });
+
+  const post = (fields: object, headers = {}): Promise<Answer> =>
+    analyst.request('POST', '/api/incidents', { body: { ...MALWARE, ...fields }, headers });
+  const put = (id: string, body: object): Promise<Answer> =>
+    analyst.request('PUT', `/api/incidents/${id}`, { body });
+  const create = async (fields: object = {}, headers = {}): Promise<string> => {
+    const answer = await post(fields, headers);
+    expect(answer.status).toBe(201);
+    return answer.body.data.id;
+  };
+  /** As the incident itself and the list show it, which must be the same. */
+  const titleOf = async (id: string): Promise<string> => {
+    const { title } = (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
+    const { data } = (await viewer.request('GET', '/api/incidents?per_page=100')).body;
+    expect(data.find((item: { id: string }) => item.id === id).title).toBe(title);
+    return title;
+  };
+
+  it('are made from type and raw data when none is given, alone or in a batch', async () => {
+    expect(await titleOf(await create())).toBe(DERIVED);
+    expect(await titleOf(await create({}, { 'idempotency-key': 'titled-once' }))).toBe(DERIVED);
+    const hosts = ['WS-1', 'WS-2', 'WS-3', 'WS-4'];
+    const ids = await Promise.all(
+      hosts.map((hostname) => create({ raw_data: { threat_name: 'Emotet', hostname } })),
+    );
+    const titles = await Promise.all(ids.map(titleOf));
+    expect(titles).toEqual(hosts.map((host) => `Malware: Emotet on ${host}`));
+  });
+
+  it('stay as they are given', async () => {
+    for (const title of ['x', '😀'.repeat(200), ' Emotet again\u2028"✓" ']) {
+      expect(await titleOf(await create({ title }))).toBe(title);
+    }
+  });
+
+  it('come from raw data of any content, as one line', async () => {
+    const raw_data = { threat_name: 'a\r\nb\u202e\tc', hostname: ['W'.repeat(100_000)] };
+    expect(await titleOf(await create({ raw_data }))).toMatch(/^Malware: a b c on W{59}…$/);
+    const deep = { subject: { subject: { title: {} } }, title: [], name: null, host: 7 };
+    expect(await titleOf(await create({ raw_data: deep }))).toBe('Malware on 7');
+  });
+
+  it.each([
+    ['empty', ''],
+    ['of spaces alone', ' \t\n\u3000'],
+    ['too long', 'x'.repeat(201)],
+    ['null', null],
+    ['a number', 7],
+    ['a list', ['x']],
+    ['with half of a surrogate pair', '\ud83d'],
+    ['with a NUL', 'a\u0000b'],
+  ])('are refused with 422 when they are %s', async (_, title) => {
+    const id = await create();
+    for (const answer of [await post({ title }), await put(id, { title })]) {
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.details.errors[0].field).toBe('title');
+    }
+    expect(await titleOf(id)).toBe(DERIVED);
+  });
+
+  it('change by PUT, which the timeline and the audit trail tell', async () => {
+    const id = await create();
+    const answer = await put(id, { title: 'Emotet, second wave' });
+    expect([answer.status, answer.body.data.title]).toEqual([200, 'Emotet, second wave']);
+    expect(await titleOf(id)).toBe('Emotet, second wave');
+    const timeline = await viewer.request('GET', `/api/incidents/${id}/timeline`);
+    expect(timeline.body.data[1]).toMatchObject({
+      event: 'updated',
+      summary: `Changed title from "${DERIVED}" to "Emotet, second wave".`,
+    });
+    const audit = await admin.request('GET', `/api/audit?subject=incident:${id}`);
+    const updated = audit.body.data.find(
+      ({ action }: { action: string }) => action === 'incident.updated',
+    );
+    expect(updated.details).toEqual({
+      version: 2,
+      title: { from: DERIVED, to: 'Emotet, second wave' },
+    });
+  });
+
+  it('stay when the type or anything else changes', async () => {
+    const id = await create();
+    const answer = await put(id, { incident_type: 'ransomware', severity: 'critical' });
+    expect([answer.body.data.incident_type, answer.body.data.title]).toEqual([
+      'ransomware',
+      DERIVED,
+    ]);
+    expect(await titleOf(id)).toBe(DERIVED);
+  });
+
+  it('tell type and source of an incident that is older than titles, also after its type changes', async () => {
+    const id = await create();
+    await database.query('update incidents set title = null where id = $1', [id]);
+    expect(await titleOf(id)).toBe('Malware from edr');
+    expect((await put(id, { incident_type: 'ransomware' })).body.data.title).toBe(
+      'Malware from edr',
+    );
+    expect(await titleOf(id)).toBe('Malware from edr');
+  });
+
+  it('show with the actions of the incident, also when it is older than titles', async () => {
+    const id = await create();
+    const shown = async (): Promise<string> => {
+      const { data } = (await viewer.request('GET', `/api/actions?incident_id=${id}`)).body;
+      return data[0].incident.title;
+    };
+    const sandbox = { name: 'sandbox', type: 'sandbox', config: {} };
+    await admin.request('POST', '/api/connectors', { body: sandbox });
+    const body = { action: 'isolate_host', parameters: { host_id: 'WS-7' } };
+    const requested = await analyst.request('POST', `/api/incidents/${id}/actions`, { body });
+    expect(requested.status).toBe(202);
+    expect(await shown()).toBe(DERIVED);
+    await database.query('update incidents set title = null where id = $1', [id]);
+    expect(await shown()).toBe('Malware from edr');
+  });
+});

@@ -20,6 +20,8 @@ export interface Alert {
 /** A severity in the event's words, such as `High` or `72`. */
 export interface SaidSeverity {
   readonly said: string;
+  /** The number that the event gives beside its word; ranges of the source's severity_mapping look at it, too. */
+  readonly number?: number;
   /** What the format makes of a number or of a scale of its own, unless the source's severity_mapping says something else. */
   readonly level?: Severity;
 }

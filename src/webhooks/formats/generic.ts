@@ -1,0 +1,51 @@
+import type { Alert } from '../reading/alert.js';
+import { knownType } from '../reading/incident-type.js';
+import { isObject, type Json, member, textOf } from '../reading/json.js';
+import type { EventFormat } from './event-format.js';
+import { headline, severityIn, textIn, wordIn } from './event-text.js';
+import { mailFields, sentBetween } from './mail-fields.js';
+
+/** The service's own shape, for tools that can send what one tells them to: `event_type` and `data`. */
+export const generic: EventFormat = {
+  name: 'generic',
+
+  read(event: Json): Alert | undefined {
+    const eventType = wordIn(event, 'event_type');
+    const data = member(event, 'data');
+    if (eventType === undefined || !isMarked(data)) return undefined;
+    const details = member(data, 'details');
+    const mail = mailFields(details);
+    return {
+      event,
+      eventId: textOf(member(data, 'alert_id')),
+      title: titleOf(eventType, data),
+      type: knownType(eventType),
+      usualType: 'other',
+      severity: severityIn(data, 'severity'),
+      // Other events have a subject, too; it counts as one of a mail when a mail is spoken of.
+      lift: mail.message_id || mail.sender ? mail : undefined,
+    };
+  },
+};
+
+/** Many tools send an `event_type` and `data`; ours has at least one of these three in it. */
+function isMarked(data: Json | undefined): boolean {
+  return (
+    textOf(member(data, 'alert_id')) !== undefined ||
+    textOf(member(data, 'severity')) !== undefined ||
+    isObject(member(data, 'details'))
+  );
+}
+
+/** Some put what belongs into `details` beside it. */
+function titleOf(eventType: string, data: Json | undefined): string | undefined {
+  const details = member(data, 'details');
+  const said = (...names: string[]) => textIn(details, ...names) ?? textIn(data, ...names);
+  return headline(
+    said('title', 'rule_name', 'rule', 'name') ?? eventType.replaceAll('_', ' '),
+    said('subject', 'file_name', 'filename', 'file', 'message', 'description'),
+    said('host', 'hostname', 'device', 'ip', 'source_ip', 'src_ip'),
+    said('user', 'username', 'user_name', 'account'),
+    ...sentBetween(mailFields(details)),
+  );
+}

@@ -1,0 +1,92 @@
+import type { Severity } from '../../incidents/incident.js';
+import type { Alert, SaidSeverity } from '../reading/alert.js';
+import { type KnownIncidentType, knownType, type Translations } from '../reading/incident-type.js';
+import { isObject, type Json, member, memberAt, numberOf, textOf } from '../reading/json.js';
+import type { EventFormat } from './event-format.js';
+import { firstOf, headline, isList, textIn } from './event-text.js';
+
+/**
+ * A finding of the Open Cybersecurity Schema Framework 1.x, as security lakes and newer tools send it. One event each.
+ * https://schema.ocsf.io/1.5.0/classes/detection_finding, https://schema.ocsf.io/1.5.0/objects/finding_info
+ */
+export const ocsf: EventFormat = {
+  name: 'ocsf',
+
+  read(event: Json): Alert | undefined {
+    const usualType = CLASSES.get(numberOf(member(event, 'class_uid')) ?? 0);
+    const finding = member(event, 'finding_info');
+    const eventId = textIn(finding, 'uid');
+    const title = textIn(finding, 'title');
+    if (usualType === undefined || (eventId ?? title) === undefined) return undefined;
+    return {
+      event,
+      eventId,
+      title: headline(
+        title ?? textIn(event, 'message') ?? textIn(member(finding, 'analytic'), 'name') ?? eventId,
+        undefined,
+        hostIn(event),
+        userIn(event),
+      ),
+      type: typeIn(event),
+      usualType,
+      severity: levelledSeverityIn(event),
+    };
+  },
+};
+
+/** Detection Finding; and Data Security Finding, which is the same for tools that watch over data. */
+const CLASSES: ReadonlyMap<number, KnownIncidentType> = new Map([
+  [2004, 'other'],
+  [2006, 'policy_violation'],
+]);
+
+const TYPES: Translations = new Map([
+  ['exfiltration', 'data_exfiltration'],
+  ['dataencryptedforimpact', 'ransomware'],
+]);
+
+const MOST_TYPES = 20;
+
+/** AWS writes `Effects/Data Exfiltration`: each part may be the word. */
+function typeIn(event: Json): KnownIncidentType | undefined {
+  const types = memberAt(event, 'finding_info', 'types');
+  const words = (isList(types) ? types.slice(0, MOST_TYPES) : [types]).flatMap((type) =>
+    (textOf(type) ?? '').split('/', MOST_TYPES),
+  );
+  const known = words.map((word) => knownType(word, TYPES)).find((type) => type !== undefined);
+  return known ?? (namesMalware(event) ? 'malware' : undefined);
+}
+
+function namesMalware(event: Json): boolean {
+  return isObject(firstOf(member(event, 'malware')));
+}
+
+const LEVELS: readonly Severity[] = ['low', 'low', 'medium', 'high', 'critical', 'critical'];
+
+/** The number is the same everywhere; the word beside it is the sender's own, and all there is when the number is 99. */
+function levelledSeverityIn(event: Json): SaidSeverity | undefined {
+  const number = numberOf(member(event, 'severity_id'));
+  const said = textIn(event, 'severity', 'severity_id');
+  if (said === undefined) return undefined;
+  return { said, number, level: number === undefined ? undefined : LEVELS[number - 1] };
+}
+
+const HOST = ['hostname', 'name', 'ip', 'uid'];
+
+function hostIn(event: Json): string | undefined {
+  const evidence = firstOf(member(event, 'evidences'));
+  return (
+    textIn(member(event, 'device'), ...HOST) ??
+    textIn(member(evidence, 'device'), ...HOST) ??
+    textIn(firstOf(member(event, 'resources')), ...HOST)
+  );
+}
+
+function userIn(event: Json): string | undefined {
+  const evidence = firstOf(member(event, 'evidences'));
+  return [event, evidence]
+    .map((part) => memberAt(part, 'actor', 'user'))
+    .filter(isObject)
+    .map((user) => textIn(user, 'name', 'email_addr', 'uid'))
+    .find((name) => name !== undefined);
+}

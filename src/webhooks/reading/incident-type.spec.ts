@@ -1,0 +1,44 @@
+import { KNOWN_INCIDENT_TYPES } from '../../incidents/incident.js';
+import { knownType, typeOf } from './incident-type.js';
+
+describe('knownType', () => {
+  it.each(KNOWN_INCIDENT_TYPES)('knows %s', (type) => expect(knownType(type)).toBe(type));
+
+  it.each(['Data Exfiltration', 'DATA-EXFILTRATION', 'DataExfiltration', ' data_exfiltration '])(
+    'knows %j, however it is written',
+    (word) => expect(knownType(word)).toBe('data_exfiltration'),
+  );
+
+  it.each([
+    undefined,
+    '',
+    'fishing',
+    'phishing!',
+    '__proto__',
+    'constructor',
+    `phishing${' '.repeat(200)}`,
+  ])('does not know %j', (word) => expect(knownType(word)).toBeUndefined());
+
+  it("translates a vendor's words, but no known one", () => {
+    const translations = new Map([
+      ['highconfphish', 'phishing'],
+      ['spam', 'bec'],
+    ] as const);
+    expect(knownType('HighConf-Phish', translations)).toBe('phishing');
+    expect(knownType('Spam', translations)).toBe('spam');
+    expect(knownType('Phish', translations)).toBeUndefined();
+  });
+});
+
+describe('typeOf', () => {
+  it("takes the event's word when it is known, else the source's type, else the usual one", () => {
+    expect(typeOf({ type: 'Malware', usualType: 'other' }, { incidentType: 'spam' })).toBe(
+      'malware',
+    );
+    expect(typeOf({ type: 'weather', usualType: 'other' }, { incidentType: 'my_type' })).toBe(
+      'my_type',
+    );
+    expect(typeOf({ type: 'weather', usualType: 'other' }, {})).toBe('other');
+    expect(typeOf({ usualType: 'phishing' }, {})).toBe('phishing');
+  });
+});

@@ -1,0 +1,135 @@
+import type { SeverityMapping } from '../sources/webhook-source.js';
+import { severityMappingProblems, severityOf } from './severity.js';
+
+const of = (said: string, mapping: SeverityMapping = {}) => severityOf({ said }, mapping);
+
+describe('severityOf', () => {
+  it.each([
+    ['informational', 'low'],
+    ['Info', 'low'],
+    ['LOW', 'low'],
+    ['medium', 'medium'],
+    ['Moderate', 'medium'],
+    ['High', 'high'],
+    ['critical', 'critical'],
+    ['SEVERE', 'critical'],
+  ])('reads %s as %s', (said, severity) => expect(of(said)).toEqual({ severity }));
+
+  it('is medium when nothing is said', () => {
+    expect(severityOf(undefined, { medium: 'high' })).toEqual({ severity: 'medium' });
+  });
+
+  it.each(['urgent', '72', 'constructor', '__proto__'])(
+    'is medium for the unknown word %s, and tells it',
+    (said) => expect(of(said)).toEqual({ severity: 'medium', unknownWord: said }),
+  );
+
+  it('tells only the beginning of a huge word, without what nothing can store', () => {
+    const { unknownWord } = of(`\0\ud800${'x'.repeat(1_000_000)}`);
+    expect(unknownWord).toHaveLength(100);
+    expect(unknownWord?.startsWith('\ufffd\ufffdx')).toBe(true);
+  });
+
+  it("lets the source's mapping decide first, whatever the capitals", () => {
+    expect(of('high', { HIGH: 'low' })).toEqual({ severity: 'low' });
+    expect(of('P1', { ' p1 ': 'critical' })).toEqual({ severity: 'critical' });
+    const leveled = { said: '4', number: 4, level: 'high' } as const;
+    expect(severityOf(leveled, { '4': 'low' })).toEqual({ severity: 'low' });
+  });
+
+  it("takes what the format knows when neither the mapping nor the usual words know the event's", () => {
+    const said = { said: 'Fatal', number: 6, level: 'critical' } as const;
+    expect(severityOf(said, { other: 'low' })).toEqual({ severity: 'critical' });
+    expect(severityOf({ said: 'low', level: 'critical' }, {})).toEqual({ severity: 'low' });
+  });
+
+  it.each([
+    ['0', 'low'],
+    ['39', 'low'],
+    ['39.5', 'low'],
+    ['40', 'medium'],
+    ['59.999', 'medium'],
+    ['79', 'high'],
+    ['80', 'critical'],
+    ['1000000', 'critical'],
+  ])('finds %s in the ranges of the mapping: %s', (said, severity) => {
+    const ranges = {
+      '0-39': 'low',
+      '40-59': 'medium',
+      '60-79': 'high',
+      '80-': 'critical',
+    } as const;
+    expect(of(said, ranges)).toEqual({ severity });
+  });
+
+  it('takes a range with decimals before the whole part', () => {
+    const ranges = { '1-3': 'low', '3.5-6': 'high' } as const;
+    expect(of('3.2', ranges)).toEqual({ severity: 'low' });
+    expect(of('3.7', ranges)).toEqual({ severity: 'high' });
+  });
+
+  it('looks for the number beside the word in the ranges, too', () => {
+    const said = { said: 'High', number: 72, level: 'high' } as const;
+    expect(severityOf(said, { '70-75': 'critical' })).toEqual({ severity: 'critical' });
+    expect(severityOf(said, { '70-75': 'critical', high: 'low' })).toEqual({ severity: 'low' });
+  });
+
+  it('finds no number outside of all ranges', () => {
+    expect(of('-1', { '0-5': 'low' })).toEqual({ severity: 'medium', unknownWord: '-1' });
+    expect(of('5.1', { '6-7': 'low' })).toEqual({ severity: 'medium', unknownWord: '5.1' });
+  });
+});
+
+describe('severityMappingProblems', () => {
+  const codes = (mapping: unknown) =>
+    severityMappingProblems(mapping).map(({ field, code }) => `${field} ${code}`);
+
+  it.each([
+    {},
+    { low: 'low', medium: 'medium', high: 'high', critical: 'critical' },
+    { '0-39': 'low', '40-59.5': 'medium', '60': 'high', '61-': 'critical', sev1: 'critical' },
+    { ['x'.repeat(64)]: 'low' },
+    Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`w${at}`, 'low'])),
+  ])('finds nothing wrong with %j', (mapping) => expect(codes(mapping)).toEqual([]));
+
+  it.each([
+    [null, 'severity_mapping is_json_object'],
+    ['high', 'severity_mapping is_json_object'],
+    [['high'], 'severity_mapping is_json_object'],
+    [{ P1: 'urgent' }, 'severity_mapping.P1 is_in'],
+    [{ P1: 'High' }, 'severity_mapping.P1 is_in'],
+    [{ P1: null }, 'severity_mapping.P1 is_in'],
+    [{ P1: ['high'] }, 'severity_mapping.P1 is_in'],
+    [{ '': 'low' }, 'severity_mapping. length'],
+    [{ '  ': 'low' }, 'severity_mapping.   length'],
+    [{ ['x'.repeat(65)]: 'low' }, `severity_mapping.${'x'.repeat(65)} length`],
+    [{ '39-0': 'low' }, 'severity_mapping.39-0 matches'],
+    [{ High: 'low', 'high ': 'high' }, 'severity_mapping.high  unique'],
+    [{ '5': 'low', ' 5': 'high' }, 'severity_mapping. 5 unique'],
+    [{ '0-100': 'low', '39-0': 'low' }, 'severity_mapping.39-0 matches'],
+    [{ '0-40': 'low', '40-60': 'high' }, 'severity_mapping.40-60 unique'],
+    [{ '80-': 'low', '90': 'high' }, 'severity_mapping.80- unique'],
+    [{ '5': 'low', '5.0': 'high' }, 'severity_mapping.5.0 unique'],
+    [{ '0-100': 'low', '50': 'high', '10-20': 'high' }, null],
+    [JSON.parse('{"__proto__": "bad"}'), 'severity_mapping.__proto__ is_in'],
+  ])('finds what is wrong with %j', (mapping, problem) => {
+    const found = codes(mapping);
+    if (problem !== null) expect(found).toEqual([problem]);
+    else expect(found).toHaveLength(2);
+  });
+
+  it('says one thing about too many entries, and looks at none of them', () => {
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`w${at}`, 'bad']));
+    expect(codes(many)).toEqual(['severity_mapping size']);
+  });
+
+  it('names the field where the mapping stands', () => {
+    expect(severityMappingProblems({ P1: 'x' }, 'mapping.severity')).toEqual([
+      {
+        field: 'mapping.severity.P1',
+        code: 'is_in',
+        message: 'mapping.severity.P1 must be one of: low, medium, high, critical.',
+      },
+    ]);
+  });
+});

@@ -35,6 +35,7 @@ import { RateLimitGuard } from './platform/limits/rate-limit.guard.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 export interface Ground {
   readonly settings: Settings;
@@ -67,6 +68,7 @@ export class AppModule {
         ConnectorsModule,
         ActionsModule,
         ApprovalsModule,
+        WebhooksModule,
         DeadJobsModule,
         HealthModule,
         DocsModule,

@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
+import { EXCLUDED_TABLES } from '../../src/cli/service-backup.js';
 import { lockTables } from '../../src/platform/database/backup/lock-tables.js';
 import { verifyBackup } from '../../src/platform/database/backup/read-backup.js';
 import { restoreBackup } from '../../src/platform/database/backup/restore-backup.js';
 import { writeBackup } from '../../src/platform/database/backup/write-backup.js';
+import { createDataSource } from '../../src/platform/database/data-source.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { foldOf, repositoryOf } from './webhook-events-harness.js';
 
 const PLAN = {
   excludedTables: [],
@@ -79,6 +82,47 @@ describe('rows that are replaced while others use them', () => {
       restoreBackup({ url: database.url, file, backup, schema, plan: PLAN, force: true }),
     ).rejects.toThrow('was changed while it was restored');
     expect((await one.query('select from processed_events')).rowCount).toBe(0);
+  });
+
+  it('keep the exact totals of the webhook events, with what was summed up and what was not', async () => {
+    const file = join(folder, 'a.backup');
+    const one = await connect();
+    const insert = (source: string, count: number) =>
+      one.query(
+        `insert into webhook_events (id, source, status, body_hash, received_at)
+         select gen_random_uuid(), $1, 'processed', sha256(i::text::bytea), now() from generate_series(1, $2::integer) as i`,
+        [source, count],
+      );
+    const dataSource = await createDataSource(schema, {
+      connectionString: database.url,
+    }).initialize();
+    try {
+      const totalOf = async (sources?: string[]) => {
+        const request = { filter: { sources }, descending: true, page: 1, per_page: 1 };
+        return (await repositoryOf(dataSource).list(request)).total;
+      };
+      await insert('edr', 5);
+      await foldOf(dataSource).foldPending();
+      await insert('gateway', 3);
+      const plan = { ...PLAN, excludedTables: EXCLUDED_TABLES };
+      await writeBackup({ url: database.url, file, plan });
+      await insert('gateway', 2);
+      await one.query(`delete from webhook_events where source = 'edr'`);
+      await foldOf(dataSource).foldPending();
+
+      const backup = await verifyBackup(file);
+      await restoreBackup({ url: database.url, file, backup, schema, plan, force: true });
+      for (const folded of [false, true]) {
+        if (folded) await foldOf(dataSource).foldPending();
+        expect([await totalOf(), await totalOf(['edr']), await totalOf(['gateway'])]).toEqual([
+          8, 5, 3,
+        ]);
+      }
+      await insert('edr', 1);
+      expect(await totalOf(['edr'])).toBe(6);
+    } finally {
+      await dataSource.destroy();
+    }
   });
 
   it('are locked without ending a transaction that holds one table and wants another', async () => {

@@ -2,6 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Page } from '../../platform/paging/page.js';
 import { Statements, type Statement } from '../../platform/database/statements.js';
+import { foldStatement } from '../../platform/counting/fold-statement.js';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
@@ -14,21 +15,7 @@ const COUNT_WAITING: Statement = {
   text: `select ${countOf([`status = 'pending_approval'`])}::integer as n`,
 };
 
-/** Deletes the deltas that it adds: their table has no number of a transaction, by which to know folded ones. */
-const FOLD: Statement = {
-  name: 'actions_fold_counts',
-  text: `
-    with folded as (
-      delete from action_count_deltas where id <= (
-        select max(id) from (select id from action_count_deltas order by id limit $1) as oldest)
-      returning status, action_type, approval_level, n),
-    summed as (
-      select status, action_type, approval_level, sum(n) as n from folded group by 1, 2, 3),
-    kept as (
-      insert into action_counts (status, action_type, approval_level, n) select * from summed
-      on conflict on constraint pk_action_counts do update set n = action_counts.n + excluded.n)
-    select count(*)::integer as n from folded`,
-};
+const FOLD = foldStatement('action', ['status', 'action_type', 'approval_level']);
 
 @Injectable()
 export class ActionListRepository {

@@ -20,4 +20,6 @@ export enum AdvisoryLock {
   KillSwitch = 4_157_201,
   /** One replica at a time adds up the counts of actions. */
   ActionCounts = 4_157_203,
+  /** One replica at a time adds up the counts of webhook events. */
+  WebhookEventCounts = 4_157_204,
 }

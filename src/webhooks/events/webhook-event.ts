@@ -1,3 +1,5 @@
+import type { PageRequest } from '../../platform/paging/page.js';
+
 export const WEBHOOK_EVENT_STATUSES = [
   'queued',
   'processed',
@@ -11,3 +13,37 @@ export const WEBHOOK_EVENT_STATUSES = [
  * that an earlier one had made, or could not be read.
  */
 export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
+
+/** One receipt, as analysts see it. */
+export interface WebhookEvent {
+  readonly id: string;
+  readonly source: string;
+  readonly status: WebhookEventStatus;
+  /** Those that it made or changed, or that the first receipt of a duplicate made. */
+  readonly incidentIds: readonly string[];
+  readonly duplicateOf?: string;
+  /** Why it failed. */
+  readonly error?: string;
+  readonly attempts: number;
+  readonly receivedAt: Date;
+  readonly processedAt?: Date;
+}
+
+export interface WebhookEventWithBody extends WebhookEvent {
+  /** The bytes that came, while no incident shows what was in them. */
+  readonly body?: Buffer;
+}
+
+export interface WebhookEventListRequest extends PageRequest {
+  readonly filter: {
+    readonly sources?: readonly string[];
+    readonly statuses?: readonly WebhookEventStatus[];
+  };
+  /** By the time of receipt. */
+  readonly descending: boolean;
+}
+
+/** No incident shows its content: it waits to be read, or could not be. */
+export function isUnsettled({ status }: Pick<WebhookEvent, 'status'>): boolean {
+  return status === 'queued' || status === 'failed';
+}

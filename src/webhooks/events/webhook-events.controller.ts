@@ -1,0 +1,47 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Requires } from '../../platform/access/access.js';
+import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
+import { ListAnswer } from '../../platform/paging/page.js';
+import {
+  WEBHOOK_EVENT_EXAMPLE,
+  WEBHOOK_EVENT_LIST_EXAMPLE,
+  WebhookEventDto,
+  WebhookEventQueryDto,
+  WebhookEventSummaryDto,
+} from './webhook-events.dto.js';
+import { WebhookEventsService } from './webhook-events.service.js';
+
+/** The inbox: every receipt, and what became of it. */
+@ApiTags('Webhooks')
+@Controller('api/webhook-events')
+@Requires('viewer')
+export class WebhookEventsController {
+  constructor(private readonly events: WebhookEventsService) {}
+
+  @Get()
+  @Operation('listWebhookEvents', 'List webhook events')
+  @ApiAnswer({
+    status: 200,
+    description: 'The events that match, with their exact number.',
+    type: WebhookEventSummaryDto,
+    example: WEBHOOK_EVENT_LIST_EXAMPLE,
+    list: true,
+  })
+  async list(@Query() query: WebhookEventQueryDto): Promise<ListAnswer<WebhookEventSummaryDto>> {
+    const page = await this.events.list(WebhookEventQueryDto.toRequest(query));
+    return ListAnswer.of(page, query, WebhookEventSummaryDto.from);
+  }
+
+  @Get(':id')
+  @Operation('getWebhookEvent', 'Read a webhook event')
+  @ApiAnswer({
+    status: 200,
+    description: 'What became of it, and while no incident shows its content, what was sent.',
+    type: WebhookEventDto,
+    example: WEBHOOK_EVENT_EXAMPLE,
+  })
+  async get(@Param('id') id: string): Promise<WebhookEventDto> {
+    return WebhookEventDto.from(await this.events.get(id));
+  }
+}

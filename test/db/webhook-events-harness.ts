@@ -1,0 +1,45 @@
+import { randomInt } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { newId } from '../../src/platform/ids.js';
+import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
+import { WebhookEventCounts } from '../../src/webhooks/events/webhook-event-counts.js';
+import { WebhookEventsRepository } from '../../src/webhooks/events/webhook-events.repository.js';
+
+export interface Inserted {
+  readonly id: string;
+  readonly source: string;
+  readonly status: WebhookEventStatus;
+}
+
+export function repositoryOf(dataSource: DataSource): WebhookEventsRepository {
+  return new WebhookEventsRepository(dataSource, new Statements(dataSource));
+}
+
+export function foldOf(dataSource: DataSource): WebhookEventCounts {
+  return new WebhookEventCounts(repositoryOf(dataSource), new Transactions(dataSource));
+}
+
+export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
+
+/** Puts events straight into the table, two in each millisecond; `at` says what the one with that number is. */
+export async function insertEvents(
+  dataSource: DataSource,
+  count: number,
+  at: (index: number) => Pick<Inserted, 'source' | 'status'>,
+  start = Date.now() - count,
+): Promise<Inserted[]> {
+  const made = Array.from({ length: count }, (_, index) => ({
+    id: newId(start + Math.floor(index / 2)),
+    ...at(index),
+  }));
+  await dataSource.query(
+    `insert into webhook_events (id, source, status, body_hash, received_at)
+     select id, source, status, sha256(id::text::bytea),
+            to_timestamp(('x' || left(translate(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
+       from unnest($1::uuid[], $2::text[], $3::text[]) as added (id, source, status)`,
+    [made.map(({ id }) => id), made.map(({ source }) => source), made.map(({ status }) => status)],
+  );
+  return made;
+}

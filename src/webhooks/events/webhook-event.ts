@@ -43,7 +43,7 @@ export interface WebhookEventListRequest extends PageRequest {
   readonly descending: boolean;
 }
 
-/** No incident shows its content: it waits to be read, or could not be. */
-export function isUnsettled({ status }: Pick<WebhookEvent, 'status'>): boolean {
-  return status === 'queued' || status === 'failed';
+/** No incident shows what was in it: it waits to be read, could not be, or came when its incident was there already. */
+export function hidesContent({ status }: Pick<WebhookEvent, 'status'>): boolean {
+  return status === 'queued' || status === 'failed' || status === 'updated';
 }

@@ -1,7 +1,12 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../../auth/current-principal.js';
+import type { Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
-import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
+import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import type { Idempotency } from '../../platform/idempotency/idempotency.js';
+import { InboxProcessing } from '../receipt/inbox-processing.js';
+import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import {
   WEBHOOK_EVENT_EXAMPLE,
@@ -17,7 +22,10 @@ import { WebhookEventsService } from './webhook-events.service.js';
 @Controller('api/webhook-events')
 @Requires('viewer')
 export class WebhookEventsController {
-  constructor(private readonly events: WebhookEventsService) {}
+  constructor(
+    private readonly events: WebhookEventsService,
+    private readonly inbox: InboxProcessing,
+  ) {}
 
   @Get()
   @Operation('listWebhookEvents', 'List webhook events')
@@ -43,5 +51,30 @@ export class WebhookEventsController {
   })
   async get(@Param('id') id: string): Promise<WebhookEventDto> {
     return WebhookEventDto.from(await this.events.get(id));
+  }
+
+  @Post(':id/replay')
+  @HttpCode(200)
+  @Requires('analyst')
+  @Operation(
+    'replayWebhookEvent',
+    'Try a failed webhook event again',
+    'With the source as it is now, such as after its format or mapping was mended.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description:
+      'What has become of it: its status is `failed` again when it still cannot be read.',
+    type: WebhookEventDto,
+    example: WEBHOOK_EVENT_EXAMPLE,
+  })
+  @ApiErrors('invalid_state')
+  async replay(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<WebhookEventDto> {
+    const remember = idempotency.remember(WebhookEventDto.from);
+    return WebhookEventDto.from(await this.inbox.replay(caller, id, remember));
   }
 }

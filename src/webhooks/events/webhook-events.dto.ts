@@ -127,7 +127,8 @@ export class WebhookEventSummaryDto {
 export class WebhookEventDto extends WebhookEventSummaryDto {
   @Text({
     optional: true,
-    description: 'What was sent, exactly, of an event that is queued or failed.',
+    description:
+      'What was sent, exactly, where no incident shows it: of an event that is queued, failed or updated.',
   })
   readonly body?: string;
 

@@ -1,6 +1,6 @@
 // SQL: a list is one statement with its exact total, and the fold is one over all deltas. One event is TypeORM's.
 import { Injectable } from '@nestjs/common';
-import { DataSource, getMetadataArgsStorage } from 'typeorm';
+import { DataSource, type EntityManager, getMetadataArgsStorage } from 'typeorm';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { foldStatement } from '../../platform/counting/fold-statement.js';
 import { Statements } from '../../platform/database/statements.js';
@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { listQuery } from './webhook-event-list.sql.js';
 import {
-  isUnsettled,
+  hidesContent,
   type WebhookEvent,
   type WebhookEventListRequest,
   type WebhookEventWithBody,
@@ -40,9 +40,12 @@ export class WebhookEventsRepository {
     return pageOf(rows, eventOf);
   }
 
-  /** With the body of one that is unsettled. */
-  async findById(id: string): Promise<WebhookEventWithBody | undefined> {
-    const row = await this.dataSource
+  /** With the body where no incident shows it. */
+  async findById(
+    id: string,
+    manager: EntityManager = this.dataSource.manager,
+  ): Promise<WebhookEventWithBody | undefined> {
+    const row = await manager
       .getRepository(WebhookEventEntity)
       .createQueryBuilder('event')
       .addSelect('event.body')
@@ -50,7 +53,7 @@ export class WebhookEventsRepository {
       .getOne();
     if (!row) return undefined;
     const event = eventOf(row);
-    return isUnsettled(event) && row.body ? { ...event, body: row.body } : event;
+    return hidesContent(event) && row.body ? { ...event, body: row.body } : event;
   }
 
   /** Adds at most `limit` deltas to the sums; answers how many those were. */

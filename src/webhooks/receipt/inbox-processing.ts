@@ -9,6 +9,8 @@ import { isUuid } from '../../platform/ids.js';
 import { defineQueue } from '../../platform/jobs/job-queue.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
+import type { WebhookEventWithBody } from '../events/webhook-event.js';
+import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import { readEventJson } from '../reading/event-json.js';
 import { readEvents } from '../reading/read-events.js';
 import { SourceDirectory } from '../sources/source-directory.js';
@@ -33,6 +35,7 @@ export class InboxProcessing implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly inbox: InboxRepository,
+    private readonly events: WebhookEventsRepository,
     private readonly sources: SourceDirectory,
     private readonly settlement: Settlement,
     private readonly audit: AuditLog,
@@ -48,9 +51,13 @@ export class InboxProcessing implements OnModuleInit {
   }
 
   /** Tries a failed event again, and answers when that has ended: it may have failed again. */
-  async replay(caller: Principal, id: string, idempotency: Participant<string>): Promise<void> {
+  async replay(
+    caller: Principal,
+    id: string,
+    idempotency: Participant<WebhookEventWithBody>,
+  ): Promise<WebhookEventWithBody> {
     if (!isUuid(id)) throw new NotFoundError('Webhook event');
-    await this.transactions.run<string>(
+    return await this.transactions.run<WebhookEventWithBody>(
       async (tx) => {
         const event = await this.inbox.lock(tx, id);
         if (!event) throw new NotFoundError('Webhook event');
@@ -65,7 +72,7 @@ export class InboxProcessing implements OnModuleInit {
           subject: { type: 'webhook_event', id: event.id },
           details: { source: event.source },
         });
-        return event.id;
+        return (await this.events.findById(event.id, tx))!;
       },
       caller,
       idempotency,

@@ -15,7 +15,7 @@ import { newId } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { readEventJson } from '../reading/event-json.js';
 import { readEvents } from '../reading/read-events.js';
-import type { ReceivingSource } from '../sources/webhook-source.js';
+import type { WebhookSource } from '../sources/webhook-source.js';
 import { InboxRepository } from './inbox.repository.js';
 import { NewReceiptsRepository, type SingleReceipt } from './new-receipts.repository.js';
 import { QUEUED_EVENTS } from './inbox-processing.js';
@@ -54,7 +54,7 @@ export class WebhookReceipts {
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
   ) {}
 
-  async receive(source: ReceivingSource, body: Buffer): Promise<Receipt> {
+  async receive(source: WebhookSource, body: Buffer): Promise<Receipt> {
     this.received.inc({ source: source.source });
     this.underWay += 1;
     try {
@@ -68,7 +68,7 @@ export class WebhookReceipts {
     }
   }
 
-  private async take(source: ReceivingSource, body: Buffer): Promise<Receipt> {
+  private async take(source: WebhookSource, body: Buffer): Promise<Receipt> {
     const json = readEventJson(body);
     const arrival = this.arrivalOf(source, body);
     if (this.underWay > this.settings.webhookSyncLimit) {
@@ -154,7 +154,7 @@ export class WebhookReceipts {
     return await this.transactions.run((tx) => this.inbox.keepFailed(tx, arrival, error));
   }
 
-  private arrivalOf({ source }: ReceivingSource, body: Buffer): Arrival {
+  private arrivalOf({ source }: WebhookSource, body: Buffer): Arrival {
     const receivedAt = this.clock.now();
     return {
       id: newId(receivedAt.getTime()),

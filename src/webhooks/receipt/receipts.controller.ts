@@ -1,0 +1,50 @@
+import { Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Allow } from '../../platform/access/access.js';
+import { RawAnswer } from '../../platform/http/answering-adapter.js';
+import { AnyQuery, BodyUpTo, Consumes } from '../../platform/http/handler-options.js';
+import { Limited } from '../../platform/limits/limited.js';
+import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import { Verified, type VerifiedReceipt } from '../signatures/verified-receipt.js';
+import { AcceptedReceiptDto, QueuedReceiptDto } from './receipt.dto.js';
+import { WebhookReceipts } from './webhook-receipts.js';
+
+/** Where tools deliver their events. */
+@ApiTags('Webhooks')
+@Controller('api/webhooks')
+export class ReceiptsController {
+  constructor(private readonly receipts: WebhookReceipts) {}
+
+  @Post(':source')
+  @HttpCode(200)
+  @Allow('signature')
+  @Consumes('raw')
+  @BodyUpTo('limit')
+  @AnyQuery()
+  @Limited('none')
+  @RawAnswer()
+  @Operation('receiveWebhook', 'Deliver an event')
+  @ApiAnswer({
+    status: 200,
+    description: 'The event and its incident are stored.',
+    type: AcceptedReceiptDto,
+    raw: true,
+  })
+  @ApiAnswer({
+    status: 202,
+    description: 'The event is stored; a worker makes its incident.',
+    type: QueuedReceiptDto,
+    raw: true,
+  })
+  @ApiErrors('unknown_source', 'invalid_signature', 'timestamp_expired', 'bad_request')
+  async receive(
+    @Verified() { source, bytes }: VerifiedReceipt,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AcceptedReceiptDto | QueuedReceiptDto> {
+    const receipt = await this.receipts.receive(source, bytes);
+    if (receipt.status === 'accepted') return AcceptedReceiptDto.fromAll(receipt.events);
+    void reply.status(202);
+    return QueuedReceiptDto.from(receipt.id);
+  }
+}

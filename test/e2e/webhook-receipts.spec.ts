@@ -1,0 +1,316 @@
+import { DataSource } from 'typeorm';
+import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+
+let nextId = 0;
+
+function event(more: { severity?: string; details?: object; id?: string } = {}) {
+  const { severity = 'high', details = { host: 'web-1' }, id = `alert-${(nextId += 1)}` } = more;
+  return {
+    event_type: 'malware',
+    timestamp: '2026-01-31T09:30:00Z',
+    source: 'siem-a',
+    data: { alert_id: id, severity, details },
+  };
+}
+
+describe('webhook receipts', () => {
+  let app: TestApp;
+  let admin: ApiClient;
+  let viewer: ApiClient;
+  let siem: WebhookSender;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    admin = await as(app, 'admin');
+    viewer = await as(app, 'viewer');
+    await registerSource(admin);
+    siem = new WebhookSender(app.client);
+  });
+  afterAll(() => app?.close());
+
+  const incidentOf = async (id: string) =>
+    (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
+  const timelineOf = async (id: string): Promise<{ event: string; summary: string }[]> =>
+    (await viewer.request('GET', `/api/incidents/${id}/timeline`)).body.data;
+  const events = async (query = ''): Promise<Record<string, unknown>[]> =>
+    (await viewer.request('GET', `/api/webhook-events?per_page=100${query}`)).body.data;
+  const eventById = async (id: string) =>
+    (await viewer.request('GET', `/api/webhook-events/${id}`)).body.data;
+  const rows = async (text: string, values: unknown[] = []) =>
+    await app.nest.get(DataSource).query(text, values);
+
+  it('makes an incident of a new event, with its audit record, and tells it in the inbox', async () => {
+    const sent = event();
+    const answer = await siem.send(sent);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      status: 'accepted',
+      incident_id: expect.any(String),
+      incident_number: expect.stringMatching(/^INC-\d{4}-\d{4,}$/),
+    });
+    const { incident_id: id, incident_number } = answer.body;
+    expect(await incidentOf(id)).toMatchObject({
+      id,
+      incident_number,
+      incident_type: 'malware',
+      severity: 'high',
+      status: 'open',
+      source: 'siem',
+      raw_data: sent,
+    });
+    expect((await events())[0]).toMatchObject({ status: 'processed', incident_id: id });
+    const audit = await rows(
+      `select actor, action from audit_log where subject_type = 'incident' and subject_id = $1`,
+      [id],
+    );
+    expect(audit).toEqual([{ actor: 'webhook:siem', action: 'incident.created' }]);
+    expect((await timelineOf(id)).map((entry) => entry.event)).toEqual(['created']);
+  });
+
+  it('answers a repetition as the first time, and makes nothing', async () => {
+    const sent = event();
+    const first = await siem.send(sent);
+    const again = await siem.send(sent);
+    expect(again.status).toBe(200);
+    expect(again.body).toEqual({ ...first.body, duplicate: true });
+    const [duplicate, original] = await events();
+    expect(duplicate).toMatchObject({ status: 'duplicate', duplicate_of: original!.id });
+    expect(await timelineOf(first.body.incident_id)).toHaveLength(1);
+  });
+
+  it('takes the same id with other content as an update, which may raise the severity and never lowers it', async () => {
+    const sent = event({ severity: 'medium', id: 'case-7' });
+    const first = await siem.send(sent);
+    const { incident_id: id } = first.body;
+    const worse = await siem.send(event({ severity: 'critical', id: 'case-7' }));
+    expect(worse.body).toEqual({ ...first.body, updated: true });
+    expect((await incidentOf(id)).severity).toBe('critical');
+    const better = await siem.send(event({ severity: 'low', id: 'case-7' }));
+    expect(better.body).toEqual({ ...first.body, updated: true });
+    expect(await incidentOf(id)).toMatchObject({ severity: 'critical', raw_data: sent });
+    expect((await timelineOf(id)).map((entry) => entry.event)).toEqual([
+      'created',
+      'event_updated',
+      'updated',
+      'event_updated',
+    ]);
+    const [latest] = await events();
+    expect(latest).toMatchObject({ status: 'updated', incident_id: id });
+    expect((await eventById(latest!['id'] as string)).body).toContain('"low"');
+    // Whichever of its contents comes again is a repetition.
+    expect((await siem.send(sent)).body).toEqual({ ...first.body, duplicate: true });
+  });
+
+  it('leaves a deleted incident as it was, and makes no other', async () => {
+    const first = await siem.send(event({ id: 'gone' }));
+    const { incident_id: id } = first.body;
+    await admin.request('DELETE', `/api/incidents/${id}`);
+    const again = await siem.send(event({ id: 'gone', severity: 'critical' }));
+    expect(again.body).toEqual({ ...first.body, updated: true });
+    expect((await viewer.request('GET', `/api/incidents/${id}`)).status).toBe(404);
+  });
+
+  it('refuses what fits no format, keeps it once, and tries it again when asked to', async () => {
+    await registerSource(admin, { source: 'odd' });
+    const odd = new WebhookSender(app.client, 'odd');
+    const body = { what: { is: 'this' }, level: 'high', key: 1 };
+    const refused = await odd.send(body);
+    expect(refused.status).toBe(422);
+    const { details } = refused.body.error;
+    expect(details.errors).toEqual([expect.objectContaining({ code: 'unknown_format' })]);
+    expect((await odd.send(body)).body.error.details.event_id).toBe(details.event_id);
+    expect(await events('&source=odd')).toHaveLength(1);
+    const shown = await eventById(details.event_id);
+    expect(shown).toMatchObject({ status: 'failed', attempts: 2, body: JSON.stringify(body) });
+
+    const analyst = await as(app, 'analyst');
+    const replay = () => analyst.request('POST', `/api/webhook-events/${details.event_id}/replay`);
+    expect((await replay()).body.data).toMatchObject({ status: 'failed', attempts: 3 });
+    await admin.request('PUT', '/api/webhooks/odd', {
+      body: { format: 'mapping', mapping: { title: '/what/is', severity: '/level' } },
+    });
+    const replayed = await replay();
+    expect(replayed.status).toBe(200);
+    expect(replayed.body.data).toMatchObject({ status: 'processed', attempts: 4 });
+    expect(await incidentOf(replayed.body.data.incident_id)).toMatchObject({
+      title: 'this',
+      severity: 'high',
+    });
+    expect((await replay()).body.error.code).toBe('invalid_state');
+    expect((await odd.send(body)).body.duplicate).toBe(true);
+  });
+
+  it('refuses what is no JSON, and keeps nothing of it', async () => {
+    const before = (await events()).length;
+    for (const body of ['', '{', '{"a":1}}', 'hello']) {
+      const answer = await siem.send(body);
+      expect([body, answer.status, answer.body.error.code]).toEqual([body, 400, 'bad_request']);
+    }
+    expect(await events()).toHaveLength(before);
+  });
+
+  it('keeps every digit and every byte of what it takes', async () => {
+    const deep = `${'['.repeat(100)}1${']'.repeat(100)}`;
+    const body = `{"event_type":"malware","timestamp":"2026-01-31T09:30:00Z","source":"x","data":{"alert_id":"exact-1","severity":"low","details":{"n":12345678901234567890,"f":1.10,"nul":"a\\u0000b","half":"\\ud800","deep":${deep},"__proto__":{"x":1}}}}`;
+    const answer = await siem.send(body);
+    expect(answer.status).toBe(200);
+    const { text } = await viewer.request('GET', `/api/incidents/${answer.body.incident_id}`);
+    expect(text).toContain('"n":12345678901234567890');
+    expect(text).toContain('a\\\\u0000b');
+    expect(text).toContain('"__proto__":{"x":1}');
+    const [{ body: kept }] = await rows(
+      `select body from webhook_events where $1 = any(incident_ids)`,
+      [answer.body.incident_id],
+    );
+    expect((kept as Buffer).toString()).toBe(body);
+  });
+
+  it('says in the timeline which word for the severity it did not know', async () => {
+    const { body } = await siem.send(event({ severity: 'apocalyptic' }));
+    expect((await incidentOf(body.incident_id)).severity).toBe('medium');
+    expect(await timelineOf(body.incident_id)).toContainEqual(
+      expect.objectContaining({
+        event: 'severity_unknown',
+        summary: expect.stringContaining('apocalyptic'),
+      }),
+    );
+  });
+
+  it('makes all incidents of a body with several events, or none', async () => {
+    await registerSource(admin, {
+      source: 'many',
+      format: 'mapping',
+      mapping: { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' },
+    });
+    const many = new WebhookSender(app.client, 'many');
+    const alert = (id: string) => ({ id, name: `alert ${id}`, level: 'low' });
+    const first = await many.send({ alerts: [alert('a'), alert('b')] });
+    expect(first.body.incidents).toHaveLength(2);
+    expect(first.body.incident_id).toBe(first.body.incidents[0].incident_id);
+    const mixed = await many.send({ alerts: [alert('b'), alert('c'), alert('c')] });
+    expect(mixed.body.duplicate).toBeUndefined();
+    expect(mixed.body.incidents.map((one: { duplicate?: boolean }) => one.duplicate)).toEqual([
+      true,
+      undefined,
+      true,
+    ]);
+    expect(mixed.body.incidents[0].incident_id).toBe(first.body.incidents[1].incident_id);
+    expect((await many.send({ alerts: [alert('a'), alert('b')] })).body.duplicate).toBe(true);
+    const [{ n }] = await rows(`select count(*)::int as n from incidents where source = 'many'`);
+    expect(n).toBe(3);
+  });
+
+  it('asks for a triage in the transaction of the incident where the source wants it', async () => {
+    await registerSource(admin, {
+      source: 'auto',
+      auto_triage: true,
+      playbook: 'phishing-response',
+    });
+    const auto = new WebhookSender(app.client, 'auto');
+    const wanted: unknown[] = [];
+    const outbox = app.nest.get(DataSource);
+    await outbox.query(`create table seen_outbox as select * from domain_events where false`);
+    await outbox.query(`create function see_outbox() returns trigger language plpgsql as
+      $$ begin insert into seen_outbox select new.*; return new; end $$`);
+    await outbox.query(`create trigger see before insert on domain_events
+      for each row execute function see_outbox()`);
+    const { body } = await auto.send(event());
+    wanted.push(
+      ...(await rows(`select type, payload from seen_outbox where subject_id = $1`, [
+        body.incident_id,
+      ])),
+    );
+    expect(wanted).toContainEqual({
+      type: 'incident.triage_wanted',
+      payload: { playbook: 'phishing-response' },
+    });
+    await outbox.query(`drop trigger see on domain_events`);
+  });
+
+  describe('on two replicas', () => {
+    let other: TestApp;
+
+    beforeAll(async () => {
+      other = await startTestApp({ database: app.database });
+    });
+    afterAll(() => other?.close());
+
+    it('makes one incident of twins that arrive at once', async () => {
+      const there = new WebhookSender(other.client);
+      for (let round = 0; round < 5; round += 1) {
+        const twins = Array.from({ length: 4 }, () => event());
+        const answers = await Promise.all(
+          Array.from({ length: 40 }, (_, index) =>
+            (index % 2 === 0 ? siem : there).send(twins[index % 4]),
+          ),
+        );
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+        expect(new Set(answers.map(({ body }) => body.incident_id)).size).toBe(4);
+        expect(answers.filter(({ body }) => body.duplicate !== true)).toHaveLength(4);
+      }
+    });
+  });
+});
+
+describe('webhook receipts when too many are under way', () => {
+  let app: TestApp;
+  let viewer: ApiClient;
+  let siem: WebhookSender;
+
+  beforeAll(async () => {
+    app = await startTestApp({ settings: { WEBHOOK_SYNC_LIMIT: '0' } });
+    await registerSource(await as(app, 'admin'));
+    viewer = await as(app, 'viewer');
+    siem = new WebhookSender(app.client);
+  });
+  afterAll(() => app?.close());
+
+  const settled = async (id: string) =>
+    await eventually(
+      async () => (await viewer.request('GET', `/api/webhook-events/${id}`)).body.data,
+      ({ status }) => status !== 'queued',
+    );
+
+  it('stores the event, answers 202, and makes its incident afterwards', async () => {
+    const sent = event();
+    const answer = await siem.send(sent);
+    expect(answer.status).toBe(202);
+    expect(answer.body).toEqual({
+      status: 'queued',
+      queue_id: expect.any(String),
+      message: expect.any(String),
+    });
+    const done = await settled(answer.body.queue_id);
+    expect(done).toMatchObject({ status: 'processed', attempts: 1 });
+    const incident = await viewer.request('GET', `/api/incidents/${done.incident_id}`);
+    expect(incident.body.data.raw_data).toEqual(sent);
+    const again = await siem.send(sent);
+    expect(await settled(again.body.queue_id)).toMatchObject({
+      status: 'duplicate',
+      incident_id: done.incident_id,
+      duplicate_of: answer.body.queue_id,
+    });
+  });
+
+  it('has one place for twins that wait', async () => {
+    const sent = event();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => siem.send(sent)));
+    const ids = [...new Set(answers.map(({ body }) => body.queue_id as string))];
+    const statuses = await Promise.all(ids.map(async (id) => (await settled(id)).status));
+    expect(statuses.filter((status) => status === 'processed')).toHaveLength(1);
+    expect(statuses.filter((status) => status === 'duplicate')).toHaveLength(ids.length - 1);
+  });
+
+  it('shows as failed what fits no format', async () => {
+    const answer = await siem.send({ nothing: 'known' });
+    expect(answer.status).toBe(202);
+    expect(await settled(answer.body.queue_id)).toMatchObject({
+      status: 'failed',
+      error: 'The body fits no known format.',
+    });
+  });
+});

@@ -35,6 +35,7 @@ import { RateLimitGuard } from './platform/limits/rate-limit.guard.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
+import { HmacGuard } from './webhooks/signatures/hmac.guard.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 export interface Ground {
@@ -77,6 +78,7 @@ export class AppModule {
       providers: [
         // The order of the guards is the order in which a caller learns what is wrong.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
+        { provide: APP_GUARD, useClass: HmacGuard },
         { provide: APP_GUARD, useClass: SameOriginGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },

@@ -38,6 +38,7 @@ export const AUDIT_ACTIONS = [
   'user.deleted',
   'user.password_changed',
   'user.updated',
+  'webhook.refused',
   'webhook_event.replayed',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -1,4 +1,5 @@
 import type { AuditAction } from '../audit/audit-actions.js';
+import type { AuditSubject } from '../audit/audit-entry.js';
 import type { ApprovalLevel, Role } from '../platform/access/roles.js';
 import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
 import type { Principal } from './principal.js';
@@ -18,10 +19,29 @@ export class TooManyFailuresError extends AppError {
   }
 }
 
-/** A key or token that is nobody's. RefusalFilter writes it into the audit trail, and answers as `told` would. */
-export class UnknownKeyError extends AppError {
-  constructor(told: UnauthorizedError | TooManyFailuresError) {
+/** What the audit trail says of somebody who is not known, beside the network. */
+export interface StrangerRefusal {
+  readonly action: AuditAction;
+  /** What was tried, where that is one of a limited number of things; else the subject is the network. */
+  readonly subject?: AuditSubject;
+  /** Refusals with another `reason` are counted apart. */
+  readonly details?: { readonly reason: string };
+}
+
+/** RefusalFilter writes it into the audit trail, and answers as `told` would. */
+export abstract class StrangerRefusedError extends AppError {
+  protected constructor(
+    readonly refusal: StrangerRefusal,
+    told: AppError,
+  ) {
     super(told.code, told.message, told.extras);
+  }
+}
+
+/** A key or token that is nobody's. */
+export class UnknownKeyError extends StrangerRefusedError {
+  constructor(told: UnauthorizedError | TooManyFailuresError) {
+    super({ action: 'auth.key_refused' }, told);
   }
 }
 

@@ -1,11 +1,38 @@
 import { Module } from '@nestjs/common';
+import { IncidentsModule } from '../incidents/incidents.module.js';
 import { WebhookEventCounts } from './events/webhook-event-counts.js';
 import { WebhookEventsController } from './events/webhook-events.controller.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { WebhookEventsService } from './events/webhook-events.service.js';
+import { InboxProcessing } from './receipt/inbox-processing.js';
+import { InboxRepository } from './receipt/inbox.repository.js';
+import { NewReceiptsRepository } from './receipt/new-receipts.repository.js';
+import { ReceiptsController } from './receipt/receipts.controller.js';
+import { Settlement } from './receipt/settlement.js';
+import { WebhookReceipts } from './receipt/webhook-receipts.js';
+import { SealedSecrets } from './sources/sealed-secrets.js';
+import { SourceDirectory } from './sources/source-directory.js';
+import { WebhookSourcesController } from './sources/webhook-sources.controller.js';
+import { WebhookSourcesRepository } from './sources/webhook-sources.repository.js';
+import { WebhookSourcesService } from './sources/webhook-sources.service.js';
 
 @Module({
-  controllers: [WebhookEventsController],
-  providers: [WebhookEventCounts, WebhookEventsRepository, WebhookEventsService],
+  imports: [IncidentsModule],
+  controllers: [WebhookSourcesController, ReceiptsController, WebhookEventsController],
+  providers: [
+    InboxProcessing,
+    InboxRepository,
+    NewReceiptsRepository,
+    SealedSecrets,
+    Settlement,
+    SourceDirectory,
+    WebhookEventCounts,
+    WebhookEventsRepository,
+    WebhookEventsService,
+    WebhookReceipts,
+    WebhookSourcesRepository,
+    WebhookSourcesService,
+  ],
+  exports: [SourceDirectory],
 })
 export class WebhooksModule {}

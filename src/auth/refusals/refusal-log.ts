@@ -141,8 +141,8 @@ export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
 
   /** Refusals of one kind are one row, and one more with the number of their repetitions. */
   async count(refusal: Refusal): Promise<void> {
-    const { action, subject } = refusal.entry;
-    const kind = `${action} ${refusal.name} ${subject.id}`;
+    const { action, subject, details } = refusal.entry;
+    const kind = JSON.stringify([action, refusal.name, subject.id, details?.['reason']]);
     const known = this.minute.repeated.get(kind);
     if (known) {
       known.repeated += 1;

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ErrorFilter } from '../../platform/http/error.filter.js';
-import { CallerRefusedError, UnknownKeyError } from '../auth.errors.js';
+import { CallerRefusedError, StrangerRefusedError } from '../auth.errors.js';
 import { Refusals } from './refusals.js';
 
 /**
@@ -10,7 +10,7 @@ import { Refusals } from './refusals.js';
  * knows why they failed.
  */
 @Injectable()
-@Catch(CallerRefusedError, UnknownKeyError)
+@Catch(CallerRefusedError, StrangerRefusedError)
 export class RefusalFilter implements ExceptionFilter {
   private readonly answers = new ErrorFilter();
 
@@ -20,10 +20,13 @@ export class RefusalFilter implements ExceptionFilter {
    * A known caller is answered after the record is written, so that whoever has the answer finds it. For strangers nobody
    * waits. A record that cannot be written is logged.
    */
-  async catch(error: CallerRefusedError | UnknownKeyError, host: ArgumentsHost): Promise<void> {
+  async catch(
+    error: CallerRefusedError | StrangerRefusedError,
+    host: ArgumentsHost,
+  ): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     if (error instanceof CallerRefusedError) await this.refusals.ofCaller(error.refusal, request);
-    else this.refusals.unknownKey(request);
+    else this.refusals.ofStranger(error.refusal, request);
     this.answers.catch(error, host);
   }
 }

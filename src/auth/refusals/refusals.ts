@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AuditEntry } from '../../audit/audit-entry.js';
 import { networkOf } from '../../platform/addresses/network.js';
-import type { CallerRefusal } from '../auth.errors.js';
+import type { CallerRefusal, StrangerRefusal } from '../auth.errors.js';
 import { RefusalLog } from './refusal-log.js';
 
 /** Who acts in the audit trail where nobody is known. User names have no colon, so that none looks like this. */
@@ -13,9 +12,9 @@ export const actorAt = (address: string): string => `address:${address}`;
 export class Refusals {
   constructor(private readonly log: RefusalLog) {}
 
-  /** Nobody knows which key it was: nothing of what was sent is stored. */
-  unknownKey(request: FastifyRequest): void {
-    this.ofAddress('auth.key_refused', request.ip);
+  /** Nobody knows who it was: nothing of what was sent is stored. */
+  ofStranger(refusal: StrangerRefusal, { ip }: FastifyRequest): void {
+    this.ofAddress(refusal, ip);
   }
 
   /** A caller who is known may not do what the request wants. */
@@ -46,7 +45,7 @@ export class Refusals {
   }
 
   loginLimit(address: string): void {
-    this.ofAddress('auth.login_limited', address);
+    this.ofAddress({ action: 'auth.login_limited' }, address);
   }
 
   /** One record for all the addresses that guess at an account: there may be as many addresses as guesses. */
@@ -58,9 +57,13 @@ export class Refusals {
   }
 
   /** The answer does not wait until the record is written. */
-  private ofAddress(action: AuditEntry['action'], address: string): void {
+  private ofAddress({ subject, ...refusal }: StrangerRefusal, address: string): void {
     const network = networkOf(address);
-    const entry = { actor: actorAt(network), action, subject: { type: 'address', id: network } };
+    const entry = {
+      ...refusal,
+      actor: actorAt(network),
+      subject: subject ?? { type: 'address', id: network },
+    };
     void this.log.count({ entry, by: 'stranger', name: network });
   }
 }

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { ArrivingBody } from './arriving-body.js';
-import { BodyMemory } from './body-memory.js';
+import { BodyMemory, Stranger } from './body-memory.js';
 
 class Connection extends Socket {
   isHeldBack = false;
@@ -26,6 +26,7 @@ function arriving(memory = new BodyMemory(1_000_000)) {
   return { raw, body, send, connection, end: () => raw.push(null) };
 }
 
+const STRANGER = Stranger.at('192.0.2.1');
 const later = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('ArrivingBody', () => {
@@ -54,7 +55,7 @@ describe('ArrivingBody', () => {
   it('cuts off a stranger who sends tiny chunks in thousands', async () => {
     const { raw, body, send } = arriving();
     raw.on('error', () => undefined);
-    const refused = expect(body.read(20_000, undefined)).rejects.toThrow('too many small parts');
+    const refused = expect(body.read(20_000, STRANGER)).rejects.toThrow('too many small parts');
     await send(...Array.from({ length: 2_100 }, () => 'x'));
     await refused;
     expect(raw.destroyed).toBe(true);
@@ -62,7 +63,7 @@ describe('ArrivingBody', () => {
 
   it.each([
     ['tiny chunks', 'somebody known', 'ada', 1],
-    ['chunks of a usual size', 'a stranger', undefined, 20],
+    ['chunks of a usual size', 'a stranger', STRANGER, 20],
   ])('takes thousands of %s from %s', async (_, __, sender, size) => {
     const { body, send, end } = arriving();
     const read = body.read(60_000, sender);
@@ -98,7 +99,7 @@ describe('ArrivingBody', () => {
     try {
       let problem: Error | undefined;
       const read = body
-        .read(100, isKnown ? 'ada' : undefined)
+        .read(100, isKnown ? 'ada' : STRANGER)
         .catch((error: Error) => (problem = error));
       await jest.advanceTimersByTimeAsync(patienceMs - 1);
       expect(problem).toBeUndefined();
@@ -134,5 +135,26 @@ describe('ArrivingBody', () => {
     expect((await taken).length).toBe(25_000);
     third.body.release();
     expect(memory.reserve(40_000, 'ada', true)).toBe(true);
+  });
+
+  it('counts for its sender once that is known', async () => {
+    const memory = new BodyMemory(160_000, 20_000);
+    const first = arriving(memory);
+    const bytes = first.body.read(30_000, STRANGER);
+    await first.send('x'.repeat(30_000));
+    first.end();
+    await bytes;
+    first.body.assignTo('webhook:siem');
+    expect(memory.reserve(40_000, STRANGER, false)).toBe(true);
+    expect(memory.reserve(10_001, 'webhook:siem', false)).toBe(false);
+    memory.release(40_000, STRANGER);
+    const second = arriving(memory);
+    const others = second.body.read(30_000, STRANGER);
+    await second.send('x'.repeat(15_000));
+    second.end();
+    await others;
+    expect(() => second.body.assignTo('webhook:siem')).toThrow('Too many request bodies');
+    first.body.release();
+    expect(memory.reserve(40_000, 'webhook:siem', false)).toBe(true);
   });
 });

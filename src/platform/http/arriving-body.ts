@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, UnavailableError } from '../errors/app-error.js';
 import { GrowingBuffer } from '../growing-buffer.js';
-import { type BodyMemory, BodyShare, SMALL_BODY_BYTES, STRANGERS } from './body-memory.js';
+import { type BodyMemory, BodyShare, SMALL_BODY_BYTES, Stranger } from './body-memory.js';
 import { SenderPause } from './sender-pause.js';
 
 /** So much of a body is taken before it is known whether anybody wants it; then the sender has to wait. */
@@ -73,22 +73,27 @@ export class ArrivingBody {
     raw.on('error', () => this.end(new AppError('bad_request', 'The body was cut short.')));
   }
 
-  /** The whole body, when it has at most `limit` bytes; `sender` is the principal's name, if there is one. */
-  async read(limit: number, sender: string | undefined): Promise<Buffer> {
+  /** The whole body, when it has at most `limit` bytes; `sender` is the principal's name, or a stranger. */
+  async read(limit: number, sender: string | Stranger): Promise<Buffer> {
     this.limit = limit;
     if (this.announced > limit || this.content.length > limit) this.refuse(tooLarge(limit));
-    else if (!this.share.assignTo(sender ?? STRANGERS)) this.refuse(noMemory());
+    else if (!this.share.assignTo(sender)) this.refuse(noMemory());
     if (!this.isOver && !this.problem) await this.arrival();
     if (this.problem) throw this.problem;
     return this.content.content;
   }
 
   /** Whether there is nothing in it, which a body without an announced length shows only as it arrives. */
-  isEmpty(): Promise<boolean> {
-    return this.read(0, undefined).then(
+  isEmpty(sender: string | Stranger): Promise<boolean> {
+    return this.read(0, sender).then(
       () => true,
       () => false,
     );
+  }
+
+  /** Counts a body that was read for whoever turned out to have sent it, and no more for the stranger. */
+  assignTo(sender: string): void {
+    if (!this.share.assignTo(sender)) throw noMemory();
   }
 
   /** Throws away what nobody has read, and says whether that is all: otherwise the connection cannot be used again. */
@@ -114,7 +119,8 @@ export class ArrivingBody {
   private arrival(): Promise<void> {
     this.state = 'wanted';
     const late = new AppError('bad_request', 'The body took too long to arrive.');
-    const mostMs = this.share.sender === STRANGERS ? ARRIVAL_OF_STRANGERS_MS : ARRIVAL_MS;
+    const isStranger = this.share.sender instanceof Stranger;
+    const mostMs = isStranger ? ARRIVAL_OF_STRANGERS_MS : ARRIVAL_MS;
     const timer = setTimeout(() => this.refuse(late), mostMs);
     this.invite?.();
     this.invite = undefined;

@@ -1,49 +1,86 @@
-/** Who sends a body: a principal, by name; everybody without a credential together; or not found out yet. */
-export type BodySender = string | typeof STRANGERS | typeof NOT_AUTHENTICATED;
-export const STRANGERS = Symbol('strangers');
+import { type CountedNetwork, countedNetworks } from '../addresses/network.js';
+
+/** Somebody without a credential: all that is known is where the request comes from. */
+export class Stranger {
+  private constructor(readonly networks: readonly CountedNetwork[]) {}
+
+  static at(address: string): Stranger {
+    return new Stranger(countedNetworks(address));
+  }
+}
+
+/** Who sends a body: a principal or a webhook source, by name; a stranger; or not found out yet. */
+export type BodySender = string | Stranger | typeof NOT_AUTHENTICATED;
 export const NOT_AUTHENTICATED = Symbol('not authenticated yet');
 
-/** A body of no more counts as a small one: a login, an approval, the kill switch. */
+/** A body of no more counts as a small one: a login, an approval, the kill switch, most events of a webhook. */
 export const SMALL_BODY_BYTES = 16 * 1024;
+
+/** What a body takes from, and how full that may be for it to grow. */
+interface Account {
+  readonly name: string;
+  readonly most: number;
+}
+
+/** The wider network around a stranger's has more than one of those in it, but not many times as much. */
+const WIDER_SHARE = 2;
 
 /**
  * How much memory all bodies under way may take together. Nobody gets all of it: strangers half at most, one principal a
- * quarter, and large bodies three quarters, so that a login, an approval or the kill switch always finds room.
+ * quarter, and large bodies three quarters, so that a login, an approval or the kill switch always finds room. Among
+ * strangers large bodies get half of that, one network a quarter, and for small bodies a sixteenth: a few networks that
+ * send bodies as slowly as they may leave room for the webhooks of others.
  */
 export class BodyMemory {
-  private readonly takenBy = new Map<BodySender, number>();
+  private readonly takenBy = new Map<string, number>();
   private taken = 0;
-  private readonly mostOfOne: number;
-  private readonly mostOfLarge: number;
 
-  /** `largest`: what one body may have; two of them fit into the share of one principal. */
+  /** `largest`: what one body may have; two of them fit into the share of one principal, or of one network. */
   constructor(
     private readonly bytes: number,
-    largest = bytes,
-  ) {
-    this.mostOfOne = Math.max(bytes / 4, 2 * largest);
-    this.mostOfLarge = Math.max((3 * bytes) / 4, largest);
-  }
+    private readonly largest = bytes,
+  ) {}
 
   /** False when there is not so much left for them. */
   reserve(bytes: number, sender: BodySender, isSmall: boolean): boolean {
-    const most = isSmall && sender !== STRANGERS ? this.bytes : this.mostOfLarge;
+    const ofLarge = Math.max((3 * this.bytes) / 4, this.largest);
+    const most = isSmall && !(sender instanceof Stranger) ? this.bytes : ofLarge;
     if (this.taken + bytes > most) return false;
-    if ((this.takenBy.get(sender) ?? 0) + bytes > this.mostOf(sender)) return false;
+    const accounts = this.accountsOf(sender, isSmall);
+    if (accounts.some(({ name, most }) => (this.takenBy.get(name) ?? 0) + bytes > most)) {
+      return false;
+    }
     this.release(-bytes, sender);
     return true;
   }
 
   release(bytes: number, sender: BodySender): void {
     this.taken -= bytes;
-    const left = (this.takenBy.get(sender) ?? 0) - bytes;
-    if (left === 0) this.takenBy.delete(sender);
-    else this.takenBy.set(sender, left);
+    for (const { name } of this.accountsOf(sender, true)) {
+      const left = (this.takenBy.get(name) ?? 0) - bytes;
+      if (left === 0) this.takenBy.delete(name);
+      else this.takenBy.set(name, left);
+    }
   }
 
-  private mostOf(sender: BodySender): number {
-    if (sender === NOT_AUTHENTICATED) return this.bytes;
-    return sender === STRANGERS ? this.bytes / 2 : this.mostOfOne;
+  private accountsOf(sender: BodySender, isSmall: boolean): Account[] {
+    if (sender === NOT_AUTHENTICATED) return [];
+    const twoOfLargest = 2 * this.largest;
+    if (typeof sender === 'string') {
+      return [{ name: `known ${sender}`, most: Math.max(this.bytes / 4, twoOfLargest) }];
+    }
+    const half = this.bytes / 2;
+    const all = isSmall ? half : Math.max(half / 2, this.largest);
+    const ofOne = isSmall
+      ? Math.max(half / 16, 2 * SMALL_BODY_BYTES)
+      : Math.max(half / 4, twoOfLargest);
+    return [
+      { name: 'strangers', most: all },
+      ...sender.networks.map(({ name, share }) => ({
+        name: `network ${name}`,
+        most: share === 1 ? ofOne : WIDER_SHARE * ofOne,
+      })),
+    ];
   }
 }
 

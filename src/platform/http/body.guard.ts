@@ -6,6 +6,7 @@ import { ACCESS, type Access } from '../access/access.js';
 import { ROLES } from '../access/roles.js';
 import { AppError, ValidationError } from '../errors/app-error.js';
 import type { ArrivingBody } from './arriving-body.js';
+import { Stranger } from './body-memory.js';
 import { readForm } from './form-body.js';
 import {
   ANY_KEYS,
@@ -43,7 +44,9 @@ export class BodyGuard implements CanActivate {
     const handler: Handler = [context.getHandler(), context.getClass()];
     if (!this.option<boolean>(ANY_QUERY, handler)) requireReadableQuery(request.url);
     const { arriving } = request;
-    if (!arriving || request.method === 'GET' || request.method === 'HEAD') return true;
+    // A signature is over the bytes: who judges it has read them already.
+    if (!arriving || request.received || request.method === 'GET' || request.method === 'HEAD')
+      return true;
     return this.readBody(request, arriving, handler);
   }
 
@@ -53,12 +56,13 @@ export class BodyGuard implements CanActivate {
     handler: Handler,
   ): Promise<boolean> {
     const kind = this.option<BodyKind>(BODY_KIND, handler) ?? 'json';
+    const sender = request.caller?.name ?? Stranger.at(request.ip);
     const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
     if (wrongType) {
-      if (await arriving.isEmpty()) return true;
+      if (await arriving.isEmpty(sender)) return true;
       throw wrongType;
     }
-    const bytes = await arriving.read(this.mostBytes(handler), request.caller?.name);
+    const bytes = await arriving.read(this.mostBytes(handler), sender);
     request.received = bytes;
     if (kind === 'raw' || bytes.length === 0) return true;
     const anyKeysIn = this.option<string>(ANY_KEYS, handler);

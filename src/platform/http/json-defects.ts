@@ -164,8 +164,18 @@ export function isKept(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value)) return false;
   if (significant.length <= SAFE_DIGITS) return true;
-  const answered = decimalOf(String(value));
-  return answered?.significant === significant && answered.exponent === exponent;
+  return isSame(sent, decimalOf(String(value)));
+}
+
+/** Whether JSON.parse and JSON.stringify give the number of this JSON token back without loss, a fraction included. */
+export function isExact(token: string): boolean {
+  const value = Number(token);
+  return !Object.is(value, -0) && isSame(decimalOf(token), decimalOf(String(value)));
+}
+
+function isSame(one: Decimal | undefined, other: Decimal | undefined): boolean {
+  if (!one || !other || one.significant !== other.significant) return false;
+  return one.significant === '' || one.exponent === other.exponent;
 }
 
 function decimalOf(token: string): Decimal | undefined {

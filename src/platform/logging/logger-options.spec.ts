@@ -20,4 +20,16 @@ describe('createRootLogger', () => {
       expect(line).not.toContain('a hash that nobody may see');
     }
   });
+
+  it.each(['authorization', 'x-webhook-signature', 'x-webhook-token'])(
+    'writes no %s, should headers ever be logged',
+    (name) => {
+      const lines: string[] = [];
+      const logger = createRootLogger(loadSettings({}), { write: (line) => lines.push(line) });
+      const headers = { [name]: 'what nobody may see' };
+      logger.warn({ headers, req: { headers } }, 'A request.');
+      expect(lines.join()).toContain('[redacted]');
+      expect(lines.join()).not.toContain('what nobody may see');
+    },
+  );
 });

@@ -18,6 +18,7 @@ const SECRET_FIELDS = [
   'client_secret',
   'connectionString',
   '["x-webhook-signature"]',
+  '["x-webhook-token"]',
   '["x-api-key"]',
   // The values of a statement that failed, which TypeORM keeps in its error: hashes and encrypted secrets are among them.
   'parameters',

@@ -1,0 +1,436 @@
+import { createHmac, hash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { DataSource } from 'typeorm';
+import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
+import type {
+  ReceivingSource,
+  SignatureScheme,
+} from '../../src/webhooks/sources/webhook-source.js';
+import { UnavailableError } from '../../src/platform/errors/app-error.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { RawConnection } from '../support/raw-http.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { WEBHOOK_PROBE_PATHS, WebhookProbeModule } from '../support/webhook-probe.module.js';
+
+const LIMIT = 65_536;
+const SECRET = 'a secret of sixteen or more';
+const OLD_SECRET = 'the secret before this one';
+const KEY = Buffer.alloc(24, 7);
+
+type Headers = Record<string, string | string[]>;
+
+const sourceOf = (
+  source: string,
+  signature: SignatureScheme,
+  secret = SECRET,
+): ReceivingSource => ({
+  source,
+  signature,
+  enabled: source !== 'disabled',
+  format: 'auto',
+  severityMapping: {},
+  autoTriage: false,
+  createdBy: 'test',
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+  secrets: [{ value: secret }, { value: OLD_SECRET, until: new Date(Date.now() + 3_600_000) }],
+});
+const SOURCES: Readonly<Record<string, ReceivingSource>> = {
+  timestamped: sourceOf('timestamped', 'timestamped'),
+  body: sourceOf('body', 'body'),
+  standard: sourceOf('standard', 'standard', `whsec_${KEY.toString('base64')}`),
+  token: sourceOf('token', 'token'),
+  disabled: sourceOf('disabled', 'timestamped'),
+};
+
+const now = (): number => Math.floor(Date.now() / 1000);
+const hmac = (key: string | Buffer, prefix: string, body: Buffer) =>
+  createHmac('sha256', key).update(prefix).update(body).digest();
+const hex = (body: Buffer): string => hmac(SECRET, '', body).toString('hex');
+const signed = (body: Buffer, seconds = now(), secret = SECRET): Record<string, string> => ({
+  'x-webhook-timestamp': String(seconds),
+  'x-webhook-signature': `sha256=${hmac(secret, `${seconds}.`, body).toString('hex')}`,
+});
+const standard = (body: Buffer, seconds = now()): Headers => ({
+  'webhook-id': 'msg_1',
+  'webhook-timestamp': String(seconds),
+  'webhook-signature': `v1,${hmac(KEY, `msg_1.${seconds}.`, body).toString('base64')}`,
+});
+const forged = (): Headers => ({
+  'x-webhook-timestamp': String(now()),
+  'x-webhook-signature': '0'.repeat(64),
+});
+
+describe('A webhook receipt', () => {
+  let app: TestApp;
+  let directory: jest.SpyInstance;
+  /** Each test sends from an address of its own. */
+  let address = '';
+  let tests = 0;
+
+  const find = (name: string) => Promise.resolve(SOURCES[name]);
+  const start = (settings: Record<string, string> = {}) =>
+    startTestApp({
+      modules: [WebhookProbeModule],
+      undocumented: WEBHOOK_PROBE_PATHS,
+      settings: { TRUST_PROXY: '127.0.0.1/32', BODY_LIMIT_BYTES: String(LIMIT), ...settings },
+    });
+  beforeAll(async () => {
+    app = await start();
+    directory = jest.spyOn(app.nest.get(SourceDirectory), 'find').mockImplementation(find);
+  });
+  afterAll(() => app.close());
+  beforeEach(() => {
+    directory.mockClear().mockImplementation(find);
+    tests += 1;
+    address = `198.51.100.${tests}`;
+  });
+
+  const bytesOf = (body: unknown): Buffer =>
+    Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+  const send = (source: string, body: unknown, headers: Headers, of = app) =>
+    of.request('POST', `/api/webhooks-probe/${source}`, {
+      body: bytesOf(body),
+      headers: { 'x-forwarded-for': address, ...headers },
+    });
+  const codeOf = async (source: string, body: unknown, headers: Headers) => {
+    const answer = await send(source, body, headers);
+    return [answer.status, answer.body.error?.code ?? 'none'];
+  };
+  const failTooOften = async () => {
+    for (let sent = 0; sent < 60; sent += 1) await send('timestamped', {}, forged());
+  };
+  const rows = (action: string) =>
+    app.nest
+      .get(DataSource)
+      .query<{ actor: string; subject_id: string; details: object }[]>(
+        'select actor, subject_id, details::jsonb as details from audit_log where action = $1 order by id',
+        [action],
+      );
+  const errorsTotal = async (labels: string): Promise<number> => {
+    const { text } = await app.request('GET', '/metrics');
+    const line = text.split('\n').find((one) => one.startsWith(`webhook_errors_total{${labels}}`));
+    return Number(line?.split(' ')[1] ?? 0);
+  };
+
+  describe('is let in', () => {
+    const body = Buffer.from('{"n":12345678901234567890,"a":"\\u0000"}\r\n');
+
+    it.each<[string, SignatureScheme, () => Headers]>([
+      ['a time', 'timestamped', () => signed(body)],
+      ['a time some minutes ago', 'timestamped', () => signed(body, now() - 200)],
+      ['a time in some minutes', 'timestamped', () => signed(body, now() + 200)],
+      ['the secret before this one', 'timestamped', () => signed(body, now(), OLD_SECRET)],
+      ['the body', 'body', () => ({ 'x-hub-signature-256': `sha256=${hex(body)}` })],
+      ['the body in capitals', 'body', () => ({ 'x-signature': hex(body).toUpperCase() })],
+      ['the headers of Standard Webhooks', 'standard', () => standard(body)],
+      ['a bearer token', 'token', () => ({ authorization: `Bearer ${SECRET}` })],
+      ['a token of its own header', 'token', () => ({ 'x-webhook-token': SECRET })],
+    ])('signed with %s, and its bytes are as they were', async (_, scheme, headers) => {
+      const answer = await send(scheme, body, headers());
+      expect([answer.status, answer.body.source]).toEqual([200, scheme]);
+      expect(answer.body.sha256).toBe(hash('sha256', body));
+      expect(answer.text).toContain('{"n":12345678901234567890,"a":"\\\\u0000"}');
+      expect(answer.body.fields).not.toContain('secrets');
+    });
+
+    it.each(['text/plain', 'application/x-www-form-urlencoded', 'nonsense', ''])(
+      'whatever type it says it has: %j',
+      async (type) => {
+        const headers = { ...signed(body), 'content-type': type };
+        expect((await send('timestamped', body, headers)).status).toBe(200);
+      },
+    );
+
+    it('without a type', async () => {
+      expect((await send('timestamped', body, signed(body))).status).toBe(200);
+    });
+
+    it('whatever stands in its query', async () => {
+      expect((await send('timestamped?a=%00&a=%ff', body, signed(body))).status).toBe(200);
+    });
+
+    it('though its address is busy with forged ones', async () => {
+      await failTooOften();
+      expect(await codeOf('timestamped', {}, forged())).toEqual([429, 'rate_limited']);
+      expect((await send('timestamped', body, signed(body))).status).toBe(200);
+    });
+  });
+
+  describe('is refused in this order:', () => {
+    const large = Buffer.alloc(LIMIT + 1, 0x20);
+    const fresh = () => signed(Buffer.from('{}'));
+
+    it.each(['nobody', 'disabled', 'constructor', '__proto__', 'A', '%2e', 'x'.repeat(100), '%00'])(
+      '404 for %s, however large or well signed its body is',
+      async (source) => {
+        expect(await codeOf(source, {}, fresh())).toEqual([404, 'unknown_source']);
+        expect(await codeOf(source, large, signed(large))).toEqual([404, 'unknown_source']);
+        expect(await codeOf(source, {}, {})).toEqual([404, 'unknown_source']);
+      },
+    );
+
+    it('413 before the signature', async () => {
+      expect(await codeOf('timestamped', large, {})).toEqual([413, 'payload_too_large']);
+      expect(await codeOf('timestamped', large, signed(large))).toEqual([413, 'payload_too_large']);
+      const most = Buffer.from(`"${'x'.repeat(LIMIT - 2)}"`);
+      expect((await send('timestamped', most, signed(most))).status).toBe(200);
+    });
+
+    it('401 before anything is read from the body', async () => {
+      for (const body of [{}, Buffer.from('{'), Buffer.from([0xff]), gzipSync('{}')]) {
+        expect(await codeOf('timestamped', body, {})).toEqual([401, 'invalid_signature']);
+        expect(await codeOf('timestamped', body, forged())).toEqual([401, 'invalid_signature']);
+      }
+      const late = signed(Buffer.from('{}'), now() - 400);
+      expect(await codeOf('timestamped', {}, late)).toEqual([401, 'timestamp_expired']);
+      const early = signed(Buffer.from('{}'), now() + 400);
+      expect(await codeOf('timestamped', {}, early)).toEqual([401, 'timestamp_expired']);
+      const lateAndForged = { ...forged(), 'x-webhook-timestamp': '1' };
+      expect(await codeOf('timestamped', {}, lateAndForged)).toEqual([401, 'invalid_signature']);
+      expect(await codeOf('standard', {}, standard(Buffer.from('{}'), 1))).toEqual([
+        401,
+        'timestamp_expired',
+      ]);
+      expect(await codeOf('token', {}, { 'x-webhook-token': `${SECRET}x` })).toEqual([
+        401,
+        'invalid_signature',
+      ]);
+    });
+
+    it('400 for what is signed and no JSON', async () => {
+      for (const body of ['', ' ', '{', '\ufeff', 'a=b'].map((text) => Buffer.from(text))) {
+        expect(await codeOf('timestamped', body, signed(body))).toEqual([400, 'bad_request']);
+      }
+      const packed = gzipSync('{}');
+      const headers = { ...signed(packed), 'content-encoding': 'gzip' };
+      expect(await codeOf('timestamped', packed, headers)).toEqual([400, 'bad_request']);
+    });
+
+    it('never as one that was given two of a header', async () => {
+      const body = Buffer.from('{}');
+      for (const [name, value] of Object.entries(signed(body))) {
+        const twice = { ...signed(body), [name]: [value, value] };
+        expect(await codeOf('timestamped', body, twice)).toEqual([401, 'invalid_signature']);
+      }
+      const bearer = [`Bearer ${SECRET}`, 'Bearer of another'];
+      for (const authorization of [bearer, bearer.toReversed()]) {
+        const connection = await RawConnection.open(app.port);
+        const lines = authorization.map((one) => `Authorization: ${one}\r\n`).join('');
+        connection.send(
+          `POST /api/webhooks-probe/token HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n${lines}\r\n{}`,
+        );
+        expect((await connection.answer()).body.error.code).toBe('invalid_signature');
+        connection.close();
+      }
+    });
+
+    it.each(['nobody', 'disabled', 'timestamped'])(
+      'and for %s not before the body is there, so that the time tells nothing',
+      async (source) => {
+        const connection = await RawConnection.open(app.port);
+        const head = `POST /api/webhooks-probe/${source} HTTP/1.1\r\nHost: x\r\n`;
+        connection.send(head, `Content-Length: 4\r\nX-Forwarded-For: ${address}\r\n\r\n{`);
+        await expect(connection.answer(300)).rejects.toThrow('Silent');
+        connection.send('  }');
+        expect((await connection.answer()).status).toBe(source === 'timestamped' ? 401 : 404);
+        connection.close();
+      },
+    );
+
+    it('503 when sources cannot be read', async () => {
+      directory.mockRejectedValue(new UnavailableError('The database is not available.'));
+      expect(await codeOf('timestamped', {}, fresh())).toEqual([503, 'service_unavailable']);
+    });
+  });
+
+  it('is received by POST alone', async () => {
+    for (const method of ['GET', 'HEAD', 'PUT']) {
+      const answer = await app.request(method, '/api/webhooks-probe/timestamped');
+      expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
+    }
+    expect(directory).not.toHaveBeenCalled();
+  });
+
+  describe('that arrives oddly', () => {
+    const body = Buffer.from(`{"text":"${'x'.repeat(20_000)}"}`);
+    const head = (...lines: string[]) =>
+      ['POST /api/webhooks-probe/timestamped HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
+    const signatureLines = (of: Buffer) =>
+      Object.entries(signed(of)).map(([name, value]) => `${name}: ${value}`);
+
+    it('in chunks of any size is one body', async () => {
+      const connection = await RawConnection.open(app.port);
+      connection.send(head('Transfer-Encoding: chunked', ...signatureLines(body)));
+      for (const [from, to] of [
+        [0, 1],
+        [1, 9],
+        [9, 15_000],
+        [15_000, body.length],
+      ] as const) {
+        connection.send(`${(to - from).toString(16)}\r\n`, body.subarray(from, to), '\r\n');
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      connection.send('0\r\n\r\n');
+      expect((await connection.answer()).body.sha256).toBe(hash('sha256', body));
+      connection.close();
+    });
+
+    it('in chunks and too large is refused', async () => {
+      const connection = await RawConnection.open(app.port);
+      connection.send(head('Transfer-Encoding: chunked', ...signatureLines(body)));
+      for (let sent = 0; sent < 5; sent += 1) connection.send(`4000\r\n${'x'.repeat(0x4000)}\r\n`);
+      expect((await connection.answer()).body.error.code).toBe('payload_too_large');
+      connection.close();
+    });
+
+    it('is invited, but not when it is too large', async () => {
+      const connection = await RawConnection.open(app.port);
+      const expecting = head(
+        'Expect: 100-continue',
+        `Content-Length: ${body.length}`,
+        ...signatureLines(body),
+      );
+      expect((await connection.send(expecting).answer()).status).toBe(100);
+      expect((await connection.send(body).answer()).body.sha256).toBe(hash('sha256', body));
+      connection.send(head('Expect: 100-continue', `Content-Length: ${LIMIT + 1}`));
+      expect((await connection.answer()).status).toBe(413);
+      connection.close();
+    });
+
+    it('and is cut short leaves the service as it was', async () => {
+      for (let cut = 0; cut < 5; cut += 1) {
+        const connection = await RawConnection.open(app.port);
+        connection.send(head('Content-Length: 1000', ...signatureLines(body)), '{"a":');
+        connection.reset();
+      }
+      expect((await send('timestamped', body, signed(body))).status).toBe(200);
+    });
+  });
+
+  it('has room while others send large ones slowly', async () => {
+    const bounded = await start({ BODIES_LIMIT_BYTES: String(16 * LIMIT) });
+    const held: RawConnection[] = [];
+    try {
+      jest.spyOn(bounded.nest.get(SourceDirectory), 'find').mockImplementation(find);
+      const some = Buffer.from(JSON.stringify('x'.repeat(LIMIT - 100)));
+      for (let network = 1; network <= 5; network += 1) {
+        for (const source of ['timestamped', 'nobody', 'body']) {
+          const connection = await RawConnection.open(bounded.port);
+          connection.send(
+            `POST /api/webhooks-probe/${source} HTTP/1.1\r\nHost: x\r\n`,
+            `X-Forwarded-For: 203.0.113.${network}\r\nContent-Length: ${LIMIT}\r\n\r\n`,
+            some,
+          );
+          held.push(connection);
+        }
+      }
+      await eventually(
+        async () => (await send('timestamped', some, signed(some), bounded)).status,
+        (status) => status === 503,
+      );
+      for (let sent = 0; sent < 3; sent += 1) {
+        const small = Buffer.from(JSON.stringify('x'.repeat(10_000)));
+        expect((await send('timestamped', small, signed(small), bounded)).status).toBe(200);
+      }
+    } finally {
+      for (const connection of held) connection.reset();
+      await bounded.close();
+    }
+  });
+
+  it('takes of the room of its source once it is verified, and no more of that of its network', async () => {
+    const bounded = await start({ BODIES_LIMIT_BYTES: String(16 * LIMIT) });
+    try {
+      jest.spyOn(bounded.nest.get(SourceDirectory), 'find').mockImplementation(find);
+      const large = Buffer.from(JSON.stringify('x'.repeat(LIMIT - 100)));
+      const slowly = () =>
+        send('timestamped', large, { ...signed(large), 'x-probe-wait-ms': '1000' }, bounded);
+      const answers = [];
+      // As many as one network may have on their way in, twice.
+      for (let sent = 0; sent < 4; sent += 1) {
+        answers.push(slowly());
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([
+        200, 200, 200, 200,
+      ]);
+    } finally {
+      await bounded.close();
+    }
+  });
+
+  it('has a limit for each source, told in three headers, and forged ones do not count', async () => {
+    const limited = await start({ RATE_LIMIT_WEBHOOK: '3' });
+    try {
+      jest.spyOn(limited.nest.get(SourceDirectory), 'find').mockImplementation(find);
+      const body = Buffer.from('{}');
+      for (let sent = 0; sent < 10; sent += 1) {
+        const refused = await send('timestamped', body, forged(), limited);
+        expect([refused.status, refused.headers['x-ratelimit-limit']]).toEqual([401, undefined]);
+      }
+      for (let left = 2; left >= 0; left -= 1) {
+        const { status, headers } = await send('timestamped', body, signed(body), limited);
+        expect([status, headers['x-ratelimit-limit']]).toEqual([200, '3']);
+        expect(headers['x-ratelimit-remaining']).toBe(String(left));
+        expect(Number(headers['x-ratelimit-reset'])).toBeGreaterThan(now());
+      }
+      // Before it is looked at what the body holds.
+      const broken = Buffer.from('{');
+      const refused = await send('timestamped', broken, signed(broken), limited);
+      expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+      expect((await send('timestamped', body, forged(), limited)).status).toBe(401);
+      const token = { 'x-webhook-token': SECRET };
+      expect((await send('token', body, token, limited)).status).toBe(200);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('counts as refused for the address it comes from, whatever was wrong', async () => {
+    for (let sent = 0; sent < 30; sent += 1) {
+      expect((await send('nobody', {}, {})).status).toBe(404);
+      expect((await send('body', {}, forged())).status).toBe(401);
+    }
+    for (const source of ['nobody', 'body', 'disabled']) {
+      const answer = await send(source, {}, forged());
+      expect([answer.status, answer.body.error.code]).toEqual([429, 'rate_limited']);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    address = '203.0.113.9';
+    expect((await send('body', {}, forged())).status).toBe(401);
+  });
+
+  it('leaves a record of each kind of refusal, without what was sent', async () => {
+    const body = Buffer.from('{"password":"hunter2"}');
+    for (let sent = 0; sent < 5; sent += 1) await send('body', body, forged());
+    await send('timestamped', body, signed(body, 1));
+    await send('timestamped', body, forged());
+    await send('unheard-of', body, {});
+    const mine = async () =>
+      (await rows('webhook.refused')).filter(({ actor }) => actor === `address:${address}`);
+    const recorded = await eventually(mine, ({ length }) => length === 4);
+    const told = recorded.map(({ subject_id, details }) => [subject_id, details]);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ['body', { reason: 'invalid_signature' }],
+        ['timestamped', { reason: 'timestamp_expired' }],
+        ['timestamped', { reason: 'invalid_signature' }],
+        ['unknown', { reason: 'unknown_source' }],
+      ]),
+    );
+    expect(JSON.stringify(told)).not.toMatch(/hunter2|unheard-of/);
+  });
+
+  it('is counted by source and code, and by no name that a stranger invented', async () => {
+    const before = await errorsTotal('source="body",code="invalid_signature"');
+    const unknown = await errorsTotal('source="other",code="unknown_source"');
+    await send('body', {}, forged());
+    await send('invented', {}, forged());
+    await send('disabled', {}, forged());
+    expect(await errorsTotal('source="body",code="invalid_signature"')).toBe(before + 1);
+    expect(await errorsTotal('source="other",code="unknown_source"')).toBe(unknown + 2);
+    expect((await app.request('GET', '/metrics')).text).not.toMatch(/invented|"disabled"/);
+  });
+});

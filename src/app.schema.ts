@@ -47,6 +47,7 @@ import {
   WebhookSeenEventEntity,
 } from './webhooks/events/webhook-event.entity.js';
 import { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';
+import { WEBHOOK_SECRETS } from './webhooks/sources/sealed-secrets.js';
 import { CONNECTOR_SECRETS } from './connectors/config/sealed-config.js';
 import { REMEMBERED_SECRETS } from './platform/idempotency/request-identity.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';
@@ -107,4 +108,8 @@ export const schema: Schema = {
 };
 
 /** Every column that holds what SecretBox sealed. What is missing here would be lost with the key that sealed it. */
-export const sealedColumns: readonly SealedColumn[] = [CONNECTOR_SECRETS, REMEMBERED_SECRETS];
+export const sealedColumns: readonly SealedColumn[] = [
+  CONNECTOR_SECRETS,
+  REMEMBERED_SECRETS,
+  ...WEBHOOK_SECRETS,
+];

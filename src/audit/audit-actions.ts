@@ -40,6 +40,9 @@ export const AUDIT_ACTIONS = [
   'user.updated',
   'webhook.refused',
   'webhook_event.replayed',
+  'webhook_source.created',
+  'webhook_source.deleted',
+  'webhook_source.updated',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

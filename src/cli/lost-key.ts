@@ -17,7 +17,8 @@ const USAGE = `Usage: npm run lost-key -- KEY_ID --discard
 
 Goes on without a key that nobody has any more; KEY_ID is what the refused start names. It cannot be taken back:
 
-  - stored secrets that it encrypted are gone: their connectors are disabled until they are set anew
+  - stored secrets that it encrypted are gone: their connectors and webhook sources are disabled
+    until they are set anew
   - entries of the audit trail that it vouched for are taken as they are now: GET /api/audit/verify counts them as
     taken_over, because nobody can tell what happened to them before, and finds what happens to them from now on
 

@@ -250,7 +250,7 @@ describe('the keys that the database knows', () => {
     const told = await admin.request('GET', '/api/audit?action=secrets.key_lost');
     expect(told.body.data[0]).toMatchObject({
       subject: { type: 'secret_key', id },
-      details: { discarded: { connectors: 1, idempotency_keys: 1 } },
+      details: { discarded: { connectors: 1, idempotency_keys: 1, webhook_sources: 2 } },
     });
     expect(await refused(old)).toMatch(WRONG);
   });

@@ -7,6 +7,8 @@ import type { ServiceProcess } from './service-process.js';
 
 const PASSWORD = 'the password of the site';
 const TOKEN = 'token-that-nobody-sees';
+const SOURCE = 'mail-gateway';
+const SOURCE_SECRET = 'the-secret-of-the-day';
 const KEY_REQUEST = {
   body: { name: 'kept', role: 'viewer' },
   headers: { 'idempotency-key': 'the-one-key' },
@@ -52,6 +54,9 @@ export class Site {
       },
     });
     this.connectorId = connector.body.data.id;
+    const source = { source: SOURCE, secret: 'the-secret-of-the-day-before' };
+    await admin.request('POST', '/api/webhooks', { body: source });
+    await admin.request('PUT', `/api/webhooks/${SOURCE}`, { body: { secret: SOURCE_SECRET } });
     this.keptAnswer = (await admin.request('POST', '/api/api-keys', KEY_REQUEST)).text;
     for (let n = 0; n < 7; n += 1) await this.addIncident(service);
     const { body } = await admin.request('GET', '/api/incidents?per_page=1');
@@ -85,6 +90,11 @@ export class Site {
     const sent = this.vendor.requests[0]?.headers.authorization;
     expect('the connector is tested', tested.body.data.success === true);
     expect('the secret is read', sent === `Bearer ${TOKEN}`);
+    const path = `/api/webhooks/${SOURCE}`;
+    const before = await admin.request('GET', path);
+    // The same secret again changes nothing, if the stored one can be read.
+    const unchanged = await admin.request('PUT', path, { body: { secret: SOURCE_SECRET } });
+    expect('the secret of the source is read', unchanged.text === before.text);
     const again = await admin.request('POST', '/api/api-keys', KEY_REQUEST);
     expect('the kept answer is read', again.text === this.keptAnswer);
     const incidents = await admin.request('GET', '/api/incidents?source=site&per_page=100');

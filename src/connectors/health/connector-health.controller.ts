@@ -1,23 +1,15 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.js';
 import type { Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
-import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
+import { ApiAnswer, listWithoutPages, Operation } from '../../platform/openapi/answers.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { ConnectorTypes } from '../connector-types.js';
 import { ConnectorsService } from '../connectors.service.js';
 import { ConnectorChecks } from './connector-checks.js';
 import { ConnectorHealthDto, ConnectorTestDto, ConnectorTypeDto } from './connector-health.dto.js';
-
-/** A list without pages: it has as many items as somebody has set up. */
-const listOf = (item: typeof ConnectorHealthDto | typeof ConnectorTypeDto) => ({
-  type: 'object' as const,
-  required: ['data'],
-  properties: { data: { type: 'array' as const, items: { $ref: getSchemaPath(item) } } },
-  additionalProperties: false,
-});
 
 /** Registered before ConnectorsController, whose `:id` would take `types` and `health` for ids. */
 @ApiTags('Connectors')
@@ -36,7 +28,7 @@ export class ConnectorHealthController {
   @ApiAnswer({
     status: 200,
     description: 'Every type, with the schema of its configuration and what it provides.',
-    schema: listOf(ConnectorTypeDto),
+    schema: listWithoutPages(ConnectorTypeDto),
   })
   listTypes(): ConnectorTypeDto[] {
     return this.types.all.map(ConnectorTypeDto.from);
@@ -48,7 +40,7 @@ export class ConnectorHealthController {
   @ApiAnswer({
     status: 200,
     description: 'Every connector, as its last check found it.',
-    schema: listOf(ConnectorHealthDto),
+    schema: listWithoutPages(ConnectorHealthDto),
   })
   async health(): Promise<ConnectorHealthDto[]> {
     return (await this.connectors.all()).map(ConnectorHealthDto.from);

@@ -58,6 +58,14 @@ export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecora
   return type ? applyDecorators(ApiExtraModels(type), response) : response;
 }
 
+/** The schema of a list without pages: it has as many items as somebody has set up. The item is an ApiExtraModels, too. */
+export const listWithoutPages = (item: Type): SchemaObject => ({
+  type: 'object',
+  required: ['data'],
+  properties: { data: { type: 'array', items: { $ref: getSchemaPath(item) } } },
+  additionalProperties: false,
+});
+
 function schemaOf(type: Type, { raw, list }: AnswerOptions): SchemaObject | ReferenceObject {
   if (raw) return { $ref: getSchemaPath(type) };
   return {

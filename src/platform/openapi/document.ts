@@ -90,6 +90,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Approvals: 'The consent of people that some actions wait for.',
   'Kill switch': 'Stops every effect on the outside until it is turned off again.',
   Connectors: 'The tools that carry actions out.',
+  Webhooks: 'Sources of events, and how their events become incidents.',
   Access: 'Keys, users, sessions, and who one is.',
   Audit: 'Who did what, in a trail whose changes are found.',
   System: 'Health, metrics, failed jobs and this document.',
@@ -99,7 +100,11 @@ const TAGS: Readonly<Record<string, string>> = {
 const RESOURCES: Readonly<Record<string, string>> = {
   'api-keys': 'API key',
   dead: 'job',
+  webhooks: 'webhook source',
 };
+
+/** What in an address is called otherwise in a sentence. */
+const WORDS: Readonly<Record<string, string>> = { source: 'name' };
 
 /** Describes the groups of operations, and the ids in addresses that their handlers do not describe. */
 function describeTagsAndIds(document: OpenAPIObject): void {
@@ -122,5 +127,6 @@ function describeTagsAndIds(document: OpenAPIObject): void {
 function describeId(parameter: ParameterObject, path: string): void {
   const segment = path.split(`/{${parameter.name}}`)[0]!.split('/').at(-1)!;
   const resource = RESOURCES[segment] ?? segment.replace(/s$/, '');
-  parameter.description ??= `The ${parameter.name} of the ${resource}. A malformed one is answered like an unknown one.`;
+  const what = WORDS[parameter.name] ?? parameter.name;
+  parameter.description ??= `The ${what} of the ${resource}. A malformed one is answered like an unknown one.`;
 }

@@ -1,0 +1,125 @@
+import { NotEquals } from 'class-validator';
+import { PageQueryDto } from '../../../platform/paging/page-query.dto.js';
+import { Choice, Flag } from '../../../platform/validation/fields.js';
+import type { Mapping } from '../../mapping/mapping.js';
+import { DEFAULT_SETTINGS } from '../source-rules.js';
+import type { EventFormatName, SeverityMapping, SignatureScheme } from '../webhook-source.js';
+import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from '../webhook-sources.repository.js';
+import {
+  AutoTriage,
+  Enabled,
+  EventMapping,
+  Format,
+  MAPPING_DESCRIPTION,
+  PlaybookName,
+  PresetName,
+  Secret,
+  SECRET_DESCRIPTION,
+  SeverityWords,
+  Signature,
+  SourceName,
+  UsualType,
+} from './source-fields.js';
+
+/** An address of ours, which a source of that name would hide. */
+const RESERVED_NAME = 'presets';
+
+const FILLS_IN = 'fills in mapping, severity_mapping, incident_type, signature and format';
+
+export class CreateWebhookSourceDto {
+  @SourceName()
+  @NotEquals(RESERVED_NAME, { message: `source must not be ${RESERVED_NAME}` })
+  readonly source: string;
+
+  @Secret({ description: SECRET_DESCRIPTION })
+  readonly secret: string;
+
+  @Enabled({ optional: true, default: DEFAULT_SETTINGS.enabled })
+  readonly enabled?: boolean;
+
+  @Signature({ optional: true, default: DEFAULT_SETTINGS.signature })
+  readonly signature?: SignatureScheme;
+
+  @Format({ optional: true, default: DEFAULT_SETTINGS.format })
+  readonly format?: EventFormatName;
+
+  @PresetName({
+    optional: true,
+    description: `One of those that GET /api/webhooks/presets lists: it ${FILLS_IN} where the request leaves them out.`,
+  })
+  readonly preset?: string;
+
+  @EventMapping({ optional: true, description: MAPPING_DESCRIPTION })
+  readonly mapping?: Mapping;
+
+  @UsualType({ optional: true })
+  readonly incident_type?: string;
+
+  @SeverityWords({ optional: true, default: DEFAULT_SETTINGS.severity_mapping })
+  readonly severity_mapping?: SeverityMapping;
+
+  @AutoTriage({ optional: true, default: DEFAULT_SETTINGS.auto_triage })
+  readonly auto_triage?: boolean;
+
+  @PlaybookName({ optional: true })
+  readonly playbook?: string;
+}
+
+export class UpdateWebhookSourceDto {
+  @Secret({
+    optional: true,
+    description:
+      'The one before stays valid for 24 h, unless revoke_old_secret is true; of three the newest two are valid. The ' +
+      'same again changes nothing.',
+  })
+  readonly secret?: string;
+
+  @Flag({
+    optional: true,
+    description: 'Ends the secret before the new one, or the one before the present one, at once.',
+    example: false,
+  })
+  readonly revoke_old_secret?: boolean;
+
+  @Enabled({ optional: true })
+  readonly enabled?: boolean;
+
+  @Signature({ optional: true })
+  readonly signature?: SignatureScheme;
+
+  @Format({
+    optional: true,
+    description: 'Any but `mapping` takes a mapping and the name of its preset away.',
+  })
+  readonly format?: EventFormatName;
+
+  @PresetName({
+    optional: true,
+    description: `It ${FILLS_IN} as in a new source, where the request leaves them out.`,
+  })
+  readonly preset?: string;
+
+  @EventMapping({
+    optional: true,
+    description:
+      'The whole mapping, in place of the one before; format becomes `mapping`. The source no longer shows a preset unless the request names it.',
+  })
+  readonly mapping?: Mapping;
+
+  @UsualType({ clearable: true })
+  readonly incident_type?: string;
+
+  @SeverityWords({ optional: true, description: 'All words, in place of those before.' })
+  readonly severity_mapping?: SeverityMapping;
+
+  @AutoTriage({ optional: true })
+  readonly auto_triage?: boolean;
+
+  @PlaybookName({ clearable: true })
+  readonly playbook?: string;
+}
+
+export class WebhookSourceQueryDto extends PageQueryDto {
+  @Choice('WebhookSourceSort', WEBHOOK_SOURCE_SORTS, { optional: true, default: '-created_at' })
+  readonly sort: WebhookSourceSort = '-created_at';
+}

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
+import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
+import {
+  UnknownSecretKeyError,
+  UnreadableSecretError,
+} from '../../platform/secrets/secrets.errors.js';
+import type { WebhookSourceEntity } from './webhook-source.entity.js';
+
+/** How long the secret before the present one stays valid, so that a sender can be changed in peace. */
+export const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+
+export type StoredSecrets = Pick<
+  WebhookSourceEntity,
+  'secret' | 'previous_secret' | 'previous_secret_until'
+>;
+
+export interface SecretChange {
+  readonly secret?: string;
+  readonly revoke_old_secret?: boolean;
+}
+
+const NO_PREVIOUS = { previous_secret: null, previous_secret_until: null };
+
+/** Seals the secrets of sources for storing. What was sealed for one source can be opened for no other. */
+@Injectable()
+export class SealedSecrets {
+  constructor(private readonly box: SecretBox) {}
+
+  ofNewSource(source: string, secret: string): StoredSecrets {
+    return { secret: this.box.seal(secret, contextOf(source)), ...NO_PREVIOUS };
+  }
+
+  /** Undefined when there is none, or none that can be read: its key is gone, or somebody altered it. */
+  open(source: string, sealed: string | null): string | undefined {
+    if (sealed === null) return undefined;
+    try {
+      return this.box.open(sealed, contextOf(source));
+    } catch (error) {
+      if (error instanceof UnreadableSecretError || error instanceof UnknownSecretKeyError) {
+        return undefined;
+      }
+      throw error;
+    }
+  }
+
+  /** The newest two are valid: with a new secret in the time of overlap, the oldest ends at once. */
+  change(
+    before: StoredSecrets & Pick<WebhookSourceEntity, 'source'>,
+    { secret, revoke_old_secret = false }: SecretChange,
+    now: Date,
+  ): StoredSecrets {
+    const present = this.open(before.source, before.secret);
+    const kept: StoredSecrets = {
+      secret: before.secret,
+      previous_secret: before.previous_secret,
+      previous_secret_until: before.previous_secret_until,
+    };
+    // No comparison in constant time: whoever may ask this may set the secret.
+    const isNew = secret !== undefined && secret !== present;
+    const after = isNew
+      ? {
+          ...kept,
+          ...(present !== undefined && {
+            previous_secret: before.secret,
+            previous_secret_until: new Date(now.getTime() + OVERLAP_MS),
+          }),
+          secret: this.box.seal(secret, contextOf(before.source)),
+        }
+      : kept;
+    return revoke_old_secret ? { ...after, ...NO_PREVIOUS } : after;
+  }
+}
+
+export function contextOf(source: string): string {
+  return `webhook:${source}`;
+}
+
+const IN_SOURCES = {
+  table: 'webhook_sources',
+  id: ['source'],
+  context: ({ source }: Readonly<Record<string, string>>) => contextOf(source!),
+};
+
+/**
+ * Where the secrets are stored. When the key that sealed one is lost it is discarded; without its present secret the
+ * source is disabled, because nobody could sign for it.
+ */
+export const WEBHOOK_SECRETS: readonly SealedColumn[] = [
+  {
+    ...IN_SOURCES,
+    column: 'secret',
+    where: 'secret is not null',
+    discard: `update webhook_sources set secret = null, enabled = false,
+      version = version + 1, updated_at = now()`,
+  },
+  {
+    ...IN_SOURCES,
+    column: 'previous_secret',
+    where: 'previous_secret is not null',
+    discard: `update webhook_sources set previous_secret = null, previous_secret_until = null,
+      version = version + 1, updated_at = now()`,
+  },
+];

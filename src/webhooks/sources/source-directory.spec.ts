@@ -1,0 +1,222 @@
+import { Logger } from '@nestjs/common';
+import { Clock } from '../../platform/clock.js';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { loadSecretKeys } from '../../platform/secrets/load-secret-keys.js';
+import { loadSettings } from '../../platform/config/load-settings.js';
+import { SealedSecrets } from './sealed-secrets.js';
+import { SourceDirectory } from './source-directory.js';
+import { DEFAULT_SETTINGS } from './source-rules.js';
+import type { WebhookSourceEntity } from './webhook-source.entity.js';
+import type { WebhookSourcesRepository } from './webhook-sources.repository.js';
+
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+const SECRET = 'secret-of-a-mail-gateway';
+const OLD_SECRET = 'secret-of-the-day-before';
+const START = new Date('2026-11-22T10:00:00.000Z');
+
+describe('SourceDirectory', () => {
+  const box = new SecretBox(loadSecretKeys(loadSettings({ SECRETS_KEY })));
+  const sealed = new SealedSecrets(box);
+  const clock = new Clock();
+  let now: number;
+  let table: WebhookSourceEntity[];
+  let reads: number;
+  let answer: (rows: WebhookSourceEntity[]) => Promise<WebhookSourceEntity[]>;
+  let directory: SourceDirectory;
+
+  const rowOf = (source: string, more: Partial<WebhookSourceEntity> = {}): WebhookSourceEntity => ({
+    source,
+    ...DEFAULT_SETTINGS,
+    ...sealed.ofNewSource(source, SECRET),
+    version: 1,
+    created_by: 'admin',
+    created_at: START,
+    updated_at: START,
+    ...more,
+  });
+  const secretsOf = async (name: string) =>
+    (await directory.find(name))?.secrets.map(({ value }) => value);
+
+  beforeEach(() => {
+    now = 10_000;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    jest.spyOn(clock, 'now').mockImplementation(() => new Date(START.getTime() + now - 10_000));
+    reads = 0;
+    table = [rowOf('known')];
+    answer = (rows) => Promise.resolve(rows);
+    const all = () => {
+      reads += 1;
+      // As a statement would: what is there at its beginning, and a moment passes.
+      now += 0.001;
+      return answer([...table]);
+    };
+    directory = new SourceDirectory({ all } as WebhookSourcesRepository, clock, sealed);
+    now += 0.001;
+  });
+
+  afterEach(() => jest.restoreAllMocks());
+
+  it('answers from a read for 800 ms, and reads anew meanwhile once that is 400 ms old', async () => {
+    expect(await secretsOf('known')).toEqual([SECRET]);
+    for (now = 10_001; now < 10_400; now += 20) expect(await secretsOf('known')).toEqual([SECRET]);
+    expect(reads).toBe(1);
+    now = 10_500;
+    await directory.find('known');
+    expect(reads).toBe(2);
+    now = 10_600;
+    await directory.find('known');
+    expect(reads).toBe(2);
+  });
+
+  it('waits for a read when the last one began 800 ms ago', async () => {
+    await directory.find('known');
+    table = [rowOf('known', { enabled: false })];
+    now += 801;
+    expect(await directory.find('known')).toMatchObject({ enabled: false });
+  });
+
+  it('does not take a read for an answer that began too long before the question', async () => {
+    let finish = (): void => undefined;
+    answer = (rows) =>
+      new Promise((resolve) => {
+        finish = () => resolve(rows);
+      });
+    const first = directory.find('known');
+    table = [];
+    now += 900;
+    const second = directory.find('known');
+    finish();
+    expect(await first).toBeDefined();
+    await new Promise(setImmediate);
+    finish();
+    expect(await second).toBeUndefined();
+    expect(reads).toBe(2);
+  });
+
+  it('reads anew for a name that it does not know, when its read is older than 50 ms', async () => {
+    await directory.find('known');
+    table.push(rowOf('made-elsewhere'));
+    now += 40;
+    expect(await directory.find('made-elsewhere')).toBeUndefined();
+    now += 20;
+    expect(await directory.find('made-elsewhere')).toBeDefined();
+  });
+
+  it('reads at most 20 times a second, however many names strangers invent', async () => {
+    const from = now;
+    let names = 0;
+    while (now < from + 1_000) {
+      await Promise.all(
+        Array.from({ length: 10 }, () => directory.find(`stranger-${(names += 1)}`)),
+      );
+      now += 1;
+    }
+    expect(names).toBeGreaterThan(9_000);
+    expect(reads).toBeLessThanOrEqual(20);
+  });
+
+  it('reads nothing for what can be no name', async () => {
+    for (const name of ['', 'A', 'a b', 'ä', '../x', '__proto__', 'a'.repeat(64), '\0', '\ud800']) {
+      expect(await directory.find(name)).toBeUndefined();
+    }
+    expect(reads).toBe(0);
+  });
+
+  it('has one read under way at a time', async () => {
+    let most = 0;
+    let underWay = 0;
+    answer = async (rows) => {
+      most = Math.max(most, (underWay += 1));
+      await new Promise(setImmediate);
+      underWay -= 1;
+      return rows;
+    };
+    await Promise.all(
+      Array.from({ length: 50 }, (_, n) => directory.find(n % 2 ? 'known' : `unknown-${n}`)),
+    );
+    expect(most).toBe(1);
+    expect(reads).toBe(1);
+  });
+
+  it('reads anew after a change of this process, also when a read is under way', async () => {
+    await directory.find('known');
+    const early = directory.find('unknown');
+    table = [];
+    now += 1;
+    directory.forget();
+    now += 1;
+    expect(await directory.find('known')).toBeUndefined();
+    await early;
+    expect(reads).toBe(2);
+  });
+
+  it('goes on with its read for 800 ms while the database is away, and then says that it is', async () => {
+    await directory.find('known');
+    answer = () => Promise.reject(new Error('connection refused'));
+    now += 700;
+    expect(await secretsOf('known')).toEqual([SECRET]);
+    await expect(directory.find('unknown')).rejects.toThrow('connection refused');
+    now += 200;
+    await expect(directory.find('known')).rejects.toThrow('connection refused');
+    answer = (rows) => Promise.resolve(rows);
+    now += 51;
+    expect(await secretsOf('known')).toEqual([SECRET]);
+  });
+
+  it('tries at most 20 times a second while the database is away', async () => {
+    answer = () => Promise.reject(new Error('connection refused'));
+    const from = now;
+    while (now < from + 1_000) {
+      await expect(directory.find('known')).rejects.toThrow('connection refused');
+      now += 1;
+    }
+    expect(reads).toBeLessThanOrEqual(20);
+  });
+
+  it('leaves a former secret out once its time is over, to the millisecond', async () => {
+    const secrets = sealed.change(
+      table[0]!,
+      { secret: 'a-new-secret-of-the-gateway' },
+      clock.now(),
+    );
+    const until = new Date(clock.now().getTime() + 300);
+    table = [rowOf('known', { ...secrets, previous_secret_until: until })];
+    expect(await directory.find('known')).toMatchObject({
+      previousSecretUntil: until,
+      secrets: [{ value: 'a-new-secret-of-the-gateway' }, { value: SECRET, until }],
+    });
+    now += 299;
+    expect(await secretsOf('known')).toEqual(['a-new-secret-of-the-gateway', SECRET]);
+    now += 1;
+    expect(await secretsOf('known')).toEqual(['a-new-secret-of-the-gateway']);
+    expect(await directory.find('known')).toMatchObject({ previousSecretUntil: undefined });
+    expect(reads).toBe(1);
+  });
+
+  it('opens each sealed secret once', async () => {
+    const open = jest.spyOn(box, 'open');
+    for (let n = 0; n < 5; n += 1) {
+      await directory.find('known');
+      now += 1_000;
+    }
+    expect(open).toHaveBeenCalledTimes(1);
+    table = [rowOf('known', sealed.ofNewSource('known', OLD_SECRET))];
+    expect(await secretsOf('known')).toEqual([OLD_SECRET]);
+    expect(open).toHaveBeenCalledTimes(2);
+  });
+
+  it('knows no secret for a source whose own cannot be read, and knows the others', async () => {
+    const told = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    // What is in the row of another source opens there, and only there.
+    table.push(rowOf('copied', { secret: table[0]!.secret }), rowOf('altered', { secret: 'v1.x' }));
+    table.push(rowOf('lost', { secret: null, enabled: false }));
+    expect(await secretsOf('known')).toEqual([SECRET]);
+    for (const name of ['copied', 'altered', 'lost']) expect(await secretsOf(name)).toEqual([]);
+    now += 1_000;
+    expect(await secretsOf('copied')).toEqual([]);
+    expect(told.mock.calls.map(([shown]) => shown as object)).toEqual([
+      { source: 'copied' },
+      { source: 'altered' },
+    ]);
+  });
+});

@@ -1,0 +1,107 @@
+import type { Preset } from '../mapping/mapping.js';
+import { PRESETS } from '../mapping/presets.js';
+import {
+  DEFAULT_SETTINGS,
+  settingsAfter,
+  type SettingsChange,
+  settingsProblems,
+} from './source-rules.js';
+
+const MAPPING = { title: '/title' };
+
+const presetWith = (matches: (preset: Preset) => boolean): Preset => PRESETS.find(matches)!;
+const WITH_WORDS = presetWith(({ severityMapping }) => severityMapping !== undefined);
+const WITHOUT_WORDS = presetWith(({ severityMapping }) => severityMapping === undefined);
+
+const codes = (change: SettingsChange) =>
+  settingsProblems(change).map(({ field, code }) => `${field}: ${code}`);
+const made = (change: SettingsChange) => settingsAfter(DEFAULT_SETTINGS, change);
+
+describe('settingsProblems', () => {
+  it('finds none in what says nothing, and in each format alone', () => {
+    expect(codes({})).toEqual([]);
+    expect(codes({ format: 'ocsf' })).toEqual([]);
+    expect(codes({ format: 'mapping', mapping: MAPPING })).toEqual([]);
+    expect(codes({ mapping: MAPPING })).toEqual([]);
+    expect(codes({ preset: WITH_WORDS.name, format: 'mapping' })).toEqual([]);
+  });
+
+  it('finds a mapping or a preset beside a format that reads without', () => {
+    expect(codes({ format: 'auto', mapping: MAPPING })).toEqual(['format: is_in']);
+    expect(codes({ format: 'generic', preset: WITH_WORDS.name })).toEqual(['format: is_in']);
+  });
+
+  it('finds a preset that is not shipped, and names those that are', () => {
+    for (const preset of ['nothing', '', '__proto__', 'constructor']) {
+      const [problem] = settingsProblems({ preset });
+      expect(problem).toMatchObject({ field: 'preset', code: 'is_in' });
+      expect(problem!.message).toContain(WITH_WORDS.name);
+    }
+  });
+
+  it('passes on what is wrong with a mapping and with severities', () => {
+    const wrong = { title: 'no pointer' };
+    expect(settingsProblems({ mapping: wrong })[0]!.field).toBe('mapping.title');
+    const words = { urgent: 'worst' } as unknown as SettingsChange['severity_mapping'];
+    expect(settingsProblems({ severity_mapping: words })[0]!.field).toBe('severity_mapping.urgent');
+  });
+});
+
+describe('settingsAfter', () => {
+  it('changes what is said and keeps the rest', () => {
+    const before = made({ playbook: 'phishing-response', incident_type: 'phishing' });
+    const after = settingsAfter(before, { auto_triage: true, playbook: undefined });
+    expect(after).toEqual({ ...before, auto_triage: true });
+    expect(settingsAfter(after, { playbook: '' })).toEqual({ ...after, playbook: null });
+  });
+
+  it('keeps nothing of a row but its settings', () => {
+    const row = { ...DEFAULT_SETTINGS, version: 7, secret: 'sealed' };
+    expect(settingsAfter(row, { enabled: false })).toEqual({ ...DEFAULT_SETTINGS, enabled: false });
+  });
+
+  it('fills in what a preset says', () => {
+    expect(made({ preset: WITH_WORDS.name })).toEqual({
+      ...DEFAULT_SETTINGS,
+      preset: WITH_WORDS.name,
+      format: 'mapping',
+      mapping: WITH_WORDS.mapping,
+      severity_mapping: WITH_WORDS.severityMapping,
+      incident_type: WITH_WORDS.incidentType ?? null,
+      signature: WITH_WORDS.signature,
+    });
+  });
+
+  it('prefers what the request says to what its preset says', () => {
+    const own: SettingsChange = {
+      mapping: MAPPING,
+      severity_mapping: { urgent: 'critical' },
+      incident_type: 'bec',
+      signature: 'standard',
+    };
+    expect(made({ preset: WITH_WORDS.name, ...own })).toMatchObject({
+      ...own,
+      preset: WITH_WORDS.name,
+      format: 'mapping',
+    });
+  });
+
+  it('keeps nothing of the preset before', () => {
+    const before = made({ preset: WITH_WORDS.name });
+    expect(settingsAfter(before, { preset: WITHOUT_WORDS.name })).toMatchObject({
+      mapping: WITHOUT_WORDS.mapping,
+      severity_mapping: {},
+    });
+  });
+
+  it('reads by a mapping that is given, which is no longer that of the preset', () => {
+    expect(made({ mapping: MAPPING })).toMatchObject({ format: 'mapping', mapping: MAPPING });
+    const after = settingsAfter(made({ preset: WITH_WORDS.name }), { mapping: MAPPING });
+    expect(after).toMatchObject({ format: 'mapping', mapping: MAPPING, preset: null });
+  });
+
+  it('takes mapping and preset away with another format', () => {
+    const after = settingsAfter(made({ preset: WITH_WORDS.name }), { format: 'auto' });
+    expect(after).toMatchObject({ format: 'auto', mapping: null, preset: null });
+  });
+});

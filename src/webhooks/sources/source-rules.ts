@@ -1,0 +1,87 @@
+import type { FieldError } from '../../platform/errors/app-error.js';
+import { mappingProblems } from '../mapping/mapping-rules.js';
+import type { Preset } from '../mapping/mapping.js';
+import { PRESETS, presetNamed } from '../mapping/presets.js';
+import { severityMappingProblems } from '../reading/severity.js';
+import type { WebhookSourceEntity } from './webhook-source.entity.js';
+
+/** What an administrator decides about a source, its secret apart. Null where there is nothing. */
+export type SourceSettings = Pick<
+  WebhookSourceEntity,
+  | 'enabled'
+  | 'signature'
+  | 'format'
+  | 'preset'
+  | 'mapping'
+  | 'incident_type'
+  | 'severity_mapping'
+  | 'auto_triage'
+  | 'playbook'
+>;
+
+export const DEFAULT_SETTINGS: SourceSettings = {
+  enabled: true,
+  signature: 'timestamped',
+  format: 'auto',
+  preset: null,
+  mapping: null,
+  incident_type: null,
+  severity_mapping: {},
+  auto_triage: false,
+  playbook: null,
+};
+
+export const SETTINGS = Object.keys(DEFAULT_SETTINGS) as readonly (keyof SourceSettings)[];
+
+/** What a request says: undefined where it says nothing, an empty text to take one away. */
+export type SettingsChange = Partial<SourceSettings>;
+
+/** What is wrong with a request, whatever the source is like. */
+export function settingsProblems(change: SettingsChange): FieldError[] {
+  const { format, preset, mapping, severity_mapping } = change;
+  const problems: FieldError[] = [];
+  if (mapping) problems.push(...mappingProblems(mapping, 'mapping'));
+  if (severity_mapping) {
+    problems.push(...severityMappingProblems(severity_mapping, 'severity_mapping'));
+  }
+  if (typeof preset === 'string' && !presetNamed(preset)) {
+    const message = `preset must be one of ${PRESETS.map(({ name }) => name).join(', ')}.`;
+    problems.push({ field: 'preset', code: 'is_in', message });
+  }
+  if ((mapping || preset) && format !== undefined && format !== 'mapping') {
+    const message = 'format must be mapping, or left out, where a mapping or a preset is given.';
+    problems.push({ field: 'format', code: 'is_in', message });
+  }
+  return problems;
+}
+
+/** The settings after a request without problems: what it leaves out comes from its preset, or stays. */
+export function settingsAfter(before: SourceSettings, change: SettingsChange): SourceSettings {
+  const preset = change.preset ? presetNamed(change.preset) : undefined;
+  const after: SourceSettings = {
+    ...DEFAULT_SETTINGS,
+    ...given(before),
+    // Another mapping is not the one that the preset of before had.
+    ...(change.mapping && { format: 'mapping', preset: null }),
+    ...(preset && settingsOf(preset)),
+    ...given(change),
+  };
+  return after.format === 'mapping' ? after : { ...after, mapping: null, preset: null };
+}
+
+/** What a preset does not say is as in a new source: what another preset said before does not fit this tool. */
+function settingsOf(preset: Preset): SettingsChange {
+  return {
+    format: 'mapping',
+    mapping: preset.mapping,
+    severity_mapping: preset.severityMapping ?? DEFAULT_SETTINGS.severity_mapping,
+    incident_type: preset.incidentType ?? DEFAULT_SETTINGS.incident_type,
+    signature: preset.signature,
+  };
+}
+
+/** The settings that are said, and nothing else. An empty text says that there is none. */
+function given(change: SettingsChange): SettingsChange {
+  const said = SETTINGS.filter((name) => change[name] !== undefined);
+  return Object.fromEntries(said.map((name) => [name, change[name] === '' ? null : change[name]]));
+}

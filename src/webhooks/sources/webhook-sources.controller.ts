@@ -1,0 +1,105 @@
+import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../../auth/current-principal.js';
+import type { Principal } from '../../auth/principal.js';
+import { Requires } from '../../platform/access/access.js';
+import type { Idempotency } from '../../platform/idempotency/idempotency.js';
+import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import {
+  ApiAnswer,
+  ApiErrors,
+  listWithoutPages,
+  Operation,
+} from '../../platform/openapi/answers.js';
+import { ListAnswer } from '../../platform/paging/page.js';
+import { PRESETS } from '../mapping/presets.js';
+import { WebhookPresetDto } from './dto/preset.dto.js';
+import {
+  CreateWebhookSourceDto,
+  UpdateWebhookSourceDto,
+  WebhookSourceQueryDto,
+} from './dto/source-requests.dto.js';
+import { DeletedWebhookSourceDto, WebhookSourceDto } from './dto/webhook-source.dto.js';
+import { WebhookSourcesService } from './webhook-sources.service.js';
+
+@ApiTags('Webhooks')
+@Controller('api/webhooks')
+@Requires('admin')
+export class WebhookSourcesController {
+  constructor(private readonly sources: WebhookSourcesService) {}
+
+  @Get()
+  @Operation('listWebhookSources', 'List the webhook sources')
+  @ApiAnswer({ status: 200, description: 'The sources.', type: WebhookSourceDto, list: true })
+  async list(@Query() query: WebhookSourceQueryDto): Promise<ListAnswer<WebhookSourceDto>> {
+    const page = await this.sources.list(query, query.sort);
+    return ListAnswer.of(page, query, WebhookSourceDto.from);
+  }
+
+  @Post()
+  @Operation('createWebhookSource', 'Register a webhook source')
+  @ApiAnswer({ status: 201, description: 'The source.', type: WebhookSourceDto })
+  @ApiErrors('conflict')
+  async create(
+    @Body() body: CreateWebhookSourceDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<WebhookSourceDto> {
+    const remember = idempotency.remember(WebhookSourceDto.from);
+    return WebhookSourceDto.from(await this.sources.create(caller, body, remember));
+  }
+
+  /** Before the handlers of `:source`, which would take `presets` for a name. */
+  @Get('presets')
+  @Operation('listWebhookPresets', 'List the presets for tools that many use')
+  @ApiAnswer({
+    status: 200,
+    description: 'Every preset, with what to set at the sender.',
+    schema: listWithoutPages(WebhookPresetDto),
+  })
+  @ApiExtraModels(WebhookPresetDto)
+  presets(): WebhookPresetDto[] {
+    return PRESETS.map(WebhookPresetDto.from);
+  }
+
+  @Get(':source')
+  @Operation('getWebhookSource', 'Read a webhook source')
+  @ApiAnswer({ status: 200, description: 'The source.', type: WebhookSourceDto })
+  async get(@Param('source') source: string): Promise<WebhookSourceDto> {
+    return WebhookSourceDto.from(await this.sources.get(source));
+  }
+
+  @Put(':source')
+  @Operation(
+    'updateWebhookSource',
+    'Change a webhook source',
+    'What is left out stays, the secret too. It counts everywhere within a second.',
+  )
+  @ApiAnswer({ status: 200, description: 'The source as it is now.', type: WebhookSourceDto })
+  async update(
+    @Param('source') source: string,
+    @Body() body: UpdateWebhookSourceDto,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<WebhookSourceDto> {
+    return WebhookSourceDto.from(await this.sources.update(caller, source, body));
+  }
+
+  @Delete(':source')
+  @Operation(
+    'deleteWebhookSource',
+    'Delete a webhook source',
+    'Its events and incidents stay. A source registered later under the same name goes on with them.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The source and its secrets are gone.',
+    type: DeletedWebhookSourceDto,
+  })
+  async delete(
+    @Param('source') source: string,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedWebhookSourceDto> {
+    await this.sources.delete(caller, source);
+    return { id: source, deleted: true };
+  }
+}

@@ -1,0 +1,87 @@
+// SQL for the read of all sources, which every receipt rests on.
+import { Injectable } from '@nestjs/common';
+import { DataSource, type FindOptionsOrder } from 'typeorm';
+import { Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { WebhookSourceEntity } from './webhook-source.entity.js';
+
+/** What a change may write. */
+export type SourceContent = Omit<
+  WebhookSourceEntity,
+  'source' | 'version' | 'created_by' | 'created_at' | 'updated_at'
+>;
+
+export type NewSource = SourceContent & Pick<WebhookSourceEntity, 'source' | 'created_by'>;
+
+export const WEBHOOK_SOURCE_SORTS = ['-created_at', 'created_at', '-source', 'source'] as const;
+export type WebhookSourceSort = (typeof WEBHOOK_SOURCE_SORTS)[number];
+
+const ORDERS: Readonly<Record<WebhookSourceSort, FindOptionsOrder<WebhookSourceEntity>>> = {
+  '-created_at': { created_at: 'desc', source: 'desc' },
+  created_at: { created_at: 'asc', source: 'asc' },
+  '-source': { source: 'desc' },
+  source: { source: 'asc' },
+};
+
+@Injectable()
+export class WebhookSourcesRepository {
+  private readonly columns: string;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {
+    const { columns } = dataSource.getMetadata(WebhookSourceEntity);
+    this.columns = columns.map(({ databaseName }) => databaseName).join(', ');
+  }
+
+  async list(request: PageRequest, sort: WebhookSourceSort): Promise<Page<WebhookSourceEntity>> {
+    const [items, total] = await this.dataSource.getRepository(WebhookSourceEntity).findAndCount({
+      order: ORDERS[sort],
+      take: request.per_page,
+      skip: (request.page - 1) * request.per_page,
+    });
+    return { items, total };
+  }
+
+  async all(): Promise<WebhookSourceEntity[]> {
+    const text = `select ${this.columns} from webhook_sources`;
+    return await this.statements.rows<WebhookSourceEntity>({ name: 'webhook_sources_all', text });
+  }
+
+  async find(source: string): Promise<WebhookSourceEntity | undefined> {
+    const row = await this.dataSource.getRepository(WebhookSourceEntity).findOneBy({ source });
+    return row ?? undefined;
+  }
+
+  async lock(tx: Tx, source: string): Promise<WebhookSourceEntity | undefined> {
+    const row = await tx
+      .getRepository(WebhookSourceEntity)
+      .findOne({ where: { source }, lock: { mode: 'pessimistic_write' } });
+    return row ?? undefined;
+  }
+
+  async insert(tx: Tx, source: NewSource): Promise<WebhookSourceEntity> {
+    await tx.getRepository(WebhookSourceEntity).insert(source);
+    return await this.read(tx, source.source);
+  }
+
+  /** Changes a source that is locked. */
+  async update(tx: Tx, source: string, content: SourceContent): Promise<WebhookSourceEntity> {
+    await tx.getRepository(WebhookSourceEntity).update(source, {
+      ...content,
+      version: () => 'version + 1',
+      updated_at: () => 'now()',
+    });
+    return await this.read(tx, source);
+  }
+
+  async delete(tx: Tx, source: string): Promise<void> {
+    await tx.getRepository(WebhookSourceEntity).delete(source);
+  }
+
+  private async read(tx: Tx, source: string): Promise<WebhookSourceEntity> {
+    return await tx.getRepository(WebhookSourceEntity).findOneByOrFail({ source });
+  }
+}

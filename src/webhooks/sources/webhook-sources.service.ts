@@ -1,0 +1,175 @@
+import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import type { AuditAction } from '../../audit/audit-actions.js';
+import { AuditLog } from '../../audit/audit-log.js';
+import { Clock } from '../../platform/clock.js';
+import { mapConstraints } from '../../platform/database/sqlstate.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../platform/database/transactions.js';
+import { ValidationError } from '../../platform/errors/app-error.js';
+import type { Caller } from '../../platform/http/caller.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { SealedSecrets, type SecretChange } from './sealed-secrets.js';
+import { secretProblem } from './secret-rules.js';
+import { SourceDirectory } from './source-directory.js';
+import { sourceOf } from './source-reading.js';
+import {
+  DEFAULT_SETTINGS,
+  SETTINGS,
+  settingsAfter,
+  type SettingsChange,
+  settingsProblems,
+} from './source-rules.js';
+import type { WebhookSourceEntity } from './webhook-source.entity.js';
+import { SOURCE_NAME, type SignatureScheme, type WebhookSource } from './webhook-source.js';
+import { WebhookSourceNotFoundError, WebhookSourceTakenError } from './webhook-sources.errors.js';
+import {
+  type SourceContent,
+  WebhookSourcesRepository,
+  type WebhookSourceSort,
+} from './webhook-sources.repository.js';
+
+export type NewWebhookSource = SettingsChange & {
+  readonly source: string;
+  readonly secret: string;
+};
+export type WebhookSourceChange = SettingsChange & SecretChange;
+
+const RECORDED = [...SETTINGS, 'secret', 'previous_secret'] as const;
+
+@Injectable()
+export class WebhookSourcesService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly sources: WebhookSourcesRepository,
+    private readonly secrets: SealedSecrets,
+    private readonly directory: SourceDirectory,
+    private readonly audit: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  async list(request: PageRequest, sort: WebhookSourceSort): Promise<Page<WebhookSource>> {
+    const { items, total } = await this.sources.list(request, sort);
+    return { items: items.map((row) => this.shown(row)), total };
+  }
+
+  async get(source: string): Promise<WebhookSource> {
+    const found = SOURCE_NAME.test(source) ? await this.sources.find(source) : undefined;
+    if (!found) throw new WebhookSourceNotFoundError();
+    return this.shown(found);
+  }
+
+  async create(
+    caller: Caller,
+    { source, secret, ...wanted }: NewWebhookSource,
+    idempotency: Participant<WebhookSource>,
+  ): Promise<WebhookSource> {
+    requireValid(wanted);
+    const settings = settingsAfter(DEFAULT_SETTINGS, wanted);
+    requireMapping(settings);
+    requireUsable(secret, settings.signature, 'secret');
+    const secrets = this.secrets.ofNewSource(source, secret);
+    const taken = () => new WebhookSourceTakenError(source);
+    return await mapConstraints({ pk_webhook_sources: taken }, () =>
+      this.transactions.run<WebhookSource>(
+        async (tx) => {
+          const content = { source, ...settings, ...secrets, created_by: caller.name };
+          const row = await this.sources.insert(tx, content);
+          await this.record(tx, caller, 'webhook_source.created', row);
+          return this.shown(row);
+        },
+        caller,
+        idempotency,
+      ),
+    );
+  }
+
+  async update(
+    caller: Caller,
+    source: string,
+    change: WebhookSourceChange,
+  ): Promise<WebhookSource> {
+    if (Object.values(change).every((value) => value === undefined)) {
+      throw ValidationError.nothingGiven();
+    }
+    requireValid(change);
+    return await this.transactions.run<WebhookSource>(async (tx) => {
+      const before = await this.lock(tx, source);
+      const after = this.contentAfter(before, change);
+      const fields = RECORDED.filter((name) => !isDeepStrictEqual(before[name], after[name]));
+      if (fields.length === 0) return this.shown(before);
+      const row = await this.sources.update(tx, before.source, after);
+      const { revoke_old_secret } = change;
+      await this.record(tx, caller, 'webhook_source.updated', row, { fields, revoke_old_secret });
+      return this.shown(row);
+    }, caller);
+  }
+
+  async delete(caller: Caller, source: string): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      const gone = await this.lock(tx, source);
+      await this.sources.delete(tx, source);
+      await this.record(tx, caller, 'webhook_source.deleted', gone);
+    }, caller);
+  }
+
+  private contentAfter(before: WebhookSourceEntity, change: WebhookSourceChange): SourceContent {
+    const settings = settingsAfter(before, change);
+    requireMapping(settings);
+    const secrets = this.secrets.change(before, change, this.clock.now());
+    if (settings.enabled && secrets.secret === null) {
+      throw ValidationError.of('secret', 'required', 'secret is required: there is none any more.');
+    }
+    if (change.secret !== undefined) {
+      requireUsable(change.secret, settings.signature, 'secret');
+    } else if (settings.signature !== before.signature) {
+      const stored = this.secrets.open(before.source, before.secret);
+      if (stored !== undefined) requireUsable(stored, settings.signature, 'signature');
+    }
+    return { ...settings, ...secrets };
+  }
+
+  private async lock(tx: Tx, source: string): Promise<WebhookSourceEntity> {
+    const found = SOURCE_NAME.test(source) ? await this.sources.lock(tx, source) : undefined;
+    if (!found) throw new WebhookSourceNotFoundError();
+    return found;
+  }
+
+  private shown(row: WebhookSourceEntity): WebhookSource {
+    return sourceOf(row, this.clock.now());
+  }
+
+  /** The details name the fields that changed, and never a secret. From the commit on the receipt knows the change. */
+  private async record(
+    tx: Tx,
+    caller: Caller,
+    action: Extract<AuditAction, `webhook_source.${string}`>,
+    { source, enabled, signature, format, preset }: WebhookSourceEntity,
+    details: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    const subject = { type: 'webhook_source', id: source };
+    const shown = { enabled, signature, format, preset: preset ?? undefined, ...details };
+    await this.audit.record(tx, { actor: caller.name, action, subject, details: shown });
+    afterCommit(tx, () => this.directory.forget());
+  }
+}
+
+function requireValid(change: SettingsChange): void {
+  const problems = settingsProblems(change);
+  if (problems.length > 0) throw new ValidationError(problems);
+}
+
+function requireMapping({ format, mapping }: Pick<SettingsChange, 'format' | 'mapping'>): void {
+  if (format !== 'mapping' || mapping) return;
+  const message = 'mapping or preset is required where format is mapping.';
+  throw ValidationError.of('mapping', 'required', message);
+}
+
+function requireUsable(secret: string, signature: SignatureScheme, field: string): void {
+  const problem = secretProblem(secret, signature);
+  if (problem) throw ValidationError.of(field, 'matches', problem);
+}

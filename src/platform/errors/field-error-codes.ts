@@ -24,6 +24,7 @@ export const FIELD_ERROR_CODES = {
   is_in: 'is none of the allowed values',
   words: 'must be one or several of the allowed values, separated by commas',
   not_equals: 'is a value that is reserved',
+  unknown_format: 'fits no format of the webhook source; details.event_id is the failed event',
   matches: 'does not have the documented pattern',
   is_not_empty: 'must not be empty',
   is_length: 'is too short or too long',

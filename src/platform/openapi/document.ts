@@ -85,12 +85,11 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
 /** The groups of operations, in the order in which a reader meets them. */
 const TAGS: Readonly<Record<string, string>> = {
   Incidents: 'Security incidents, their verdicts and what happened to them.',
-  Webhooks: 'Security tools that send events, and what became of each event.',
   Actions: 'What is done about an incident, or directly: requested, carried out, rolled back.',
   Approvals: 'The consent of people that some actions wait for.',
   'Kill switch': 'Stops every effect on the outside until it is turned off again.',
   Connectors: 'The tools that carry actions out.',
-  Webhooks: 'Sources of events, and how their events become incidents.',
+  Webhooks: 'Security tools that send events, how these become incidents, and what became of each.',
   Access: 'Keys, users, sessions, and who one is.',
   Audit: 'Who did what, in a trail whose changes are found.',
   System: 'Health, metrics, failed jobs and this document.',

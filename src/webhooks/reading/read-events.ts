@@ -4,7 +4,7 @@ import { titleLine } from '../../incidents/title-text.js';
 import { incidentTitle } from '../../incidents/title-rules.js';
 import { readAs } from '../formats/formats.js';
 import { readByMapping } from '../mapping/mapping-rules.js';
-import type { ReadingRules, WebhookSource } from '../sources/webhook-source.js';
+import type { EventFormatName, ReadingRules, WebhookSource } from '../sources/webhook-source.js';
 import type { Alert } from './alert.js';
 import { typeOf } from './incident-type.js';
 import { isObject, type Json, type JsonObject } from './json.js';
@@ -28,6 +28,13 @@ type Rules = ReadingRules & Pick<WebhookSource, 'source' | 'autoTriage' | 'playb
 /** The events of a body; undefined when it fits no format of the source. */
 export function readEvents(rules: Rules, body: Json): ReadEvent[] | undefined {
   return alertsOf(rules, body)?.map((alert) => readEvent(rules, alert));
+}
+
+/** Why there are none, for the sender and for the analyst. */
+export function unfitWords(format: EventFormatName): string {
+  if (format === 'auto') return 'The body fits no known format.';
+  if (format === 'mapping') return "The source's mapping finds no event in the body.";
+  return `The body has not the marks of the format ${format}.`;
 }
 
 function alertsOf({ format, mapping }: Rules, body: Json): readonly Alert[] | undefined {

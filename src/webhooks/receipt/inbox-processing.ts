@@ -12,10 +12,10 @@ import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import type { WebhookEventWithBody } from '../events/webhook-event.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import { readEventJson } from '../reading/event-json.js';
-import { readEvents } from '../reading/read-events.js';
+import { readEvents, unfitWords } from '../reading/read-events.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import { InboxRepository } from './inbox.repository.js';
-import { NO_SOURCE, NOT_STORED, wordsOf } from './receipt.errors.js';
+import { NO_SOURCE, NOT_STORED } from './receipt.errors.js';
 import type { Arrival } from './receipt.js';
 import { Settlement } from './settlement.js';
 
@@ -99,7 +99,7 @@ export class InboxProcessing implements OnModuleInit {
     const source = await this.sources.find(event.source);
     if (!source) return await this.inbox.markFailed(tx, event.id, NO_SOURCE);
     const events = readEvents(source, readEventJson(arrival.body));
-    if (!events) return await this.inbox.markFailed(tx, event.id, wordsOf(source.format));
+    if (!events) return await this.inbox.markFailed(tx, event.id, unfitWords(source.format));
     await this.inbox.updateSettled(tx, await this.settlement.settle(tx, { arrival, events }));
   }
 

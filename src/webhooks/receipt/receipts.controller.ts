@@ -7,6 +7,7 @@ import { AnyQuery, BodyUpTo, Consumes } from '../../platform/http/handler-option
 import { Limited } from '../../platform/limits/limited.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { Verified, type VerifiedReceipt } from '../signatures/verified-receipt.js';
+import { ApiDelivery } from './receipt-contract.js';
 import { AcceptedReceiptDto, QueuedReceiptDto } from './receipt.dto.js';
 import { WebhookReceipts } from './webhook-receipts.js';
 
@@ -24,7 +25,12 @@ export class ReceiptsController {
   @AnyQuery()
   @Limited('none')
   @RawAnswer()
-  @Operation('receiveWebhook', 'Deliver an event')
+  @Operation(
+    'receiveWebhook',
+    'Deliver an event',
+    'Nothing is answered before it is stored. A sender that gets 429, 500 or 503, or no answer, sends the same again: what was stored before is answered as the first time.',
+  )
+  @ApiDelivery()
   @ApiAnswer({
     status: 200,
     description: 'The event and its incident are stored.',
@@ -37,7 +43,16 @@ export class ReceiptsController {
     type: QueuedReceiptDto,
     raw: true,
   })
-  @ApiErrors('unknown_source', 'invalid_signature', 'timestamp_expired', 'bad_request')
+  @ApiErrors(
+    'unknown_source',
+    'payload_too_large',
+    'invalid_signature',
+    'timestamp_expired',
+    'rate_limited',
+    'bad_request',
+    'validation_error',
+    'service_unavailable',
+  )
   async receive(
     @Verified() { source, bytes }: VerifiedReceipt,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -14,14 +14,14 @@ import { AppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { readEventJson } from '../reading/event-json.js';
-import { readEvents } from '../reading/read-events.js';
+import { readEvents, unfitWords } from '../reading/read-events.js';
 import type { WebhookSource } from '../sources/webhook-source.js';
 import { InboxRepository } from './inbox.repository.js';
 import { NewReceiptsRepository, type SingleReceipt } from './new-receipts.repository.js';
 import { QUEUED_EVENTS } from './inbox-processing.js';
 import { type Arrival, principalOf, type ReadReceipt, type SettledEvent } from './receipt.js';
 import { Settlement, unknownSeverityEntries } from './settlement.js';
-import { NOT_STORED, UnknownFormatError, wordsOf } from './receipt.errors.js';
+import { NOT_STORED, UnknownFormatError } from './receipt.errors.js';
 
 export type Receipt =
   | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
@@ -77,7 +77,7 @@ export class WebhookReceipts {
     const events = readEvents(source, json);
     if (!events) {
       const { format } = source;
-      throw new UnknownFormatError(format, await this.keepFailed(arrival, wordsOf(format)));
+      throw new UnknownFormatError(format, await this.keepFailed(arrival, unfitWords(format)));
     }
     return { status: 'accepted', events: await this.settle({ arrival, events }) };
   }

@@ -1,8 +1,24 @@
-import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Query,
+  Req,
+} from '@nestjs/common';
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.js';
 import type { Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
+import { JSON_UTF8 } from '../../platform/http/answer.js';
+import { Consumes } from '../../platform/http/handler-options.js';
+import '../../platform/http/request.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import {
@@ -13,7 +29,9 @@ import {
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { PRESETS } from '../mapping/presets.js';
+import { ApiAnyBody } from '../receipt/receipt-contract.js';
 import { WebhookPresetDto } from './dto/preset.dto.js';
+import { WebhookPreviewDto } from './dto/preview.dto.js';
 import {
   CreateWebhookSourceDto,
   UpdateWebhookSourceDto,
@@ -82,6 +100,28 @@ export class WebhookSourcesController {
     @CurrentPrincipal() caller: Principal,
   ): Promise<WebhookSourceDto> {
     return WebhookSourceDto.from(await this.sources.update(caller, source, body));
+  }
+
+  @Post(':source/preview')
+  @HttpCode(200)
+  @Consumes('raw')
+  @Operation(
+    'previewWebhookEvent',
+    'See what incidents a body would make',
+    'Nothing is made or kept, and no signature is needed.',
+  )
+  @ApiAnyBody()
+  @ApiAnswer({
+    status: 200,
+    description: 'The incidents that the body would make.',
+    type: WebhookPreviewDto,
+  })
+  @Header('content-type', JSON_UTF8)
+  async preview(
+    @Param('source') source: string,
+    @Req() { received }: FastifyRequest,
+  ): Promise<string> {
+    return WebhookPreviewDto.envelopeOf(await this.sources.preview(source, received));
   }
 
   @Delete(':source')

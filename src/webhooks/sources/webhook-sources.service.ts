@@ -13,6 +13,8 @@ import {
 import { ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/caller.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { readEventJson } from '../reading/event-json.js';
+import { type ReadEvent, readEvents, unfitWords } from '../reading/read-events.js';
 import { SealedSecrets, type SecretChange } from './sealed-secrets.js';
 import { secretProblem } from './secret-rules.js';
 import { SourceDirectory } from './source-directory.js';
@@ -61,6 +63,14 @@ export class WebhookSourcesService {
     const found = SOURCE_NAME.test(source) ? await this.sources.find(source) : undefined;
     if (!found) throw new WebhookSourceNotFoundError();
     return this.shown(found);
+  }
+
+  /** What incidents a body would make of the source as it is. */
+  async preview(name: string, body: Buffer = Buffer.alloc(0)): Promise<ReadEvent[]> {
+    const source = await this.get(name);
+    const events = readEvents(source, readEventJson(body));
+    if (events) return events;
+    throw ValidationError.of('', 'unknown_format', unfitWords(source.format));
   }
 
   async create(

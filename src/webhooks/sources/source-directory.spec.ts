@@ -54,7 +54,10 @@ describe('SourceDirectory', () => {
     now += 0.001;
   });
 
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(() => {
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
 
   it('answers from a read for 800 ms, and reads anew meanwhile once that is 400 ms old', async () => {
     expect(await secretsOf('known')).toEqual([SECRET]);
@@ -171,6 +174,23 @@ describe('SourceDirectory', () => {
       now += 1;
     }
     expect(reads).toBeLessThanOrEqual(20);
+  });
+
+  it('gives a read up that hangs for three seconds, and takes nothing from it later', async () => {
+    jest.useFakeTimers({ doNotFake: ['performance', 'setImmediate', 'nextTick'] });
+    let finish = (): void => undefined;
+    answer = (rows) =>
+      new Promise((resolve) => {
+        finish = () => resolve(rows);
+      });
+    const refused = expect(directory.find('known')).rejects.toThrow('does not answer');
+    await jest.advanceTimersByTimeAsync(3_000);
+    await refused;
+    finish();
+    answer = () => Promise.resolve([]);
+    now += 51;
+    expect(await directory.find('known')).toBeUndefined();
+    expect(reads).toBe(2);
   });
 
   it('leaves a former secret out once its time is over, to the millisecond', async () => {

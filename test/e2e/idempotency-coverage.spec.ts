@@ -11,6 +11,7 @@ const CHANGES_NOTHING: Readonly<Record<string, string>> = {
   'ConnectorsController.test':
     'Asks a vendor for a sign of life; asked twice it answers as of now.',
   'PlaybooksController.validate': 'Checks what it is sent and keeps nothing.',
+  'WebhookSourcesController.preview': 'Shows what a body would make, and makes nothing.',
 };
 
 type Handlers = Record<string, (...args: unknown[]) => unknown>;

@@ -68,6 +68,7 @@ export const FIELD_ERROR_CODES = {
   path: 'must be a plain path',
   form: 'must be text, because the body is sent as a form',
   json: 'must be JSON',
+  json_pointer: 'must be a JSON pointer, as RFC 6901 has it, or a list of them',
   template: 'has a template that cannot be filled in',
 } as const;
 

@@ -1,21 +1,160 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
+import { shownName } from '../../platform/text.js';
 import type { Alert } from '../reading/alert.js';
-import type { Json } from '../reading/json.js';
+import { isObject, type Json } from '../reading/json.js';
+import { isList, resolve } from './json-pointer.js';
 import type { Mapping } from './mapping.js';
+import { Finder, lifted, placeOf, waysOf } from './places.js';
 
-export function mappingProblems(mapping: unknown, field: string): FieldError[] {
-  const pointers = Object.entries(mapping as object).filter(
-    ([, value]) => typeof value === 'string',
-  );
-  return pointers
-    .filter(([, value]) => !/^(\/|$)/.test(value as string))
-    .map(([key]) => ({
-      field: `${field}.${key}`,
-      code: 'matches',
-      message: `${field}.${key} must be a JSON pointer.`,
-    }));
+const MOST_POINTERS = 10;
+const LONGEST_POINTER = 512;
+const MOST_LIFTED = 32;
+const LIFT_KEY = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Whether pointers of this field may be joined. */
+const FIELDS = new Map([
+  ['items', false],
+  ['title', true],
+  ['severity', false],
+  ['event_id', true],
+  ['type', false],
+]);
+
+/** Without one of them there is nothing by which a body could be told to be an event. */
+const TELLING = ['title', 'severity', 'event_id', 'type'];
+
+/** What is wrong with a mapping that an administrator gives; nothing when it is right. `field` is where it stands in the request. */
+export function mappingProblems(mapping: unknown, field = 'mapping'): FieldError[] {
+  if (!isRecord(mapping)) return [problem(field, 'is_json_object', 'must be an object')];
+  const fields = Object.entries(mapping).filter(([, value]) => value !== undefined);
+  const problems = fields.flatMap(([name, value]) => {
+    const path = `${field}.${shownName(name)}`;
+    const joined = FIELDS.get(name);
+    if (joined !== undefined) return pointersProblems(value, path, joined);
+    if (name === 'lift') return liftProblems(value, path);
+    return [problem(path, 'unknown_field', 'is not a known field')];
+  });
+  if (fields.some(([name]) => TELLING.includes(name))) return problems;
+  const needed = `must have at least one of: ${TELLING.join(', ')}`;
+  return [...problems, problem(field, 'required', needed)];
 }
 
-export function readByMapping(_mapping: Mapping, _body: Json): Alert[] | undefined {
-  return undefined;
+function liftProblems(lift: unknown, field: string): FieldError[] {
+  if (!isRecord(lift)) return [problem(field, 'is_json_object', 'must be an object')];
+  const keys = Object.keys(lift);
+  if (keys.length > MOST_LIFTED) {
+    return [problem(field, 'size', `must have at most ${MOST_LIFTED} keys`)];
+  }
+  return keys.flatMap((key) => {
+    const path = `${field}.${shownName(key)}`;
+    return LIFT_KEY.test(key)
+      ? pointersProblems(lift[key], path, false)
+      : [problem(path, 'matches', `must be a key that matches ${LIFT_KEY.source}`)];
+  });
+}
+
+function pointersProblems(pointers: unknown, field: string, joined: boolean): FieldError[] {
+  if (typeof pointers === 'string') return pointerProblems(pointers, field);
+  if (!Array.isArray(pointers)) {
+    return [problem(field, 'json_pointer', 'must be a JSON pointer or a list of them')];
+  }
+  if (pointers.length === 0 || pointers.length > MOST_POINTERS) {
+    return [problem(field, 'size', `must have 1 to ${MOST_POINTERS} pointers`)];
+  }
+  return pointers.flatMap((pointer: unknown, at) => {
+    const path = `${field}.${at}`;
+    return joined && Array.isArray(pointer)
+      ? pointersProblems(pointer, path, false)
+      : pointerProblems(pointer, path);
+  });
+}
+
+function pointerProblems(pointer: unknown, field: string): FieldError[] {
+  if (typeof pointer === 'string' && pointer.length > LONGEST_POINTER) {
+    return [problem(field, 'max_length', `must have at most ${LONGEST_POINTER} characters`)];
+  }
+  if (typeof pointer === 'string' && placeOf(pointer)) return [];
+  return [problem(field, 'json_pointer', 'must be a JSON pointer, such as /alert/title')];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function problem(field: string, code: string, what: string): FieldError {
+  return { field, code, message: `${field} ${what}.` };
+}
+
+export const MOST_EVENTS = 1_000;
+
+/** The body has more events than one receipt may bring; none of them is read. */
+export const TOO_MANY_EVENTS = 'too_many_events';
+
+/**
+ * The events of a body, as the mapping finds them. Undefined when it does not fit: when it has no events, or when none of
+ * them has a title, a severity, an id or a type where the mapping looks for it.
+ */
+export function readByMapping(
+  mapping: Mapping,
+  body: Json,
+): Alert[] | typeof TOO_MANY_EVENTS | undefined {
+  const events = eventsOf(mapping, body);
+  if (events.length > MOST_EVENTS) return TOO_MANY_EVENTS;
+  const read = alertReader(mapping, body);
+  const alerts = events.map(read);
+  return alerts.some(tellsSomething) ? alerts : undefined;
+}
+
+function eventsOf({ items }: Mapping, body: Json): readonly Json[] {
+  if (items === undefined) return [body];
+  const found = waysOf(items).flatMap(([place]) => {
+    const value = place && resolve(body, place.steps);
+    return value === undefined ? [] : [{ value }];
+  });
+  const members = found.flatMap(({ value }) => (isList(value) ? value : []));
+  if (members.length > 0) return members;
+  return found.flatMap(({ value }) => (isObject(value) ? [value] : [])).slice(0, 1);
+}
+
+function alertReader(mapping: Mapping, body: Json): (event: Json) => Alert {
+  const finder = new Finder(body);
+  const [title, severity, eventId, type] = [
+    waysOf(mapping.title),
+    waysOf(mapping.severity),
+    waysOf(mapping.event_id),
+    waysOf(mapping.type),
+  ];
+  const lift = Object.entries(mapping.lift ?? {}).map(([key, at]) => [key, waysOf(at)] as const);
+
+  return (event) => {
+    const said = finder.texts(event, severity)?.[0];
+    const id = finder.texts(event, eventId);
+    const values = lift.flatMap(([key, ways]) => {
+      const value = finder.scalar(event, ways);
+      return value === undefined ? [] : [[key, lifted(value)] as const];
+    });
+    return {
+      event,
+      usualType: 'other',
+      ...given('title', finder.texts(event, title)?.join(' - ')),
+      ...given('eventId', id && idOf(id)),
+      ...given('type', finder.texts(event, type)?.[0]),
+      ...given('severity', said === undefined ? undefined : { said }),
+      ...given('lift', values.length > 0 ? Object.fromEntries(values) : undefined),
+    };
+  };
+}
+
+/** As JSON, so that "a b" with "c" is another id than "a" with "b c". */
+function idOf(texts: readonly string[]): string {
+  return texts.length === 1 ? texts[0]! : JSON.stringify(texts);
+}
+
+/** What is absent is left out, and not undefined. */
+function given<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [key in K]: V });
+}
+
+function tellsSomething({ title, severity, eventId, type }: Alert): boolean {
+  return [title, severity, eventId, type].some((part) => part !== undefined);
 }

@@ -1,26 +1,47 @@
 import type { Preset } from './mapping.js';
+import { ALERTMANAGER } from './presets/alertmanager.js';
+import { CLOUDFLARE } from './presets/cloudflare.js';
+import { CROWDSTRIKE_EPP } from './presets/crowdstrike-epp.js';
+import { ELASTIC } from './presets/elastic.js';
+import { FALCO } from './presets/falco.js';
+import { GITHUB } from './presets/github.js';
+import { GOOGLE_SECOPS } from './presets/google-secops.js';
+import { GUARDDUTY } from './presets/guardduty.js';
+import { MICROSOFT_ALERT } from './presets/microsoft-alert.js';
+import { OKTA } from './presets/okta.js';
+import { PROOFPOINT } from './presets/proofpoint.js';
+import { SECURITY_HUB } from './presets/security-hub.js';
+import { SENTINELONE } from './presets/sentinelone.js';
+import { SPLUNK_NOTABLE } from './presets/splunk-notable.js';
+import { SUBLIME } from './presets/sublime.js';
+import { SURICATA } from './presets/suricata.js';
+import { WAZUH } from './presets/wazuh.js';
 
+/** All that are shipped. A new one is a file in presets/, a line here, and a fixture with what is expected of it. */
 export const PRESETS: readonly Preset[] = [
-  {
-    name: 'github',
-    title: 'GitHub',
-    documentation: 'https://docs.github.com/webhooks/webhook-events-and-payloads',
-    setUp: ['Send events to {url}.'],
-    mapping: { title: '/alert/rule/description', severity: '/alert/rule/security_severity_level' },
-    incidentType: 'policy_violation',
-    signature: 'body',
-  },
-  {
-    name: 'suricata',
-    title: 'Suricata',
-    documentation: 'https://docs.suricata.io/en/latest/output/eve/eve-json-format.html',
-    setUp: ['Send events to {url}.'],
-    mapping: { title: '/alert/signature', severity: '/alert/severity' },
-    severityMapping: { 1: 'high', 2: 'medium', 3: 'low' },
-    signature: 'token',
-  },
+  MICROSOFT_ALERT,
+  GUARDDUTY,
+  SECURITY_HUB,
+  CROWDSTRIKE_EPP,
+  SENTINELONE,
+  ELASTIC,
+  WAZUH,
+  SURICATA,
+  SPLUNK_NOTABLE,
+  OKTA,
+  GOOGLE_SECOPS,
+  ALERTMANAGER,
+  PROOFPOINT,
+  SUBLIME,
+  FALCO,
+  CLOUDFLARE,
+  GITHUB,
 ];
 
+const BY_NAME: ReadonlyMap<string, Preset> = new Map(
+  PRESETS.map((preset) => [preset.name, preset]),
+);
+
 export function presetNamed(name: string): Preset | undefined {
-  return PRESETS.find((preset) => preset.name === name);
+  return BY_NAME.get(name);
 }

@@ -1,0 +1,81 @@
+import { shownStart } from '../../platform/text.js';
+import { type ExactNumber, isExactNumber, type Json, textOf } from '../reading/json.js';
+import { isList, parsePointer, resolve } from './json-pointer.js';
+import type { JoinedPointers } from './mapping.js';
+
+export interface Place {
+  readonly fromBody: boolean;
+  readonly steps: readonly string[];
+}
+
+/** Ways to a value, the best one first. One of several places gives them all, or nothing. */
+export type Ways = readonly (readonly Place[])[];
+
+/** What a pointer of a mapping can find. A text has no blanks at its ends. */
+export type Scalar = string | number | boolean | ExactNumber;
+
+/** Undefined when the text is no pointer. */
+export function placeOf(pointer: string): Place | undefined {
+  const fromBody = pointer.startsWith('^');
+  const steps = parsePointer(fromBody ? pointer.slice(1) : pointer);
+  return steps && { fromBody, steps };
+}
+
+export function waysOf(pointers: JoinedPointers = []): Ways {
+  return [pointers].flat().flatMap((together) => {
+    const places = [together].flat().map(placeOf);
+    return places.every((place) => place !== undefined) ? [places] : [];
+  });
+}
+
+/** Finds values in the events of one body. */
+export class Finder {
+  /** A body has up to a thousand events: what all of them share is looked up once. */
+  private readonly shared = new Map<Place, Scalar | undefined>();
+
+  constructor(private readonly body: Json) {}
+
+  /** The texts of the first way that leads to some. */
+  texts(event: Json, ways: Ways): string[] | undefined {
+    for (const places of ways) {
+      const texts = places.map((place) => textOf(this.at(event, place)));
+      if (texts.every((text) => text !== undefined)) return texts;
+    }
+    return undefined;
+  }
+
+  scalar(event: Json, ways: Ways): Scalar | undefined {
+    for (const [place] of ways) {
+      const found = place && this.at(event, place);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  private at(event: Json, place: Place): Scalar | undefined {
+    if (!place.fromBody) return scalarAt(event, place);
+    if (!this.shared.has(place)) this.shared.set(place, scalarAt(this.body, place));
+    return this.shared.get(place);
+  }
+}
+
+function scalarAt(value: Json, { steps }: Place): Scalar | undefined {
+  const found = resolve(value, steps);
+  return scalarOf(isList(found) ? found[0] : found);
+}
+
+function scalarOf(value: Json | undefined): Scalar | undefined {
+  if (typeof value === 'string') return value.trim() || undefined;
+  return typeof value === 'number' || typeof value === 'boolean' || isExactNumber(value)
+    ? value
+    : undefined;
+}
+
+const LONGEST_LIFTED = 2_000;
+
+/** The event has the whole of it. Without a limit, a long text that a thousand events share would be stored a thousand times. */
+export function lifted(value: Scalar): Scalar {
+  const text = isExactNumber(value) ? value.rawJSON : value;
+  if (typeof text !== 'string' || text.length <= LONGEST_LIFTED) return value;
+  return shownStart(text, LONGEST_LIFTED);
+}

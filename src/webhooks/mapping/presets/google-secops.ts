@@ -1,0 +1,46 @@
+import type { Preset } from '../mapping.js';
+
+export const GOOGLE_SECOPS: Preset = {
+  name: 'google_secops',
+  title: 'Google Security Operations (Chronicle)',
+  documentation:
+    'Detections of rules as the API lists them, one or many (https://cloud.google.com/chronicle/docs/reference/detection-engine-api#listdetections).',
+  setUp: [
+    'Google SecOps sends no webhook for a detection. Either add an HTTP action to a playbook of its SOAR part, with the detection as the body, or let a small scheduled job list the new detections and post them as {"detections":[...]}.',
+    'POST to {url}, header X-Webhook-Token with the secret.',
+    'A job of your own can sign: then register the source with the signature `timestamped`.',
+  ],
+  mapping: {
+    items: ['/detections', '/alerts', ''],
+    title: [
+      ['/detection/0/ruleName', '/collectionElements/0/references/0/event/principal/hostname'],
+      ['/detection/0/ruleName', '/collectionElements/0/references/0/event/principal/user/userid'],
+      '/detection/0/ruleName',
+    ],
+    severity: '/detection/0/severity',
+    event_id: '/id',
+    lift: {
+      host: [
+        '/collectionElements/0/references/0/event/principal/hostname',
+        '/collectionElements/0/references/0/event/target/hostname',
+      ],
+      user: [
+        '/collectionElements/0/references/0/event/principal/user/userid',
+        '/collectionElements/0/references/0/event/target/user/userid',
+      ],
+      ip: [
+        '/collectionElements/0/references/0/event/principal/ip',
+        '/collectionElements/0/references/0/event/target/ip',
+      ],
+      url: '/collectionElements/0/references/0/event/target/url',
+      file: '/collectionElements/0/references/0/event/target/file/fullPath',
+      sha256: '/collectionElements/0/references/0/event/target/file/sha256',
+      process: '/collectionElements/0/references/0/event/target/process/commandLine',
+      rule: '/detection/0/ruleId',
+      description: ['/detection/0/summary', '/detection/0/description'],
+      link: '/detection/0/urlBackToProduct',
+    },
+  },
+  severityMapping: { unknown_severity: 'medium', none: 'low', error: 'high' },
+  signature: 'token',
+};

@@ -126,6 +126,7 @@ describe('A webhook receipt', () => {
       ['the headers of Standard Webhooks', 'standard', () => standard(body)],
       ['a bearer token', 'token', () => ({ authorization: `Bearer ${SECRET}` })],
       ['a token of its own header', 'token', () => ({ 'x-webhook-token': SECRET })],
+      ['a token in the header of Cloudflare', 'token', () => ({ 'cf-webhook-auth': SECRET })],
     ])('signed with %s, and its bytes are as they were', async (_, scheme, headers) => {
       const answer = await send(scheme, body, headers());
       expect([answer.status, answer.body.source]).toEqual([200, scheme]);

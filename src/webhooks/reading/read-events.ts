@@ -3,7 +3,7 @@ import type { NewIncident } from '../../incidents/incident.js';
 import { titleLine } from '../../incidents/title-text.js';
 import { incidentTitle } from '../../incidents/title-rules.js';
 import { readAs } from '../formats/formats.js';
-import { readByMapping } from '../mapping/mapping-rules.js';
+import { MOST_EVENTS, readByMapping, TOO_MANY_EVENTS } from '../mapping/mapping-rules.js';
 import type { EventFormatName, ReadingRules, WebhookSource } from '../sources/webhook-source.js';
 import type { Alert } from './alert.js';
 import { typeOf } from './incident-type.js';
@@ -33,12 +33,17 @@ export function readEvents(rules: Rules, body: Json): ReadEvent[] | undefined {
 /** Why there are none, for the sender and for the analyst. */
 export function unfitWords(format: EventFormatName): string {
   if (format === 'auto') return 'The body fits no known format.';
-  if (format === 'mapping') return "The source's mapping finds no event in the body.";
+  if (format === 'mapping') {
+    return `The source's mapping finds no event in the body, or more than ${MOST_EVENTS}.`;
+  }
   return `The body has not the marks of the format ${format}.`;
 }
 
 function alertsOf({ format, mapping }: Rules, body: Json): readonly Alert[] | undefined {
-  if (format === 'mapping') return mapping && readByMapping(mapping, body);
+  if (format === 'mapping') {
+    const alerts = mapping && readByMapping(mapping, body);
+    return alerts === TOO_MANY_EVENTS ? undefined : alerts;
+  }
   const alert = readAs(format, body);
   return alert && [alert];
 }

@@ -2,6 +2,9 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { ReceivingSecret, SignatureScheme } from '../sources/webhook-source.js';
 import type { SignatureHeaders } from './signature-headers.js';
 
+/** Cloudflare sends the secret in this header and can send no other. */
+const CLOUDFLARE_TOKEN = 'cf-webhook-auth';
+
 /** Either way: clocks differ, and a signature that is valid for longer could be sent again for longer. */
 export const TOLERANCE_SECONDS = 300;
 
@@ -83,7 +86,10 @@ const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
 
   token: {
     verifies: ({ headers }, secrets) => {
-      const token = headers.get('x-webhook-token') ?? bearer(headers.get('authorization'));
+      const token =
+        headers.get('x-webhook-token') ??
+        headers.get(CLOUDFLARE_TOKEN) ??
+        bearer(headers.get('authorization'));
       if (token === undefined) return false;
       // Node gives each byte of a header as one character. Hashes have one length, so that their comparison tells nothing.
       const sent = sha256(Buffer.from(token, 'latin1'));

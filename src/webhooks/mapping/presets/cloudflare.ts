@@ -6,8 +6,7 @@ export const CLOUDFLARE: Preset = {
   documentation:
     'The body of a generic webhook (https://developers.cloudflare.com/notifications/reference/webhook-payload-schema/).',
   setUp: [
-    'Cloudflare sends the secret of a webhook in the header cf-webhook-auth and no other header, which this service does not read. Put a Worker or a reverse proxy in front that copies the value of cf-webhook-auth to X-Webhook-Token and passes the body on to {url}.',
-    'Under Notifications > Destinations make a webhook to that Worker or proxy, with the secret.',
+    'Under Notifications > Destinations make a webhook to {url}, with the secret of the source. Cloudflare sends it in the header cf-webhook-auth, which the signature scheme `token` reads.',
     'Make notifications for what somebody has to look at: DDoS attacks, security events, origin errors, certificates.',
     'Cloudflare sends a test message when the webhook is saved, and saves it only when the message is accepted: it becomes an incident, which can be resolved at once.',
     'The severity is that of the kind of alert, because the body has none: name further kinds in the severity_mapping of the source.',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { INCIDENT_TYPE } from '../../../incidents/incident.js';
 import type { Alert } from '../../reading/alert.js';
 import type { Json } from '../../reading/json.js';
-import type { SeverityMapping } from '../../sources/webhook-source.js';
+import { severityOf } from '../../reading/severity.js';
 import { parsePointer, resolve } from '../json-pointer.js';
 import type { Mapping } from '../mapping.js';
 import { mappingProblems, readByMapping, TOO_MANY_EVENTS } from '../mapping-rules.js';
@@ -45,24 +45,6 @@ function alertsOf(mapping: Mapping, body: Json): Alert[] {
   const alerts = readByMapping(mapping, body);
   if (alerts === undefined || alerts === TOO_MANY_EVENTS) throw new Error('The body does not fit.');
   return alerts;
-}
-
-/** As the mapping alone decides: a word, then a range, in whole numbers; else the four words themselves. */
-function levelOf(said: string, mapping: SeverityMapping = {}): string | undefined {
-  const word = said.toLowerCase();
-  const number = Math.floor(Number(said));
-  const range = Object.entries(mapping).find(([key]) => {
-    const [from, to] = /^\d+-\d+$/.test(key) ? key.split('-').map(Number) : [];
-    return from !== undefined && to !== undefined && from <= number && number <= to;
-  });
-  const usual: SeverityMapping = {
-    informational: 'low',
-    low: 'low',
-    medium: 'medium',
-    high: 'high',
-    critical: 'critical',
-  };
-  return mapping[word] ?? range?.[1] ?? usual[word];
 }
 
 describe('The presets', () => {
@@ -108,7 +90,7 @@ describe('The presets', () => {
     (preset) => {
       expect(preset.documentation).toMatch(/https:\/\/\S+/);
       expect(preset.setUp.join(' ')).toContain('{url}');
-      const header = { token: /X-Webhook-Token|Bearer/, body: /X-Hub-Signature-256/ };
+      const header = { token: /X-Webhook-Token|Bearer|cf-webhook-auth/, body: /X-Hub-Signature-256/ };
       const named = preset.signature === 'body' ? header.body : header.token;
       if (preset.signature !== 'timestamped') expect(preset.setUp.join(' ')).toMatch(named);
     },
@@ -130,9 +112,9 @@ describe.each(SAMPLES)('$preset / $sample', ({ preset, body, expected }) => {
   });
 
   it('has severities that the preset or everybody knows', () => {
-    expect(expected.map(({ severity }) => levelOf(severity, severityMapping))).toEqual(
-      expected.map(({ level }) => level),
-    );
+    expect(
+      expected.map(({ severity: said }) => severityOf({ said }, severityMapping ?? {}).severity),
+    ).toEqual(expected.map(({ level }) => level));
   });
 });
 

@@ -1,4 +1,5 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import { retryAfterMs } from '../../platform/net/retry-after.js';
 
 export const ATTEMPTS = 3;
 
@@ -28,9 +29,6 @@ export function backoff(attempt: number, chance: number): number {
  * an action waits.
  */
 export function retryAfter(header: string | undefined, now: Date): number | 'too long' | undefined {
-  if (header === undefined) return undefined;
-  const text = header.trim();
-  const wait = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
-  if (Number.isNaN(wait)) return undefined;
-  return wait > LONGEST_WAIT_MS ? 'too long' : Math.max(0, wait);
+  const wait = retryAfterMs(header, now);
+  return wait !== undefined && wait > LONGEST_WAIT_MS ? 'too long' : wait;
 }

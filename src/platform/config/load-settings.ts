@@ -1,5 +1,6 @@
 import { declaredSettings } from './setting.js';
 import { Settings } from './settings.js';
+import { chosenProvider } from './triage-settings.js';
 import { isLoopback } from '../addresses/network.js';
 
 /** A setting that cannot be used: the message is the one line that the operator sees. */
@@ -23,11 +24,15 @@ export function loadSettings(environment: Environment = process.env): Settings {
 }
 
 function refuseContradictions(settings: Settings): void {
-  const { container, databaseUrl, embeddedDatabase, migrationDatabaseUrl } = settings;
+  const { anthropicApiKey, container, databaseUrl, embeddedDatabase, migrationDatabaseUrl } =
+    settings;
   if (migrationDatabaseUrl !== undefined && databaseUrl === undefined) {
     throw new SettingError(
       'DATABASE_URL is needed with MIGRATION_DATABASE_URL: it names the role that the service runs as.',
     );
+  }
+  if (chosenProvider(settings) === 'anthropic' && anthropicApiKey === undefined) {
+    throw new SettingError('ANTHROPIC_API_KEY is needed with TRIAGE_PROVIDER=anthropic.');
   }
   if (container && databaseUrl === undefined && !embeddedDatabase) {
     throw new SettingError(

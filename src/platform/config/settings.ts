@@ -12,6 +12,7 @@ import {
   text,
 } from './setting.js';
 import { readIpRange } from '../addresses/ip-address.js';
+import { modelAddress, modelName, triageProvider, type TriageProvider } from './triage-settings.js';
 
 const SERVICE = 'Service';
 const DATABASE = 'Database';
@@ -20,6 +21,7 @@ const ACCESS = 'Access';
 const LIMITS = 'Limits';
 const ACTIONS = 'Actions';
 const OUTBOUND = 'Outbound';
+const TRIAGE = 'Triage';
 
 const MINUTE = 60_000;
 
@@ -270,6 +272,48 @@ export class Settings {
     integer(15 * MINUTE, 500, 24 * 60 * MINUTE),
   )
   readonly actionDeadlineMs: number;
+
+  @Setting(
+    TRIAGE,
+    'Who gives verdicts: anthropic (a language model), rules (the scorer that is built in and asks nobody) or none. Unset: anthropic when ANTHROPIC_API_KEY is set, otherwise rules with the embedded database and none with another.',
+    triageProvider,
+  )
+  readonly triageProvider: TriageProvider | undefined;
+
+  @Setting(
+    TRIAGE,
+    'Key of the model provider. It goes to ANTHROPIC_BASE_URL and nowhere else.',
+    optionalText('', { pattern: /^[\x21-\x7e]{1,512}$/, hint: 'up to 512 visible characters' }),
+  )
+  readonly anthropicApiKey: string | undefined;
+
+  @Setting(
+    TRIAGE,
+    'Where the Messages API is: of the provider itself, or of a proxy of yours. It may be in a private network without being in ALLOWED_PRIVATE_TARGETS; http is for private networks alone.',
+    modelAddress('https://api.anthropic.com'),
+  )
+  readonly anthropicBaseUrl: string;
+
+  @Setting(
+    TRIAGE,
+    'The model, as the provider names it. Each run records which one answered.',
+    modelName('claude-sonnet-5-5'),
+  )
+  readonly anthropicModel: string;
+
+  @Setting(
+    TRIAGE,
+    'How long one triage may take with all its questions and retries, in milliseconds.',
+    integer(45_000, 100, 10 * MINUTE),
+  )
+  readonly triageTimeoutMs: number;
+
+  @Setting(
+    TRIAGE,
+    'Tokens that all replicas together may use within an hour, of questions and answers; over it triage waits. 0: no limit. The default is some hundred incidents an hour, so that a flood of them costs what a busy hour costs and no more.',
+    integer(2_000_000, 0, 1_000_000_000_000),
+  )
+  readonly aiTokensPerHour: number;
 }
 
 function readCidr(part: string): string {

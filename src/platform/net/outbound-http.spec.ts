@@ -95,6 +95,30 @@ describe('OutboundHttp', () => {
     );
   });
 
+  describe("when the target is the operator's", () => {
+    const own = (url: string): OutboundRequest => post(url, { operatorsTarget: true });
+
+    it.each(['127.0.0.1', 'model.internal'])('reaches %s in a private network', async (host) => {
+      const answer = await client([]).request(own(`http://${host}:${vendor.port}/v1`));
+      expect(answer.status).toBe(200);
+    });
+
+    it.each([
+      'http://169.254.169.254',
+      'http://[::ffff:169.254.169.254]',
+      'http://[fd00:ec2::254]',
+    ])('refuses cloud metadata at %s all the same', async (url) => {
+      await expect(client([]).request(own(url))).rejects.toThrow(TargetRefusedError);
+    });
+
+    it('refuses a name with cloud metadata among its addresses', async () => {
+      const mixed = client([], new FakeResolver([['127.0.0.1', '169.254.169.254']]));
+      const request = mixed.request(own(`http://model.internal:${vendor.port}`));
+      await expect(request).rejects.toThrow(TargetRefusedError);
+      expect(vendor.requests).toEqual([]);
+    });
+  });
+
   it('resolves a name once and connects to the address that was allowed, though the name leads elsewhere by then', async () => {
     const rebinding = new FakeResolver([['127.0.0.1'], ['127.0.0.2']]);
     const rebound = client(['127.0.0.1'], rebinding);

@@ -26,7 +26,7 @@ export class OutboundHttp {
     refuseOtherUrls(request.url);
     const deadline = performance.now() + timeoutMs;
     const connectBy = performance.now() + Math.min(connectTimeoutMs, timeoutMs);
-    const addresses = await resolvedBy(connectBy, this.targets.pin(request.url.hostname), request);
+    const addresses = await resolvedBy(connectBy, this.pin(request), request);
     const prepared: PreparedRequest = {
       ...request,
       addresses,
@@ -36,6 +36,12 @@ export class OutboundHttp {
       answerMemory: this.answerMemory,
     };
     return await sendRequest(prepared);
+  }
+
+  private pin({ url, operatorsTarget = false }: OutboundRequest): ReturnType<Targets['pin']> {
+    return operatorsTarget
+      ? this.targets.pinOperators(url.hostname)
+      : this.targets.pin(url.hostname);
   }
 }
 

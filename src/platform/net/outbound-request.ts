@@ -13,6 +13,11 @@ export interface OutboundRequest {
   readonly maxAnswerBytes?: number;
   readonly signal?: AbortSignal;
   /**
+   * The target is one that the operator's settings name, and no caller chose: it may be in any private network. Cloud
+   * metadata is refused all the same.
+   */
+  readonly operatorsTarget?: boolean;
+  /**
    * Called with the connection open, immediately before the first byte of the request leaves. When it throws, none does,
    * and its error is the outcome.
    */

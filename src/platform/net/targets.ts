@@ -41,9 +41,24 @@ export class Targets {
    *   already written as usual
    */
   async pin(host: string): Promise<readonly PinnedAddress[]> {
+    return await this.pinUnless((address) => this.rules(address) !== undefined, host);
+  }
+
+  /** The same for a host that the operator's settings name: it may be in a private network without being listed. */
+  async pinOperators(host: string): Promise<readonly PinnedAddress[]> {
+    return await this.pinUnless(
+      (address) => !['private', undefined].includes(this.rules(address)),
+      host,
+    );
+  }
+
+  private async pinUnless(
+    refused: (address: string) => boolean,
+    host: string,
+  ): Promise<readonly PinnedAddress[]> {
     const addresses = await this.resolve(host);
-    for (const { address } of addresses) {
-      if (this.rules(address)) throw new TargetRefusedError(refusalOf(host));
+    if (addresses.some(({ address }) => refused(address))) {
+      throw new TargetRefusedError(refusalOf(host));
     }
     return addresses;
   }

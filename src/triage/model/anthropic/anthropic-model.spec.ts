@@ -1,0 +1,177 @@
+import { FakeMessagesApi } from '../../../../test/support/fake-messages-api.js';
+import {
+  message,
+  refusal,
+  text,
+  TOKENS,
+  VERDICT,
+  verdict,
+} from '../../../../test/support/fake-messages-answers.js';
+import { failureOf, judge, modelAt, withEnvironment } from '../../../../test/support/judge.js';
+
+describe('AnthropicModel', () => {
+  let api: FakeMessagesApi;
+
+  beforeAll(async () => {
+    api = await FakeMessagesApi.start();
+  });
+
+  afterEach(() => {
+    const refused = [...api.refused];
+    api.forget();
+    expect(refused).toEqual([]);
+  });
+
+  afterAll(() => api.stop());
+
+  it('gives the verdict of the model, with its name, the prompt and the tokens', async () => {
+    api.script(verdict());
+    const model = modelAt(api);
+    expect(await judge(model)).toEqual({
+      verdict: {
+        classification: 'malicious',
+        confidence: 0.8,
+        category: 'phishing',
+        reasoning: VERDICT.reasoning,
+        indicators: [],
+        mitreTechniques: ['T1566'],
+        evidence: VERDICT.evidence,
+        recommendedActions: ['quarantine_email'],
+      },
+      model: 'claude-sonnet-5-5-20261101',
+      promptHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      tokens: TOKENS,
+      toolCalls: [],
+    });
+    expect(model).toMatchObject({ provider: 'anthropic', configuredModel: 'claude-sonnet-5-5' });
+  });
+
+  it('asks for the configured model below the path of a proxy, and sends no more than it has to', async () => {
+    api.script(verdict());
+    await judge(modelAt(api, { baseUrl: `${api.url}/proxy/`, model: 'claude-haiku-5-5' }));
+    const [request] = api.requests;
+    expect(request!.path).toBe('/proxy/v1/messages');
+    expect(request!.body.model).toBe('claude-haiku-5-5');
+    expect(Object.keys(request!.headers).sort()).toEqual([
+      'accept',
+      'accept-encoding',
+      'anthropic-version',
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+      'user-agent',
+    ]);
+  });
+
+  it('takes headers, logs and telemetry of the library from no environment', async () => {
+    const log = jest.spyOn(console, 'debug').mockImplementation();
+    const environment = {
+      ANTHROPIC_CUSTOM_HEADERS: 'authorization: Bearer other\nx-more: 1',
+      ANTHROPIC_LOG: 'debug',
+      ANTHROPIC_AUTH_TOKEN: 'other',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
+    };
+    api.script(verdict());
+    await withEnvironment(environment, () => judge(modelAt(api)));
+    expect(api.requests[0]!.headers).not.toHaveProperty('x-more');
+    expect(log).not.toHaveBeenCalled();
+    log.mockRestore();
+  });
+
+  it('fences each incident with another nonce, and keeps what it says out of the system prompt', async () => {
+    api.script(verdict());
+    await judge(modelAt(api));
+    await judge(modelAt(api));
+    const [first, second] = api.requests;
+    expect(first!.body.system).toEqual(second!.body.system);
+    expect(first!.body.system[0]!.text).not.toContain('billing@example.net');
+    expect(first!.body.messages).not.toEqual(second!.body.messages);
+    expect(first!.body.tools).toBeUndefined();
+  });
+
+  it.each(['end_turn', 'stop_sequence'])(
+    'reads the last text when the model stops by %s',
+    async (reason) => {
+      const content = [
+        { type: 'thinking', thinking: '…', signature: 's' },
+        { type: 'text', text: 'I have looked at it.' },
+        { type: 'text', text: JSON.stringify(VERDICT) },
+      ];
+      api.script(message({ content, stop_reason: reason }));
+      expect((await judge(modelAt(api))).verdict.classification).toBe('malicious');
+    },
+  );
+
+  it('goes on where the provider paused, and adds the tokens up', async () => {
+    const content = [
+      { type: 'thinking', thinking: '…', signature: 's' },
+      { type: 'text', text: 'One moment.' },
+    ];
+    api.script(message({ content, stop_reason: 'pause_turn' }), verdict());
+    const { tokens } = await judge(modelAt(api));
+    expect(tokens).toEqual({ input: 2_220, output: 100, cachedInput: 2_000 });
+    const { messages } = api.requests[1]!.body;
+    expect(messages).toHaveLength(2);
+    expect(messages[1]).toEqual({ role: 'assistant', content });
+  });
+
+  it.each([
+    ['max_tokens', text('{"classification":', 'max_tokens'), 'truncated', /cut/],
+    [
+      'max_tokens with a whole verdict',
+      text(JSON.stringify(VERDICT), 'max_tokens'),
+      'truncated',
+      /cut/,
+    ],
+    [
+      'the end of the context window',
+      text('', 'model_context_window_exceeded'),
+      'truncated',
+      /too long for the model/,
+    ],
+    ['a refusal', refusal('cyber'), 'refused', /\(cyber\)\.$/],
+    ['a refusal without a category', refusal(null), 'refused', /incident\.$/],
+    ['a refusal with a strange one', refusal('<b>'), 'refused', /incident\.$/],
+    ['a reason that is new', text(JSON.stringify(VERDICT), 'tired'), 'invalid_answer', /not known/],
+    ['questions that are none', text('?', 'tool_use'), 'invalid_answer', /cannot ask/],
+    ['an answer of nothing', message({}), 'invalid_answer', /nothing/],
+  ])('gives no verdict after %s, and asks no second time', async (_, answer, reason, words) => {
+    api.script(answer, verdict());
+    const failure = await failureOf(judge(modelAt(api)));
+    expect(failure).toMatchObject({ reason, extras: { mayHelpLater: false, tokens: TOKENS } });
+    expect(failure.message).toMatch(words);
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['no JSON', 'It is malicious.'],
+    ['a confidence that is a word', JSON.stringify({ ...VERDICT, confidence: 'high' })],
+    ['another classification', JSON.stringify({ ...VERDICT, classification: 'approved' })],
+    ['deep JSON', '['.repeat(100_000)],
+    ['no object', 'null'],
+  ])('asks once more when the answer is %s', async (_, words) => {
+    api.script(text(words), verdict());
+    const { verdict: given, tokens } = await judge(modelAt(api));
+    expect(given.classification).toBe('malicious');
+    expect(tokens.output).toBe(100);
+    expect(api.requests[1]!.body.messages).toHaveLength(3);
+  });
+
+  it('asks once more and not a third time', async () => {
+    api.script(text('It is malicious.'));
+    const failure = await failureOf(judge(modelAt(api)));
+    expect(failure).toMatchObject({
+      reason: 'invalid_answer',
+      extras: { mayHelpLater: false, tokens: { input: 2_220, output: 100 } },
+    });
+    expect(api.requests).toHaveLength(2);
+  });
+
+  it('gives up when the provider pauses for ever', async () => {
+    api.script(text('One moment.', 'pause_turn'));
+    expect(await failureOf(judge(modelAt(api)))).toMatchObject({ reason: 'invalid_answer' });
+    expect(api.requests).toHaveLength(10);
+  });
+});

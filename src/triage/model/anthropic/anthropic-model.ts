@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { promptFor } from '../../prompts/prompt.js';
+import { ModelUnavailableError } from '../model.errors.js';
+import {
+  type Judgement,
+  type Judging,
+  type TriageCase,
+  TriageModel,
+} from '../triage-model.port.js';
+import { Conversation } from './conversation.js';
+import { type AnthropicOptions, ProviderRequests } from './provider-requests.js';
+import { ToolAnswers } from './tool-answers.js';
+
+const NONCE_BYTES = 16;
+
+/** A language model behind the Messages API. It only reads: what it may ask are the tools that it is given. */
+export class AnthropicModel extends TriageModel {
+  readonly provider = 'anthropic';
+
+  constructor(
+    private readonly http: OutboundHttp,
+    private readonly options: AnthropicOptions,
+  ) {
+    super();
+  }
+
+  get configuredModel(): string {
+    return this.options.model;
+  }
+
+  async judge(given: TriageCase, { tools, gate, signal }: Judging): Promise<Judgement> {
+    const nonce = randomBytes(NONCE_BYTES).toString('hex');
+    const prompt = promptFor(given, { nonce, toolNames: tools.map(({ name }) => name) });
+    const requests = new ProviderRequests(this.options, this.http, gate, signal);
+    const answers = new ToolAnswers(tools, nonce, requests.signal);
+    const conversation = new Conversation(this.options.model, prompt, tools, answers, requests);
+    try {
+      const { verdict, model } = await conversation.verdict();
+      const { tokens } = requests;
+      return { verdict, model, promptHash: prompt.hash, tokens, toolCalls: answers.calls };
+    } catch (error) {
+      if (!(error instanceof ModelUnavailableError)) throw error;
+      const extras = { ...error.extras, tokens: requests.tokens };
+      throw new ModelUnavailableError(error.reason, error.message, extras);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { FakeMessagesApi } from '../../../../test/support/fake-messages-api.js';
+import { failure, toolUse, verdict } from '../../../../test/support/fake-messages-answers.js';
+import { CountingGate, failureOf, judge, modelAt } from '../../../../test/support/judge.js';
+import type { TriageTool } from '../triage-model.port.js';
+
+const TOOL: TriageTool = {
+  name: 'related_incidents',
+  description: 'Others with the same indicator.',
+  inputSchema: { type: 'object' },
+  ask: async () => [],
+};
+
+describe('the gate of the model', () => {
+  let api: FakeMessagesApi;
+  let gate: CountingGate;
+
+  beforeAll(async () => {
+    api = await FakeMessagesApi.start();
+  });
+
+  beforeEach(() => {
+    api.forget();
+    gate = new CountingGate();
+  });
+
+  afterAll(() => api.stop());
+
+  it('is asked before each request, with nothing sent yet', async () => {
+    const seen: number[] = [];
+    gate.whenAsked = () => seen.push(api.requests.length);
+    api.script(
+      toolUse({ name: TOOL.name, input: {} }),
+      failure(529, 'overloaded_error'),
+      verdict(),
+    );
+    await judge(modelAt(api), { gate, tools: [TOOL] });
+    expect(seen).toEqual([0, 1, 2]);
+  });
+
+  it.each([1, 2])(
+    'lets nothing out when it throws at request %i, and its error comes through as it was',
+    async (at) => {
+      const refusals = [
+        new Error('the switch is on'),
+        new DOMException('of the gate', 'TimeoutError'),
+        { no: 'error' },
+      ];
+      for (const refusal of refusals) {
+        api.forget();
+        const closing = new CountingGate();
+        closing.refuseFrom = at;
+        closing.refusal = refusal;
+        api.script(toolUse({ name: TOOL.name, input: {} }), verdict());
+        const outcome = judge(modelAt(api), { gate: closing, tools: [TOOL] });
+        await expect(outcome).rejects.toBe(refusal);
+        expect(api.requests).toHaveLength(at - 1);
+        expect(closing.asked).toBe(at);
+      }
+    },
+  );
+
+  it('is not asked when nobody waits for the verdict any more', async () => {
+    api.script(verdict());
+    const given = new Error('the claim is lost');
+    const judging = { gate, signal: AbortSignal.abort(given) };
+    await expect(judge(modelAt(api), judging)).rejects.toBe(given);
+    expect([gate.asked, api.requests.length]).toEqual([0, 0]);
+  });
+
+  it('lets nothing out when the verdict is given up while it is asked', async () => {
+    api.script(verdict());
+    const run = new AbortController();
+    const given = new Error('the claim is lost');
+    gate.whenAsked = () => run.abort(given);
+    await expect(judge(modelAt(api), { gate, signal: run.signal })).rejects.toBe(given);
+    expect(api.requests).toEqual([]);
+  });
+
+  it('ends the request under way when the verdict is given up, and sends no other', async () => {
+    const run = new AbortController();
+    const given = new Error('the claim is lost');
+    api.whenAsked = () => run.abort(given);
+    api.script({ kind: 'hang' });
+    await expect(judge(modelAt(api), { gate, signal: run.signal })).rejects.toBe(given);
+    while (api.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('ends the request under way when the departure is aborted, for its reason', async () => {
+    const departure = new AbortController();
+    const given = new Error('the lease has lapsed');
+    api.whenAsked = () => departure.abort(given);
+    api.script({ kind: 'hang' });
+    const leased = new CountingGate(departure.signal);
+    await expect(judge(modelAt(api), { gate: leased })).rejects.toBe(given);
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('says that time is up when the run had a time limit', async () => {
+    api.script({ kind: 'hang' });
+    const signal = AbortSignal.timeout(200);
+    const limited = new CountingGate(signal);
+    expect(await failureOf(judge(modelAt(api), { gate: limited, signal }))).toMatchObject({
+      reason: 'timeout',
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
+import { retryAfterMs } from '../../../platform/net/retry-after.js';
+import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';
+import { fieldOf } from './token-use.js';
+
+/** An answer with an error status. */
+export interface RefusedRequest {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  /** The parsed body. */
+  readonly body: unknown;
+}
+
+interface Meaning {
+  readonly reason: UnavailableReason;
+  readonly mayHelpLater: boolean;
+}
+
+/** A proxy that asks for a year must not park a job for so long. */
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+const STATUSES: Readonly<Record<number, Meaning>> = {
+  401: { reason: 'authentication', mayHelpLater: false },
+  403: { reason: 'authentication', mayHelpLater: false },
+  408: { reason: 'provider_error', mayHelpLater: true },
+  409: { reason: 'provider_error', mayHelpLater: true },
+  429: { reason: 'rate_limited', mayHelpLater: true },
+  529: { reason: 'overloaded', mayHelpLater: true },
+};
+
+/**
+ * What a status means: https://platform.claude.com/docs/en/api/errors. The provider's own sentence is left out, because
+ * nobody knows what a server between says, and the text reaches people.
+ */
+export function failureOfStatus({ status, headers, body }: RefusedRequest): ModelUnavailableError {
+  const { reason, mayHelpLater } = STATUSES[status] ?? {
+    reason: 'provider_error',
+    mayHelpLater: status >= 500,
+  };
+  const retryAfter = retryAfterMs(headers.get('retry-after') ?? undefined, new Date());
+  return new ModelUnavailableError(reason, sentenceOf(status, body), {
+    mayHelpLater,
+    ...(mayHelpLater && retryAfter !== undefined
+      ? { retryAfterMs: Math.min(retryAfter, LONGEST_RETRY_AFTER_MS) }
+      : {}),
+  });
+}
+
+function sentenceOf(status: number, body: unknown): string {
+  const type = fieldOf(fieldOf(body, 'error'), 'type');
+  const known = typeof type === 'string' && /^[a-z]{1,20}(_[a-z]{1,20}){0,3}$/.test(type);
+  return `The provider answered with status ${status}${known ? ` (${type})` : ''}.`;
+}
+
+/** What the way to the provider threw. */
+export function failureOfNetwork(
+  cause: UnreachableError | OutcomeUnknownError,
+): ModelUnavailableError {
+  if (cause instanceof UnreachableError) {
+    return new ModelUnavailableError('unreachable', 'The provider cannot be reached.', {
+      mayHelpLater: cause.temporary,
+      cause,
+    });
+  }
+  if (cause.reason === 'timeout') return timeIsUp(cause);
+  return new ModelUnavailableError('provider_error', 'The provider gave no whole answer.', {
+    mayHelpLater: true,
+    cause,
+  });
+}
+
+export function timeIsUp(cause?: unknown): ModelUnavailableError {
+  return new ModelUnavailableError('timeout', 'The provider took too long.', {
+    mayHelpLater: true,
+    cause,
+  });
+}
+
+/** An answer of 200 that is none, such as the page of a proxy. */
+export function noMessage(): ModelUnavailableError {
+  return new ModelUnavailableError(
+    'invalid_answer',
+    'What answered at ANTHROPIC_BASE_URL does not speak the Messages protocol.',
+    { mayHelpLater: true },
+  );
+}

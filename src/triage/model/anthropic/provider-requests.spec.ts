@@ -1,0 +1,202 @@
+import { inspect } from 'node:util';
+import { FakeMessagesApi } from '../../../../test/support/fake-messages-api.js';
+import {
+  failure,
+  type FakeAnswer,
+  message,
+  page,
+  text,
+  TOKENS,
+  USAGE,
+  VERDICT,
+  verdict,
+} from '../../../../test/support/fake-messages-answers.js';
+import { CountingGate, failureOf, judge, modelAt } from '../../../../test/support/judge.js';
+
+const json = (body: unknown): FakeAnswer => ({ kind: 'answer', status: 200, body });
+
+describe('ProviderRequests', () => {
+  let api: FakeMessagesApi;
+
+  beforeAll(async () => {
+    api = await FakeMessagesApi.start();
+  });
+
+  afterEach(() => api.forget());
+
+  afterAll(() => api.stop());
+
+  it.each([
+    ['a wrong key', failure(401, 'authentication_error'), 'authentication', false, 1],
+    ['no permission', failure(403, 'permission_error'), 'authentication', false, 1],
+    ['an unpaid bill', failure(402, 'billing_error'), 'provider_error', false, 1],
+    ['a wrong request', failure(400, 'invalid_request_error'), 'provider_error', false, 1],
+    ['an unknown model', failure(404, 'not_found_error'), 'provider_error', false, 1],
+    [
+      'a redirect',
+      failure(307, 'x', { location: 'http://127.0.0.1:1/' }),
+      'provider_error',
+      false,
+      1,
+    ],
+    ['a rate limit', failure(429, 'rate_limit_error'), 'rate_limited', true, 3],
+    ['too much load', failure(529, 'overloaded_error'), 'overloaded', true, 3],
+    ['an error of its own', failure(500, 'api_error'), 'provider_error', true, 3],
+    [
+      'a failing proxy',
+      { ...page('<html>'), status: 502 } as FakeAnswer,
+      'provider_error',
+      true,
+      3,
+    ],
+    ['a status that nobody knows', failure(799, 'x'), 'provider_error', true, 3],
+    ['a cut connection', { kind: 'cut' } as const, 'provider_error', true, 3],
+    ['an endless answer', { kind: 'huge' } as const, 'provider_error', true, 3],
+    ['a page of 200', page('<html>Please log in</html>'), 'invalid_answer', true, 1],
+    ['a page that says it is JSON', json('<html>'), 'invalid_answer', true, 1],
+    ['nothing', json(''), 'invalid_answer', true, 1],
+    ['null', json('null'), 'invalid_answer', true, 1],
+    ['JSON that is no message', json({ ok: true }), 'invalid_answer', true, 1],
+    ['content that is text', message({ content: 'malicious' }), 'invalid_answer', true, 1],
+    [
+      'a text that is none',
+      message({ content: [{ type: 'text', text: 7 }] }),
+      'invalid_answer',
+      true,
+      1,
+    ],
+    ['a block that is null', message({ content: [null] }), 'invalid_answer', true, 1],
+    ['no stop reason', message({ stop_reason: null }), 'invalid_answer', true, 1],
+    [
+      'blocks without end',
+      message({ content: Array.from({ length: 201 }, () => ({ type: 'text', text: '' })) }),
+      'invalid_answer',
+      true,
+      1,
+    ],
+    [
+      'an answer without a body',
+      { kind: 'answer', status: 204, body: '' } as const,
+      'invalid_answer',
+      true,
+      1,
+    ],
+  ])('says what is wrong after %s', async (_, answer, reason, mayHelpLater, requests) => {
+    api.script(answer);
+    const outcome = await failureOf(judge(modelAt(api)));
+    expect(outcome).toMatchObject({ reason, extras: { mayHelpLater } });
+    expect(api.requests).toHaveLength(requests);
+  });
+
+  it.each([
+    ['a rate limit', failure(429, 'rate_limit_error', { 'retry-after': '0' })],
+    ['too much load', failure(529, 'overloaded_error')],
+    ['an error of the provider', failure(503, 'api_error')],
+    ['a cut connection', { kind: 'cut' } as const],
+  ])('asks again after %s, through the gate each time', async (_, answer) => {
+    api.script(answer, answer, verdict());
+    const gate = new CountingGate();
+    expect((await judge(modelAt(api), { gate })).verdict.classification).toBe('malicious');
+    expect([gate.asked, api.requests.length]).toEqual([3, 3]);
+  });
+
+  it('waits as long as the provider asks', async () => {
+    api.script(failure(429, 'rate_limit_error', { 'retry-after': '1' }), verdict());
+    const start = performance.now();
+    await judge(modelAt(api));
+    expect(performance.now() - start).toBeGreaterThan(990);
+  });
+
+  it('does not wait beyond its deadline, and says how long the provider asked for', async () => {
+    api.script(failure(429, 'rate_limit_error', { 'retry-after': '3600' }));
+    expect(await failureOf(judge(modelAt(api)))).toMatchObject({
+      reason: 'rate_limited',
+      extras: { retryAfterMs: 3_600_000 },
+    });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('keeps no job waiting for longer than an hour', async () => {
+    api.script(failure(529, 'overloaded_error', { 'retry-after': '999999999' }));
+    const { extras } = await failureOf(judge(modelAt(api)));
+    expect(extras.retryAfterMs).toBe(3_600_000);
+  });
+
+  it('gives up a provider that never answers, and does not ask again', async () => {
+    api.script({ kind: 'hang' });
+    const outcome = await failureOf(judge(modelAt(api, { timeoutMs: 500 })));
+    expect(outcome).toMatchObject({ reason: 'timeout', extras: { mayHelpLater: true } });
+    expect(api.requests.length).toBeLessThan(2);
+  });
+
+  it('gives up in the middle of a wait', async () => {
+    api.script(failure(529, 'overloaded_error'));
+    const run = new AbortController();
+    api.whenAsked = () =>
+      setTimeout(() => run.abort(new DOMException('Too late.', 'TimeoutError')), 200);
+    const waiting = judge(modelAt(api, { firstPauseMs: 8_000 }), { signal: run.signal });
+    expect(await failureOf(waiting)).toMatchObject({ reason: 'timeout' });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('says that nobody listens', async () => {
+    const closed = await FakeMessagesApi.start();
+    const { url, key } = closed;
+    await closed.stop();
+    const outcome = await failureOf(judge(modelAt({ url, key })));
+    expect(outcome).toMatchObject({ reason: 'unreachable', extras: { mayHelpLater: true } });
+  });
+
+  it('never sends the key to cloud metadata', async () => {
+    const { key } = api;
+    const outcome = await failureOf(judge(modelAt({ url: 'http://169.254.169.254', key })));
+    expect(outcome).toMatchObject({ reason: 'unreachable', extras: { mayHelpLater: false } });
+  });
+
+  it('shows the key in no error, though the provider repeats it', async () => {
+    const { key } = api;
+    const headers = { 'request-id': key, 'x-key': key };
+    const repeated = (status: number): FakeAnswer => ({
+      kind: 'answer',
+      status,
+      body: { error: { type: key, message: `${key} is wrong` }, key },
+      headers,
+    });
+    const answers = [repeated(401), repeated(529), repeated(200), page(key), json(`{"${key}`)];
+    for (const answer of [...answers, { kind: 'cut' } as const]) {
+      api.script(answer);
+      const outcome = await failureOf(judge(modelAt(api)));
+      expect(inspect(outcome, { depth: 20, showHidden: true })).not.toContain(key);
+      expect(JSON.stringify(outcome)).not.toContain(key);
+    }
+  });
+
+  it('counts what errors say was used', async () => {
+    api.script({ kind: 'answer', status: 400, body: { error: {}, usage: USAGE } });
+    expect((await failureOf(judge(modelAt(api)))).extras.tokens).toEqual(TOKENS);
+    api.script({ kind: 'answer', status: 200, body: { usage: USAGE } });
+    expect((await failureOf(judge(modelAt(api)))).extras.tokens).toEqual(TOKENS);
+  });
+
+  it.each([
+    ['the configured one when none is named', undefined, 'claude-sonnet-5-5'],
+    ['the configured one when the name is none', '<script>', 'claude-sonnet-5-5'],
+    ['what a proxy calls it', 'vendor/claude@2:0', 'vendor/claude@2:0'],
+  ])('names as the model %s', async (_, model, expected) => {
+    const content = [{ type: 'text', text: JSON.stringify(VERDICT) }];
+    api.script(message({ content, model }));
+    expect((await judge(modelAt(api))).model).toBe(expected);
+  });
+
+  it('gives verdicts at once to several that wait', async () => {
+    api.script(verdict());
+    const model = modelAt(api);
+    const all = await Promise.all([judge(model), judge(model), judge(model)]);
+    expect(all.map(({ tokens }) => tokens)).toEqual([TOKENS, TOKENS, TOKENS]);
+  });
+
+  it('reads no text of an error as a verdict', async () => {
+    api.script({ kind: 'answer', status: 400, body: VERDICT }, text(JSON.stringify(VERDICT)));
+    expect(await failureOf(judge(modelAt(api)))).toMatchObject({ reason: 'provider_error' });
+  });
+});

@@ -1,0 +1,41 @@
+import type { TokenUse } from '../triage-model.port.js';
+
+export const NO_TOKENS: TokenUse = { input: 0, output: 0, cachedInput: 0 };
+
+/** More than any model reads or writes at once: such a number is a mistake, and must not empty the hour's budget. */
+const MOST_TOKENS = 10_000_000;
+
+/**
+ * What an answer says was used: of a message, and of an error where it says it. All input counts, also what was read from
+ * the provider's cache or written to it; `cachedInput` is the part that was read from there.
+ */
+export function tokensOf(answer: unknown): TokenUse {
+  const usage = fieldOf(answer, 'usage');
+  const cachedInput = countIn(usage, 'cache_read_input_tokens');
+  return {
+    input:
+      countIn(usage, 'input_tokens') + countIn(usage, 'cache_creation_input_tokens') + cachedInput,
+    output: countIn(usage, 'output_tokens'),
+    cachedInput,
+  };
+}
+
+export function sumOfTokens(one: TokenUse, other: TokenUse): TokenUse {
+  return {
+    input: one.input + other.input,
+    output: one.output + other.output,
+    cachedInput: (one.cachedInput ?? 0) + (other.cachedInput ?? 0),
+  };
+}
+
+function countIn(usage: unknown, name: string): number {
+  const count = fieldOf(usage, name);
+  const sound = typeof count === 'number' && Number.isInteger(count);
+  return sound && count >= 0 && count <= MOST_TOKENS ? count : 0;
+}
+
+/** Undefined for whatever is no object or has no such field. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}

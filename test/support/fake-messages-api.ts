@@ -1,0 +1,126 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { failure, type FakeAnswer } from './fake-messages-answers.js';
+import { type MessagesRequest, refusalOf } from './fake-messages-check.js';
+
+export interface SeenMessagesRequest {
+  readonly headers: IncomingMessage['headers'];
+  readonly path: string;
+  readonly body: MessagesRequest;
+  /** The bytes as they came. */
+  readonly text: string;
+}
+
+const MEGABYTE = 'x'.repeat(1_048_576);
+
+/**
+ * A provider that really listens and speaks the Messages protocol as the installed version of the library does. It
+ * answers what it is told, in turn, and refuses what the real one would refuse.
+ */
+export class FakeMessagesApi {
+  readonly key = 'key-that-nobody-may-see';
+  readonly requests: SeenMessagesRequest[] = [];
+  /** Why requests were refused: empty when each was as the protocol has it. */
+  readonly refused: string[] = [];
+  /** Called when a request is there, before it is answered. */
+  whenAsked: ((request: SeenMessagesRequest) => void) | undefined;
+  private turns: FakeAnswer[] = [];
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server;
+
+  private constructor() {
+    this.server = createServer((request, response) => {
+      this.take(request, response).catch(() => request.socket.destroy());
+    });
+    this.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  static async start(): Promise<FakeMessagesApi> {
+    const api = new FakeMessagesApi();
+    await new Promise<void>((resolve) => api.server.listen(0, '127.0.0.1', resolve));
+    return api;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** How many connections were made and are not closed yet. */
+  get connections(): number {
+    return this.sockets.size;
+  }
+
+  /** Answers the next requests so, and all that come after the last one like the last one. */
+  script(...turns: readonly [FakeAnswer, ...FakeAnswer[]]): void {
+    this.turns = [...turns];
+  }
+
+  forget(): void {
+    this.requests.length = 0;
+    this.refused.length = 0;
+    this.whenAsked = undefined;
+    this.turns = [];
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await read(request);
+    const body = parsed(text);
+    const refusal = refusalOf(this.key, request, body);
+    const { headers, url: path = '' } = request;
+    const seen = { headers, path, body: body as MessagesRequest, text };
+    this.requests.push(seen);
+    this.whenAsked?.(seen);
+    if (refusal) {
+      this.refused.push(refusal.message);
+      return send(response, failure(refusal.status, refusal.type));
+    }
+    const turn = this.turns.length > 1 ? this.turns.shift() : this.turns[0];
+    send(response, turn ?? failure(500, 'api_error'));
+  }
+}
+
+function send(response: ServerResponse, answer: FakeAnswer): void {
+  switch (answer.kind) {
+    case 'hang':
+      return;
+    case 'cut':
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"id":', () => response.socket?.destroy());
+      return;
+    case 'huge': {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = (): void => {
+        while (!response.destroyed && response.write(MEGABYTE));
+        if (!response.destroyed) response.once('drain', more);
+      };
+      return more();
+    }
+    case 'answer': {
+      const { status, body, headers } = answer;
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    }
+  }
+}
+
+function parsed(text: string): MessagesRequest | undefined {
+  try {
+    return JSON.parse(text) as MessagesRequest;
+  } catch {
+    return undefined;
+  }
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

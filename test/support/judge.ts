@@ -1,0 +1,86 @@
+import type { Settings } from '../../src/platform/config/settings.js';
+import type { Departure, Gate } from '../../src/platform/net/gate.js';
+import { OutboundHttp } from '../../src/platform/net/outbound-http.js';
+import { Resolver, Targets } from '../../src/platform/net/targets.js';
+import { AnthropicModel } from '../../src/triage/model/anthropic/anthropic-model.js';
+import type { AnthropicOptions } from '../../src/triage/model/anthropic/provider-requests.js';
+import { ModelUnavailableError } from '../../src/triage/model/model.errors.js';
+import type { Judgement, Judging, TriageCase } from '../../src/triage/model/triage-model.port.js';
+import type { FakeMessagesApi } from './fake-messages-api.js';
+
+/** No private target is allowed to connectors: the provider may be in a private network all the same. */
+const outbound = new OutboundHttp(
+  new Targets(new Resolver(), { allowedPrivateTargets: [] } as unknown as Settings),
+);
+
+export const CASE: TriageCase = {
+  incidentId: '018f2c1e-0000-7000-8000-000000000001',
+  incidentNumber: 'INC-2026-0001',
+  incidentType: 'phishing',
+  severity: 'high',
+  source: 'mail-gateway',
+  title: 'Invoice',
+  createdAt: new Date('2026-11-02T09:30:00Z'),
+  rawData: { subject: 'Invoice', from: 'billing@example.net' },
+  indicators: [{ id: 'i1', type: 'email', value: 'billing@example.net', pointers: ['/from'] }],
+};
+
+/** Lets requests out until it is told not to, and counts how often it is asked. */
+export class CountingGate implements Gate {
+  asked = 0;
+  refuseFrom = Infinity;
+  refusal: unknown = new Error('the switch is on');
+  whenAsked: (() => void) | undefined;
+  private readonly never = new AbortController().signal;
+
+  constructor(private readonly signal: AbortSignal = this.never) {}
+
+  send<T>(request: (departure: Departure) => Promise<T>): Promise<T> {
+    const leave = async (): Promise<void> => {
+      this.asked += 1;
+      this.whenAsked?.();
+      if (this.asked >= this.refuseFrom) throw this.refusal;
+    };
+    return request({ signal: this.signal, leave });
+  }
+}
+
+export function modelAt(
+  api: Pick<FakeMessagesApi, 'url' | 'key'>,
+  more: Partial<AnthropicOptions> = {},
+): AnthropicModel {
+  return new AnthropicModel(outbound, {
+    apiKey: api.key,
+    baseUrl: api.url,
+    model: 'claude-sonnet-5-5',
+    timeoutMs: 20_000,
+    firstPauseMs: 1,
+    ...more,
+  });
+}
+
+export function judge(model: AnthropicModel, more: Partial<Judging> = {}): Promise<Judgement> {
+  const signal = new AbortController().signal;
+  return model.judge(CASE, { tools: [], gate: new CountingGate(), signal, ...more });
+}
+
+/** What the model failed with. Anything else fails the test. */
+export async function failureOf(judgement: Promise<unknown>): Promise<ModelUnavailableError> {
+  const outcome: unknown = await judgement.catch((error: unknown) => error);
+  if (outcome instanceof ModelUnavailableError) return outcome;
+  throw new Error('The model did not fail as it should.', { cause: outcome });
+}
+
+/** Does the work with more in the environment, as an operator may have it. */
+export async function withEnvironment<T>(
+  more: Readonly<Record<string, string>>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = process.env;
+  process.env = { ...before, ...more };
+  try {
+    return await work();
+  } finally {
+    process.env = before;
+  }
+}

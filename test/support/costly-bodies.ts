@@ -81,12 +81,13 @@ export function placesIn(contract: Contract): Place[] {
     }),
   );
   return operations.flatMap(({ method, path, operation }) => {
-    const bodies = bodiesOf(contract, operation.requestBody?.content['application/json']?.schema);
+    const schema = operation.requestBody?.content['application/json']?.schema;
+    const bodies = bodiesOf(contract, schema);
     const whole: Place = {
       method,
       path,
       where: 'the whole body',
-      bodyWith: (json) => (json.startsWith('{') ? json : undefined),
+      bodyWith: (json) => (json.startsWith('{') || takesAnything(schema) ? json : undefined),
     };
     const fields = [...bodies].map(([where, body]): Place => {
       const text = JSON.stringify(body);
@@ -94,6 +95,11 @@ export function placesIn(contract: Contract): Place[] {
     });
     return [whole, ...fields];
   });
+}
+
+/** JSON of any kind: what a tool sends to a webhook. */
+export function takesAnything(schema: Schema | undefined): boolean {
+  return schema !== undefined && Object.keys(schema).length === 0;
 }
 
 function bodiesOf(contract: Contract, reference: Schema | undefined): Map<string, object> {

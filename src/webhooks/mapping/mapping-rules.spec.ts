@@ -1,3 +1,4 @@
+import type { Alert } from '../reading/alert.js';
 import type { Json } from '../reading/json.js';
 import type { Mapping } from './mapping.js';
 import { mappingProblems, MOST_EVENTS, readByMapping, TOO_MANY_EVENTS } from './mapping-rules.js';
@@ -227,5 +228,28 @@ describe('The rules of a mapping', () => {
 
   it('name a key that nobody can store without what cannot be stored', () => {
     expect(codes({ title: '/t', 'a\0': '/x' })).toEqual([['mapping.a\ufffd', 'unknown_field']]);
+  });
+});
+
+describe('Texts that a thousand events share', () => {
+  const long = 'x'.repeat(900_000);
+  const body = { events: Array.from({ length: 1_000 }, (_, n) => ({ n })), long } as Json;
+
+  it('do not cost a thousand times their size', () => {
+    const lift = Object.fromEntries(Array.from({ length: 32 }, (_, n) => [`key_${n}`, '^/long']));
+    const alerts = readByMapping(
+      {
+        items: '/events',
+        title: [['^/long', '/n']],
+        severity: '^/long',
+        event_id: [['^/long', '/n'], '/n'],
+        lift,
+      },
+      body,
+    );
+    expect(alerts).toHaveLength(1_000);
+    expect(JSON.stringify(alerts).length).toBeLessThan(8 * 1024 * 1024);
+    expect((alerts as Alert[])[7]).toMatchObject({ eventId: '7' });
+    expect((alerts as Alert[])[7]).not.toHaveProperty('severity');
   });
 });

@@ -4,7 +4,7 @@ import type { Alert } from '../reading/alert.js';
 import { isObject, type Json } from '../reading/json.js';
 import { isList, resolve } from './json-pointer.js';
 import type { Mapping } from './mapping.js';
-import { Finder, lifted, placeOf, waysOf } from './places.js';
+import { Finder, lifted, longestLifted, placeOf, waysOf } from './places.js';
 
 const MOST_POINTERS = 10;
 const LONGEST_POINTER = 512;
@@ -100,7 +100,7 @@ export function readByMapping(
 ): Alert[] | typeof TOO_MANY_EVENTS | undefined {
   const events = eventsOf(mapping, body);
   if (events.length > MOST_EVENTS) return TOO_MANY_EVENTS;
-  const read = alertReader(mapping, body);
+  const read = alertReader(mapping, body, events.length);
   const alerts = events.map(read);
   return alerts.some(tellsSomething) ? alerts : undefined;
 }
@@ -116,7 +116,7 @@ function eventsOf({ items }: Mapping, body: Json): readonly Json[] {
   return found.flatMap(({ value }) => (isObject(value) ? [value] : [])).slice(0, 1);
 }
 
-function alertReader(mapping: Mapping, body: Json): (event: Json) => Alert {
+function alertReader(mapping: Mapping, body: Json, events: number): (event: Json) => Alert {
   const finder = new Finder(body);
   const [title, severity, eventId, type] = [
     waysOf(mapping.title),
@@ -125,20 +125,21 @@ function alertReader(mapping: Mapping, body: Json): (event: Json) => Alert {
     waysOf(mapping.type),
   ];
   const lift = Object.entries(mapping.lift ?? {}).map(([key, at]) => [key, waysOf(at)] as const);
+  const longest = longestLifted(events, lift.length);
 
   return (event) => {
-    const said = finder.texts(event, severity)?.[0];
-    const id = finder.texts(event, eventId);
+    const said = finder.words(event, severity)?.[0];
+    const id = finder.words(event, eventId);
     const values = lift.flatMap(([key, ways]) => {
       const value = finder.scalar(event, ways);
-      return value === undefined ? [] : [[key, lifted(value)] as const];
+      return value === undefined ? [] : [[key, lifted(value, longest)] as const];
     });
     return {
       event,
       usualType: 'other',
       ...given('title', finder.texts(event, title)?.join(' - ')),
       ...given('eventId', id && idOf(id)),
-      ...given('type', finder.texts(event, type)?.[0]),
+      ...given('type', finder.words(event, type)?.[0]),
       ...given('severity', said === undefined ? undefined : { said }),
       ...given('lift', values.length > 0 ? Object.fromEntries(values) : undefined),
     };

@@ -35,19 +35,30 @@ export class Finder {
 
   constructor(private readonly body: Json) {}
 
-  /** The texts of the first way that leads to some. */
+  /** The texts of the first way that leads to some, cut where they are too long. */
   texts(event: Json, ways: Ways): string[] | undefined {
-    for (const places of ways) {
-      const texts = places.map((place) => textOf(this.at(event, place)));
-      if (texts.every((text) => text !== undefined)) return texts;
-    }
-    return undefined;
+    return this.first(event, ways)?.map((text) => shownStart(text, LONGEST_TEXT));
+  }
+
+  /** The same, but what is too long is not there: two that begin alike are two. */
+  words(event: Json, ways: Ways): string[] | undefined {
+    return this.first(event, ways, LONGEST_TEXT);
   }
 
   scalar(event: Json, ways: Ways): Scalar | undefined {
     for (const [place] of ways) {
       const found = place && this.at(event, place);
       if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  private first(event: Json, ways: Ways, longest = Infinity): string[] | undefined {
+    for (const places of ways) {
+      const texts = places.map((place) => textOf(this.at(event, place)));
+      if (texts.every((text) => text !== undefined && text.length <= longest)) {
+        return texts as string[];
+      }
     }
     return undefined;
   }
@@ -71,11 +82,20 @@ function scalarOf(value: Json | undefined): Scalar | undefined {
     : undefined;
 }
 
-const LONGEST_LIFTED = 2_000;
+/** What is longer is no id, no severity and no type. Of a title nobody sees more. */
+const LONGEST_TEXT = 1_000;
 
-/** The event has the whole of it. Without a limit, a long text that a thousand events share would be stored a thousand times. */
-export function lifted(value: Scalar): Scalar {
+const LONGEST_LIFTED = 2_000;
+const ALL_LIFTED = 4 * 1024 * 1024;
+
+/** How long a lifted text may be: all that are lifted from one body have a bound, however many events share them. */
+export function longestLifted(events: number, keys: number): number {
+  return Math.min(LONGEST_LIFTED, Math.floor(ALL_LIFTED / Math.max(1, events * keys)));
+}
+
+/** The event has the whole of it. */
+export function lifted(value: Scalar, longest: number): Scalar {
   const text = isExactNumber(value) ? value.rawJSON : value;
-  if (typeof text !== 'string' || text.length <= LONGEST_LIFTED) return value;
-  return shownStart(text, LONGEST_LIFTED);
+  if (typeof text !== 'string' || text.length <= longest) return value;
+  return shownStart(text, longest);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NewIncident } from '../../incidents/incident.js';
 import { titleLine } from '../../incidents/title-text.js';
 import { incidentTitle } from '../../incidents/title-rules.js';
+import { shownStart } from '../../platform/text.js';
 import { readAs } from '../formats/formats.js';
 import { MOST_EVENTS, readByMapping, TOO_MANY_EVENTS } from '../mapping/mapping-rules.js';
 import type { EventFormatName, ReadingRules, WebhookSource } from '../sources/webhook-source.js';
@@ -22,6 +23,9 @@ export interface ReadEvent {
   /** The sender's word for the severity, when nobody knows what it means. */
   readonly unknownSeverity?: string;
 }
+
+/** Of a word for the severity that nobody knows, as the timeline shows it. */
+const LONGEST_WORD = 100;
 
 type Rules = ReadingRules & Pick<WebhookSource, 'source' | 'autoTriage' | 'playbook'>;
 
@@ -56,7 +60,8 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const title =
     (alert.title ? titleLine(alert.title) : undefined) ??
     incidentTitle(incidentType, rawData, source);
-  const contentHash = sha256(JSON.stringify(alert.event));
+  // A severity may stand in what the events of a body share: when it changes, the event has another content.
+  const content = JSON.stringify([alert.event, alert.severity]);
   return {
     incident: {
       incidentType,
@@ -66,10 +71,10 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
       rawData: JSON.stringify(rawData),
       triage: autoTriage ? { playbook } : undefined,
     },
-    key: alert.eventId === undefined ? contentHash : sha256(alert.eventId),
-    contentHash,
+    key: sha256(alert.eventId === undefined ? `content ${content}` : `id ${alert.eventId}`),
+    contentHash: sha256(content),
     eventId: alert.eventId,
-    unknownSeverity: unknownWord,
+    unknownSeverity: unknownWord && shownStart(unknownWord, LONGEST_WORD),
   };
 }
 

@@ -371,6 +371,21 @@ describe('the signature of a receipt', () => {
       expect(judge({ ...vector, headers, secret: KEY })).toBe('valid');
     });
 
+    it('takes base64 in a secret without its padding, too', () => {
+      const bytes = Buffer.alloc(25, 7);
+      const digest = createHmac('sha256', bytes).update('m.1614265330.{}').digest('base64');
+      const given = {
+        ...vector,
+        body: Buffer.from('{}'),
+        headers: { ...headers, 'webhook-id': 'm', 'webhook-signature': `v1,${digest}` },
+      };
+      const padded = bytes.toString('base64');
+      expect(padded).toMatch(/=$/);
+      for (const encoded of [padded, padded.replace(/=+$/, '')]) {
+        expect(judge({ ...given, secret: `whsec_${encoded}` })).toBe('valid');
+      }
+    });
+
     it('may be made with a secret that is plain text', () => {
       const raw = hmac(KEY, `${headers['webhook-id']}.1614265330.`, vector.body).toString('base64');
       expect(withSignature(`v1,${raw}`, { secret: KEY })).toBe('valid');

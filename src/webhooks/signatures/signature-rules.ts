@@ -48,7 +48,8 @@ const HEX_SIGNATURE = /^(?:sha256=)?([0-9a-f]{64})$/i;
 const STANDARD_ID = /^[\x21-\x7e]{1,256}$/;
 const STANDARD_SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/;
 const STANDARD_SECRET = /^whsec_/;
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** With or without the padding at its end. */
+export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 const BEARER = /^bearer +(.+)$/i;
 
 const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
@@ -117,7 +118,7 @@ function standardSignatures(header: string): string[] {
 /** With the prefix, base64 of the key. Without it senders disagree: some take the text, others what it decodes to. */
 function standardKeys(secret: string): Buffer[] {
   const encoded = secret.replace(STANDARD_SECRET, '');
-  const keys = BASE64.test(encoded) ? [Buffer.from(encoded, 'base64')] : [];
+  const keys = encoded !== '' && BASE64.test(encoded) ? [Buffer.from(encoded, 'base64')] : [];
   return encoded === secret ? [Buffer.from(secret), ...keys] : keys;
 }
 

@@ -1,3 +1,4 @@
+import { BASE64 } from '../signatures/signature-rules.js';
 import type { SignatureScheme } from './webhook-source.js';
 
 export const SHORTEST_SECRET = 16;
@@ -8,7 +9,6 @@ export const SECRET = /^\S(?:[^]*\S)?$/;
 
 /** Standard Webhooks writes the bytes of a secret in base64 behind this. */
 const STANDARD_PREFIX = 'whsec_';
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?$/;
 
 /** What a header can carry as one word. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;

@@ -90,7 +90,10 @@ describe('The presets', () => {
     (preset) => {
       expect(preset.documentation).toMatch(/https:\/\/\S+/);
       expect(preset.setUp.join(' ')).toContain('{url}');
-      const header = { token: /X-Webhook-Token|Bearer|cf-webhook-auth/, body: /X-Hub-Signature-256/ };
+      const header = {
+        token: /X-Webhook-Token|Bearer|cf-webhook-auth/,
+        body: /X-Hub-Signature-256/,
+      };
       const named = preset.signature === 'body' ? header.body : header.token;
       if (preset.signature !== 'timestamped') expect(preset.setUp.join(' ')).toMatch(named);
     },

@@ -1,0 +1,56 @@
+import type { ReadingRules } from '../sources/webhook-source.js';
+import type { Json } from './json.js';
+import { readEvents } from './read-events.js';
+
+const source = { source: 'siem', autoTriage: false, severityMapping: {} };
+const byMapping = (mapping: ReadingRules['mapping']) =>
+  ({ ...source, format: 'mapping', mapping }) as const;
+
+function only(rules: Parameters<typeof readEvents>[0], body: Json) {
+  const events = readEvents(rules, body);
+  expect(events).toHaveLength(1);
+  return events![0]!;
+}
+
+describe('the events of a body', () => {
+  it('have other content when the severity changes that they share', () => {
+    const rules = byMapping({ items: '/alerts', severity: '^/common', event_id: '/id' });
+    const read = (common: string) => only(rules, { common, alerts: [{ id: 'a' }] });
+    expect(read('high').contentHash).toEqual(read('high').contentHash);
+    expect(read('critical').key).toEqual(read('high').key);
+    expect(read('critical').contentHash).not.toEqual(read('high').contentHash);
+  });
+
+  it('are told apart by an id and by content that looks like one', () => {
+    const rules = byMapping({ items: '/alerts', title: '^/t', event_id: '/id' });
+    const [withId, without] = readEvents(rules, { t: 't', alerts: [{ id: '[1]' }, 1] })!;
+    expect(withId!.eventId).toBe('[1]');
+    expect(without!.eventId).toBeUndefined();
+    expect(withId!.key).not.toEqual(without!.key);
+  });
+
+  it('put an event that is no object into one, and lift no key over one of its own', () => {
+    const rules = byMapping({ items: '/a', title: '^/t', lift: { host: '^/host' } });
+    const [text, object] = readEvents(rules, { t: 't', host: 'h', a: ['x', { host: 'own' }] })!;
+    expect(JSON.parse(text!.incident.rawData)).toEqual({ event: 'x', host: 'h' });
+    expect(JSON.parse(object!.incident.rawData)).toEqual({ host: 'own' });
+  });
+
+  it('show no more of a severity that nobody knows than a reader needs', () => {
+    const { unknownSeverity, incident } = only(
+      { ...source, format: 'generic' },
+      {
+        event_type: 'other',
+        timestamp: '2026-01-31T09:30:00Z',
+        source: 's',
+        data: { alert_id: '1', severity: 'z'.repeat(100_000), details: {} },
+      },
+    );
+    expect(incident.severity).toBe('medium');
+    expect(unknownSeverity).toHaveLength(100);
+  });
+
+  it('are none when there is no mapping to read them by', () => {
+    expect(readEvents(byMapping(undefined), { a: 1 })).toBeUndefined();
+  });
+});

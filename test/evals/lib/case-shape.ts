@@ -9,6 +9,7 @@ export const CASE_KINDS = [
   'benign_noise',
   'security_test',
   'too_little_data',
+  'data_exfiltration',
 ] as const;
 export type CaseKind = (typeof CASE_KINDS)[number];
 

@@ -1,0 +1,74 @@
+import { parsePointer, pointerTo, resolvePointer } from './json-pointer.js';
+
+/** The document of RFC 6901, section 5. */
+const DOCUMENT = {
+  foo: ['bar', 'baz'],
+  '': 0,
+  'a/b': 1,
+  'c%d': 2,
+  'e^f': 3,
+  'g|h': 4,
+  'i\\j': 5,
+  'k"l': 6,
+  ' ': 7,
+  'm~n': 8,
+};
+
+describe('A JSON pointer', () => {
+  it.each<[string, unknown]>([
+    ['', DOCUMENT],
+    ['/foo', ['bar', 'baz']],
+    ['/foo/0', 'bar'],
+    ['/', 0],
+    ['/a~1b', 1],
+    ['/c%d', 2],
+    ['/e^f', 3],
+    ['/g|h', 4],
+    ['/i\\j', 5],
+    ['/k"l', 6],
+    ['/ ', 7],
+    ['/m~0n', 8],
+  ])('leads where RFC 6901 says: %j', (pointer, value) => {
+    expect(resolvePointer(DOCUMENT, pointer)).toEqual(value);
+  });
+
+  it('reads ~01 as ~1, and not as a slash', () => {
+    expect(resolvePointer({ '~1': 'tilde', '/': 'slash' }, '/~01')).toBe('tilde');
+  });
+
+  it.each(['foo', ' /foo', '#/foo', '/a~', '/a~2b', '/~/x', '~0'])('is not %j', (text) => {
+    expect(parsePointer(text)).toBeUndefined();
+    expect(resolvePointer(DOCUMENT, text)).toBeUndefined();
+  });
+
+  it.each(['/foo/-', '/foo/00', '/foo/01', '/foo/-1', '/foo/1.0', '/foo/1e0', '/foo/2', '/foo/ 1'])(
+    'leads nowhere in a list when it is %j',
+    (pointer) => {
+      expect(resolvePointer(DOCUMENT, pointer)).toBeUndefined();
+    },
+  );
+
+  it.each(['/foo/length', '/constructor', '/__proto__', '/toString/name', '/a~1b/0', '/foo/0/0'])(
+    'sees no prototype and goes into no text or number: %j',
+    (pointer) => {
+      expect(resolvePointer(DOCUMENT, pointer)).toBeUndefined();
+    },
+  );
+
+  it('finds a key that is called like a part of the prototype when the value has it', () => {
+    expect(resolvePointer(JSON.parse('{"__proto__":{"a":1}}'), '/__proto__/a')).toBe(1);
+  });
+
+  it('tells null from nothing', () => {
+    expect(resolvePointer({ a: null }, '/a')).toBeNull();
+    expect(resolvePointer({ a: null }, '/a/b')).toBeUndefined();
+  });
+
+  it.each(['plain', 'a/b', 'm~n', '~1', '', '__proto__'])(
+    'that is made from the key %j leads to it',
+    (key) => {
+      const value = JSON.parse(`{"x":{${JSON.stringify(key)}:7}}`) as unknown;
+      expect(resolvePointer(value, pointerTo('/x', key))).toBe(7);
+    },
+  );
+});

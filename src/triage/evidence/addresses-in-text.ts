@@ -1,0 +1,137 @@
+import { domainToASCII } from 'node:url';
+import { hasFormat } from '../../action-catalogue/parameter-formats.js';
+import { readIpAddress } from '../../platform/addresses/ip-address.js';
+import { looksLikeDomain, refang } from './defang.js';
+import type { IndicatorType } from './indicators.js';
+import { withoutHidden } from './visible-text.js';
+
+export interface Spotted {
+  readonly type: IndicatorType;
+  readonly value: string;
+}
+
+/** How much may still be looked at. All texts of one incident share it: a stranger chooses what is in them. */
+export interface Effort {
+  characters: number;
+  /** Words that have to be read closely, at about a microsecond each. */
+  words: number;
+}
+
+const LONGEST_WORD = 2_100;
+const LONGEST_URL = 2_048;
+const MOST_NESTED = 8;
+
+/**
+ * URLs, domains, IP addresses, e-mail addresses and hashes in a text, each in one normal form: that of URLs (small letters,
+ * encoded labels), because look-ups take that. The normal form of protected targets is for comparing patterns only.
+ */
+export function* addressesIn(text: string, effort: Effort): Generator<Spotted> {
+  const read = refang(withoutHidden(text.slice(0, effort.characters)));
+  effort.characters -= Math.min(text.length, effort.characters);
+  const seen = new Set<string>();
+  for (const word of words(read)) {
+    if (seen.has(word)) continue;
+    if (effort.words <= 0) return;
+    effort.words -= 1;
+    seen.add(word);
+    yield* inWord(word);
+  }
+}
+
+/** By character code, because a regular expression takes ten times as long for a text of short words. */
+const ENDS_WORD = new Set([...'\t\n\r "\'<>`|\\^{}\u00a0\u3000'].map((end) => end.charCodeAt(0)));
+const TELLING = new Set([...'.:@'].map((sign) => sign.charCodeAt(0)));
+const SHORTEST_HASH = 32;
+
+/** The words of the text that may hold an address. */
+function* words(text: string): Generator<string> {
+  let start = 0;
+  let telling = false;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : 32;
+    if (TELLING.has(code)) telling = true;
+    if (!ENDS_WORD.has(code)) continue;
+    const length = at - start;
+    if ((telling && length > 3) || length >= SHORTEST_HASH) {
+      yield text.slice(start, Math.min(at, start + LONGEST_WORD));
+    }
+    start = at + 1;
+    telling = false;
+  }
+}
+
+const SCHEME = /(?:https?|ftp):\/\//i;
+
+function* inWord(word: string): Generator<Spotted> {
+  const scheme = word.search(SCHEME);
+  const before = scheme < 0 ? word : word.slice(0, scheme);
+  for (const part of before.split(/[,;'()[\]=&?#*!]/)) yield* inPart(part);
+  if (scheme >= 0) yield* inUrl(withoutEnd(word.slice(scheme), '.,;:!?)\'"]*'), MOST_NESTED);
+}
+
+function* inUrl(text: string, nested: number): Generator<Spotted> {
+  if (!URL.canParse(text)) return;
+  const url = new URL(text);
+  if (url.href.length <= LONGEST_URL) yield { type: 'url', value: url.href };
+  yield* inHost(url.hostname);
+  // Services that rewrite links keep the first address in a parameter.
+  let left = nested;
+  for (const value of url.searchParams.values()) {
+    if (left === 0) return;
+    left -= 1;
+    if (value.search(SCHEME) === 0) yield* inUrl(value, 0);
+  }
+}
+
+function* inPart(part: string): Generator<Spotted> {
+  const word = withoutEnd(part, '.,:!?-~_');
+  const address = ip(word);
+  if (address) {
+    yield address;
+    return;
+  }
+  // Such as `mailto:bob@example.com`, `sha256:...` and `example.com:8080`; what follows a slash is a path.
+  for (const piece of word.split('/', 1)[0]!.split(':')) yield* inPiece(piece);
+}
+
+const HASH = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
+
+function* inPiece(piece: string): Generator<Spotted> {
+  if (HASH.test(piece)) yield { type: 'hash', value: piece.toLowerCase() };
+  const at = piece.lastIndexOf('@');
+  const domain = ip(piece) ?? domainOf(piece.slice(at + 1));
+  if (at > 0 && domain) {
+    const email = `${piece.slice(0, at).toLowerCase()}@${domain.value}`;
+    if (hasFormat('email', email)) yield { type: 'email', value: email };
+  }
+  if (domain) yield domain;
+}
+
+function* inHost(host: string): Generator<Spotted> {
+  const spotted = ip(host.replace(/^\[|\]$/g, '')) ?? domainOf(host);
+  if (spotted) yield spotted;
+}
+
+/** An IPv4 address in an IPv6 one is that IPv4 address; and IPv6 is written as URLs write it. */
+export function ip(text: string): Spotted | undefined {
+  if (!hasFormat('ip', text) || text === '::') return undefined;
+  const { family, text: value } = readIpAddress(text)!.address;
+  if (family === 'ipv4') return { type: 'ip', value };
+  return { type: 'ip', value: new URL(`http://[${value}]`).hostname.slice(1, -1) };
+}
+
+const LONGEST_DOMAIN = 253;
+
+function domainOf(text: string): Spotted | undefined {
+  const name = withoutEnd(text, '.');
+  if (name.length > LONGEST_DOMAIN || !looksLikeDomain(name.split('.'))) return undefined;
+  const domain = /[\u0080-\uffff]/.test(name) ? domainToASCII(name) : name.toLowerCase();
+  return hasFormat('domain', domain) ? { type: 'domain', value: domain } : undefined;
+}
+
+/** A regular expression would start again at every character of a long row of them. */
+function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
+}

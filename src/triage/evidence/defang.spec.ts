@@ -1,0 +1,44 @@
+import { defang, refang } from './defang.js';
+
+describe('defang', () => {
+  it.each([
+    ['Go to https://evil.example/a.php?b=1 now.', 'Go to hxxps://evil[.]example/a.php?b=1 now.'],
+    ['HTTP://EVIL.EXAMPLE', 'hxxp://EVIL[.]EXAMPLE'],
+    ['ftp://files.evil.example', 'fxp://files[.]evil[.]example'],
+    ['mallory@evil.example wrote', 'mallory[@]evil[.]example wrote'],
+    ['at evil.example.', 'at evil[.]example.'],
+    ['from 198.51.100.7:443', 'from 198[.]51[.]100[.]7:443'],
+    ['http://evil。example', 'hxxp://evil[.]example'],
+    ['пример.рф', 'пример[.]рф'],
+  ])('takes the link out of %j', (text, safe) => {
+    expect(defang(text)).toBe(safe);
+    expect(defang(safe)).toBe(safe);
+  });
+
+  it.each([
+    'The file invoice.pdf was opened.',
+    'Version 10.0.19045 of T1566.001, 3.5 times, e.g. this one.',
+    'Mr. Smith ... and so on',
+    '@channel',
+    '',
+  ])('leaves %j', (text) => {
+    expect(defang(text)).toBe(text);
+  });
+
+  it('is undone by refang', () => {
+    const text = 'https://evil.example/x mallory@evil.example 198.51.100.7';
+    expect(refang(defang(text))).toBe(text);
+  });
+});
+
+describe('refang', () => {
+  it.each([
+    ['hxxps[://]evil[.]example', 'https://evil.example'],
+    ['hXXp://evil(.)example', 'http://evil.example'],
+    ['mallory[at]evil(dot)example', 'mallory@evil.example'],
+    ['evil{.}example[:]8080', 'evil.example:8080'],
+    ['fxp://evil[dot]example', 'ftp://evil.example'],
+  ])('reads %j as %j', (text, plain) => {
+    expect(refang(text)).toBe(plain);
+  });
+});

@@ -1,0 +1,55 @@
+import { hasFormat } from '../../action-catalogue/parameter-formats.js';
+
+/** Spellings by which people keep a dangerous address from being a link, each with what it stands for. */
+const DEFANGED: readonly (readonly [pattern: RegExp, plain: string])[] = [
+  [/\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)|\{dot\}|[\u3002\uff0e\uff61]/gi, '.'],
+  [/\[@\]|\(@\)|\{@\}|\[at\]|\(at\)|\{at\}/gi, '@'],
+  [/\[:\]|\(:\)/g, ':'],
+  [/\[:\/\/\]/g, '://'],
+  [/\bhxxp(?=s?:\/\/)/gi, 'http'],
+  [/\bfxp(?=:\/\/)/gi, 'ftp'],
+];
+
+/** The text with addresses as programs read them. */
+export function refang(text: string): string {
+  return DEFANGED.reduce((plain, [pattern, by]) => plain.replace(pattern, by), text);
+}
+
+const WORD = /[\p{L}\p{N}_.\-\u3002\uff0e\uff61]+/gu;
+
+/**
+ * The text with addresses that nobody can follow by a click: `hxxps://evil[.]example`, `mallory[@]evil[.]example`. For what
+ * people read in a timeline, a message or a ticket, never for what programs use.
+ */
+export function defang(text: string): string {
+  return text
+    .replace(/\bhttp(?=s?:\/\/)/gi, 'hxxp')
+    .replace(/\bftp(?=:\/\/)/gi, 'fxp')
+    .replace(/(?<=[^\s@[])@(?=[\p{L}\p{N}])/gu, '[@]')
+    .replace(WORD, (word) => (isAddress(word) ? word.replace(INNER_DOT, '[.]') : word));
+}
+
+/** The dot at the end of a sentence stays. */
+const INNER_DOT = /[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu;
+
+function isAddress(word: string): boolean {
+  const labels = word.split(/[.\u3002\uff0e\uff61]+/).filter((label) => label !== '');
+  if (labels.length < 2) return false;
+  return looksLikeDomain(labels) || hasFormat('ip', labels.join('.'));
+}
+
+/** Ends of names of files that are no top-level domains, so that `invoice.pdf` is not taken for a domain. */
+const FILE_ENDINGS = new Set(
+  (
+    '7z asp aspx bak bat bin bmp cfg cmd cpl csv dat dll dmg doc docm docx eml exe gif gz hta htm html img ini iso jar jpeg ' +
+    'jpg js json jsp lnk log msg msi pdf php png ppt pptm pptx ps1 psm1 rar rtf scr svg swf sys tar tmp ts txt vbe vbs wsf xhtml ' +
+    'xls xlsb xlsm xlsx xml yaml yml'
+  ).split(' '),
+);
+
+/** By its last label; whether it is a well-formed domain is another question. */
+export function looksLikeDomain(labels: readonly string[]): boolean {
+  const last = labels.at(-1)!.toLowerCase();
+  if (labels.length < 2 || FILE_ENDINGS.has(last)) return false;
+  return /^(?:\p{L}{2,24}|xn--[a-z0-9-]{1,59})$/u.test(last);
+}

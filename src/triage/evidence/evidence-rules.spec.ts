@@ -1,0 +1,238 @@
+import type { ProposedVerdict } from '../model/triage-model.port.js';
+import { checkedEvidence } from './evidence-rules.js';
+
+const RAW_DATA = {
+  sender: 'ceo@examp1e.com',
+  score: 87,
+  blocked: false,
+  subject: 'Urgent\u200b\u200b payment ',
+  blank: ' ',
+  links: ['https://Evil.Example/Login'],
+  long: 'x'.repeat(10_000),
+};
+const SOURCES = new Map<string, unknown>([
+  ['raw_data', RAW_DATA],
+  ['t1', { related: [{ host: 'pc-17.corp.example' }] }],
+]);
+
+const PROPOSED: ProposedVerdict = {
+  classification: 'malicious',
+  confidence: 0.9,
+  category: 'bec',
+  reasoning: 'A look-alike domain asks for money.',
+  indicators: [],
+  mitreTechniques: [],
+  evidence: [{ source: 'raw_data', pointer: '/sender', value: 'ceo@examp1e.com' }],
+  recommendedActions: ['block_sender'],
+};
+const check = (change: Partial<ProposedVerdict> = {}) =>
+  checkedEvidence({ ...PROPOSED, ...change }, SOURCES);
+const checked = (change: Partial<ProposedVerdict> = {}) => check(change).verdict;
+const withEvidence = (source: string, pointer: string, value: string | number | boolean) =>
+  checked({ evidence: [{ source, pointer, value }] }).evidence;
+
+describe('checkedEvidence', () => {
+  it('leaves a verdict that holds as it is', () => {
+    expect(check()).toEqual({ verdict: PROPOSED, notes: [] });
+  });
+
+  it.each<[string, string, string | number | boolean]>([
+    ['raw_data', '/sender', ' ceo@examp1e.com\n'],
+    ['raw_data', '/score', 87],
+    ['raw_data', '/score', '87'],
+    ['raw_data', '/blocked', false],
+    ['raw_data', '/links/0', 'https://Evil.Example/Login'],
+    ['t1', '/related/0/host', 'pc-17.corp.example'],
+  ])('keeps what %s holds at %s: %j', (source, pointer, value) => {
+    expect(withEvidence(source, pointer, value)).toHaveLength(1);
+  });
+
+  it('keeps a text whose hidden characters are quoted as the marks that the model saw, and stores the text', () => {
+    expect(withEvidence('raw_data', '/subject', 'Urgent⟦U+200B×2⟧ payment')).toEqual([
+      { source: 'raw_data', pointer: '/subject', value: 'Urgent\u200b\u200b payment' },
+    ]);
+  });
+
+  it.each<[string, string, string | number | boolean]>([
+    ['raw_data', '/sender', 'ceo@example.com'],
+    ['raw_data', '/sender', 'CEO@examp1e.com'],
+    ['raw_data', '/sender', 'examp1e.com'],
+    ['raw_data', '/score', 88],
+    ['raw_data', '/blocked', true],
+    ['raw_data', '/blank', ''],
+    ['raw_data', '/missing', 'x'],
+    ['raw_data', 'sender', 'ceo@examp1e.com'],
+    ['raw_data', '/links', 'https://Evil.Example/Login'],
+    ['raw_data', '/links/length', 1],
+    ['raw_data', '/constructor/name', 'Object'],
+    ['raw_data', '/__proto__', 'x'],
+    ['raw_data', '', 'x'],
+    ['t2', '/related/0/host', 'pc-17.corp.example'],
+    ['__proto__', '/sender', 'ceo@examp1e.com'],
+  ])('drops what %s does not hold at %j: %j', (source, pointer, value) => {
+    expect(withEvidence(source, pointer, value)).toEqual([]);
+  });
+
+  it.each(['/a\0', '/\ud800', `/${'a'.repeat(600)}`])(
+    'drops a pointer that cannot be stored: %j',
+    (pointer) => {
+      const evidence = [{ source: 'raw_data', pointer, value: 'x' }];
+      const sources = new Map([['raw_data', { [pointer.slice(1)]: 'x' }]]);
+      expect(checkedEvidence({ ...PROPOSED, evidence }, sources).verdict.evidence).toEqual([]);
+    },
+  );
+
+  it('stores what PostgreSQL can store, and the beginning of a very long text', () => {
+    const sources = new Map([['raw_data', { a: 'x\0\ud800y', long: RAW_DATA.long }]]);
+    const evidence = [
+      { source: 'raw_data', pointer: '/a', value: 'x\0\ud800y' },
+      { source: 'raw_data', pointer: '/long', value: RAW_DATA.long },
+    ];
+    expect(checkedEvidence({ ...PROPOSED, evidence }, sources).verdict.evidence).toEqual([
+      { source: 'raw_data', pointer: '/a', value: 'x\ufffd\ufffdy' },
+      { source: 'raw_data', pointer: '/long', value: 'x'.repeat(4_096) },
+    ]);
+  });
+
+  it('keeps each piece of evidence once, and says how many it left out', () => {
+    const [piece] = PROPOSED.evidence;
+    const { verdict, notes } = check({
+      evidence: [piece!, piece!, { ...piece!, value: 'made up' }],
+    });
+    expect(verdict.evidence).toEqual([piece]);
+    expect(notes).toEqual([
+      '2 pieces of evidence were left out: they are not in the data, or were given twice.',
+    ]);
+  });
+
+  it.each(['malicious', 'benign'] as const)(
+    'makes a verdict of %s inconclusive when no evidence holds',
+    (classification) => {
+      const evidence = [{ source: 'raw_data', pointer: '/sender', value: 'made up' }];
+      expect(check({ classification, evidence })).toMatchObject({
+        verdict: {
+          classification: 'inconclusive',
+          confidence: 0,
+          evidence: [],
+          recommendedActions: [],
+        },
+        notes: ["The model's evidence could not be found in the data."],
+      });
+    },
+  );
+
+  it.each(['suspicious', 'inconclusive'] as const)(
+    'leaves a verdict of %s without evidence as it is',
+    (classification) => {
+      expect(check({ classification, evidence: [] })).toEqual({
+        verdict: { ...PROPOSED, classification, evidence: [] },
+        notes: [],
+      });
+    },
+  );
+
+  it.each([
+    [7, 1],
+    [-1, 0],
+    [0.5, 0.5],
+    [NaN, 0],
+    [Infinity, 0],
+  ])('makes the confidence %d a part of one: %d', (confidence, clamped) => {
+    expect(checked({ confidence }).confidence).toBe(clamped);
+  });
+
+  it.each(['Phishing', 'a b', '', '1a', 'a'.repeat(65), 'a\n', '__proto__'])(
+    'takes the category %j for unknown',
+    (category) => {
+      expect(checked({ category }).category).toBe('unknown');
+    },
+  );
+
+  it('makes the reasoning readable: no links, no hidden characters, no end of it', () => {
+    const reasoning = (text: string) => checked({ reasoning: text }).reasoning;
+    expect(reasoning('See https://evil.example\u202e\0 now\nplease')).toBe(
+      'See hxxps://evil[.]example now\nplease',
+    );
+    expect(reasoning('x'.repeat(1_000_000))).toHaveLength(4_000);
+    expect(reasoning(`${'x'.repeat(3_999)}😀`).isWellFormed()).toBe(true);
+  });
+
+  it('keeps known actions only, each once and ten at most', () => {
+    const recommend = (recommendedActions: string[]) =>
+      checked({ recommendedActions }).recommendedActions;
+    expect(recommend(['block_ip', 'rm -rf', 'block_ip', 'constructor', '__proto__'])).toEqual([
+      'block_ip',
+    ]);
+    const many =
+      'quarantine_email release_email delete_email block_sender unblock_sender isolate_host unisolate_host scan_host disable_user enable_user block_ip';
+    expect(recommend(many.split(' '))).toHaveLength(10);
+  });
+
+  it('keeps known techniques only', () => {
+    expect(
+      checked({ mitreTechniques: ['T1566.002', 'T9999', 'phishing'] }).mitreTechniques,
+    ).toEqual(['T1566.002']);
+  });
+
+  it('keeps indicators that are in the data, however they are written, and says where', () => {
+    const { indicators } = checked({
+      indicators: [
+        { type: 'url', value: 'hxxps://evil[.]example/login', found_in: '/made/up' },
+        { type: 'domain', value: 'evil.example' },
+        { type: 'domain', value: 'EVIL.EXAMPLE' },
+        { type: 'host', value: 'pc-17.corp.example' },
+        { type: 'domain', value: 'innocent.example' },
+        { type: 'planet', value: 'evil.example' },
+        { type: 'user', value: 'c' },
+        { type: 'user', value: '\0\ud800xx' },
+      ],
+    });
+    expect(indicators).toEqual([
+      { type: 'url', value: 'https://evil.example/login', found_in: '/links/0' },
+      { type: 'domain', value: 'evil.example', found_in: '/links/0' },
+      { type: 'host', value: 'pc-17.corp.example' },
+    ]);
+  });
+
+  it('keeps a hundred indicators at most', () => {
+    const hosts = Array.from({ length: 300 }, (_, index) => `host-${index}.example`);
+    const indicators = hosts.map((value) => ({ type: 'host', value }));
+    const sources = new Map([['raw_data', { ...RAW_DATA, hosts }]]);
+    expect(checkedEvidence({ ...PROPOSED, indicators }, sources).verdict.indicators).toHaveLength(
+      100,
+    );
+  });
+
+  it('checks a mebibyte of hostile data against an endless verdict in bounded time', () => {
+    const before = process.cpuUsage();
+    for (const text of ['a\u200b', '[.]', '<!--', 'x']) {
+      const rawData = { a: text.repeat(1_048_576 / text.length) };
+      const long = 'evil.example '.repeat(80_000);
+      const verdict = {
+        ...PROPOSED,
+        reasoning: long,
+        evidence: Array.from({ length: 5_000 }, () => ({
+          source: 'raw_data',
+          pointer: '/a',
+          value: 'x',
+        })),
+        indicators: Array.from({ length: 5_000 }, (_, index) => ({
+          type: 'host',
+          value: `host-${index}`,
+        })),
+        mitreTechniques: Array.from({ length: 5_000 }, () => long),
+      };
+      const sources = new Map([['raw_data', rawData]]);
+      const { evidence, indicators } = checkedEvidence(verdict, sources).verdict;
+      expect([evidence, indicators]).toEqual([[], []]);
+    }
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(6_000);
+  });
+
+  it('survives sources of any kind', () => {
+    for (const source of [undefined, null, 1, 'x', [], [[[]]]]) {
+      const sources = new Map([['raw_data', source]]);
+      expect(checkedEvidence(PROPOSED, sources).verdict.classification).toBe('inconclusive');
+    }
+  });
+});

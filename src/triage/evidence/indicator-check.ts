@@ -1,0 +1,60 @@
+import type { Indicator } from '../../incidents/incident.js';
+import { storable } from '../../platform/text.js';
+import { refang } from './defang.js';
+import { INDICATOR_TYPES } from './indicators.js';
+import { rawTexts } from './raw-values.js';
+
+const MOST_INDICATORS = 100;
+const SHORTEST_VALUE = 3;
+const LONGEST_VALUE = 2_048;
+
+/** How much text is searched. Raw data and the answers of tools together have less. */
+const MOST_CHARACTERS = 1024 * 1024;
+
+interface Haystack {
+  readonly source: string;
+  readonly pointer: string;
+  readonly text: string;
+}
+
+/**
+ * Those indicators that a model did not make up: their value is part of a text that it was shown, in small or capital letters and
+ * de-fanged or not. Where it was found is said by code, too, and only of raw data.
+ */
+export function indicatorsInSources(
+  indicators: readonly Indicator[],
+  sources: ReadonlyMap<string, unknown>,
+): Indicator[] {
+  if (indicators.length === 0) return [];
+  const texts = searchedTexts(sources);
+  const kept = new Map<string, Indicator>();
+  for (const { type, value } of indicators.slice(0, MOST_INDICATORS)) {
+    const plain = refang(value).trim();
+    const key = `${type} ${plain.toLowerCase()}`;
+    if (kept.has(key) || !isIndicator(type, plain)) continue;
+    const place = texts.find(({ text }) => text.includes(plain.toLowerCase()));
+    if (!place) continue;
+    const isRaw = place.source === 'raw_data' && place.pointer !== '';
+    const found_in = isRaw ? storable(place.pointer) : undefined;
+    kept.set(key, { type, value: plain, ...(found_in !== undefined && { found_in }) });
+  }
+  return [...kept.values()];
+}
+
+function isIndicator(type: string, value: string): boolean {
+  if (value.length < SHORTEST_VALUE || value.length > LONGEST_VALUE) return false;
+  const isKnown = (INDICATOR_TYPES as readonly string[]).includes(type);
+  return isKnown && value === storable(value);
+}
+
+function searchedTexts(sources: ReadonlyMap<string, unknown>): Haystack[] {
+  let left = MOST_CHARACTERS;
+  return [...sources].flatMap(([source, value]) =>
+    rawTexts(value).flatMap((found) => {
+      if (left <= 0) return [];
+      left -= found.value.length;
+      const text = refang(found.value.slice(0, MOST_CHARACTERS)).toLowerCase();
+      return text.length < SHORTEST_VALUE ? [] : [{ source, pointer: found.pointer, text }];
+    }),
+  );
+}

@@ -1,0 +1,243 @@
+import { mailAuthentication } from './mail-authentication.js';
+
+const HEADER =
+  'mx.example.net; spf=fail (mx.example.net: domain of ceo@evil.example (no; pass) does not permit) ' +
+  'smtp.mailfrom=bounce@evil.example; dkim=pass header.d=mailer.example; dkim=fail header.i=@examp1e.com; dmarc=fail (p=NONE) header.from=examp1e.com';
+/** As Exchange Online writes it: without the name of the server. */
+const MICROSOFT =
+  'spf=pass (sender IP is 198.51.100.7) smtp.mailfrom=example.com; dkim=pass (signature was verified) header.d=example.com;dmarc=pass action=none header.from=example.com;compauth=pass reason=100';
+
+describe('mailAuthentication', () => {
+  it('reads the header of a gateway', () => {
+    const pointer = '/headers/Authentication-Results';
+    expect(mailAuthentication({ headers: { 'Authentication-Results': HEADER } })).toEqual({
+      spf: { result: 'fail', domain: 'evil.example', pointer },
+      dkim: [
+        { result: 'pass', domain: 'mailer.example', pointer },
+        { result: 'fail', domain: 'examp1e.com', pointer },
+      ],
+      dmarc: { result: 'fail', domain: 'examp1e.com', pointer },
+      envelope_from: 'bounce@evil.example',
+      aligned: false,
+      pointers: [pointer],
+    });
+  });
+
+  it('reads the header of Exchange Online', () => {
+    expect(mailAuthentication({ authentication_results: MICROSOFT })).toMatchObject({
+      spf: { result: 'pass', domain: 'example.com' },
+      dkim: [{ result: 'pass', domain: 'example.com' }],
+      dmarc: { result: 'pass' },
+      compauth: { result: 'pass' },
+      aligned: true,
+    });
+  });
+
+  it.each([
+    [
+      'a list of headers',
+      {
+        headers: [
+          { name: 'From', value: 'x' },
+          { name: 'Authentication-Results', value: HEADER },
+        ],
+      },
+      '/headers/1/value',
+    ],
+    [
+      'the head of a mail',
+      {
+        headers: `Received: x\r\nAuthentication-Results: mx.example.net;\r\n\tspf=fail\r\n\tsmtp.mailfrom=evil.example\r\n\r\nAuthentication-Results: spf=pass`,
+      },
+      '/headers',
+    ],
+    [
+      'a field below',
+      {
+        email: {
+          rawHeaders: 'A: b\nauthentication-results: x; spf=fail smtp.mailfrom=evil.example',
+        },
+      },
+      '/email/rawHeaders',
+    ],
+  ])('finds the header in %s', (_, rawData, pointer) => {
+    expect(mailAuthentication(rawData).spf).toEqual({
+      result: 'fail',
+      domain: 'evil.example',
+      pointer,
+    });
+  });
+
+  it.each([
+    ['own fields', { spf: 'fail', dkim: 'none', dmarc: 'Fail', compauth: 'softpass' }],
+    [
+      'fields of results',
+      { spf_result: 'FAIL', dkimResult: 'none', dmarc_status: 'failed', compauth: 'softpass' },
+    ],
+    [
+      'objects',
+      {
+        authentication: {
+          spf: { result: 'fail', domain: 'x' },
+          dkim: { status: 'none' },
+          dmarc: { verdict: 'FAIL' },
+          compauth: { value: 'softpass' },
+        },
+      },
+    ],
+    [
+      'what Microsoft Graph calls them',
+      {
+        authenticationDetails: {
+          senderPolicyFramework: 'fail',
+          dkim: 'none',
+          dmarc: 'fail',
+          compositeAuthentication: 'softpass',
+        },
+      },
+    ],
+    [
+      'JSON in a text',
+      {
+        AuthenticationDetails: '{"SPF":"fail","DKIM":"none","DMARC":"fail","CompAuth":"softpass"}',
+      },
+    ],
+  ])('reads %s', (_, rawData) => {
+    expect(mailAuthentication(rawData)).toMatchObject({
+      spf: { result: 'fail' },
+      dkim: [{ result: 'none' }],
+      dmarc: { result: 'fail' },
+      compauth: { result: 'softpass' },
+      aligned: false,
+    });
+  });
+
+  it('believes what the gateway says for itself before a header of the mail', () => {
+    const { spf, dkim, dmarc } = mailAuthentication({
+      headers: { 'Authentication-Results': MICROSOFT },
+      spf: 'fail',
+      dkim: 'fail',
+    });
+    expect(spf).toEqual({ result: 'fail', pointer: '/spf' });
+    expect(dkim).toEqual([{ result: 'fail', pointer: '/dkim' }]);
+    expect(dmarc).toMatchObject({ result: 'pass' });
+  });
+
+  it('believes the topmost header, because the sender of the mail may have written those below', () => {
+    const headers = `Authentication-Results: mx.example.net; spf=fail\nAuthentication-Results: mx.example.net; spf=pass; dkim=pass`;
+    const { spf, dkim } = mailAuthentication({ headers });
+    expect(spf).toMatchObject({ result: 'fail' });
+    expect(dkim).toBeUndefined();
+  });
+
+  it('takes nothing that stands in quotation marks or in a comment for a result', () => {
+    const header =
+      'x; spf=fail (of "a\\) ; dmarc=pass) smtp.mailfrom="(; dkim=pass header.d=bank.example; \\" dmarc=pass"@evil.example; dmarc=fail';
+    const read = mailAuthentication({ 'Authentication-Results': header });
+    expect(read).toMatchObject({ spf: { result: 'fail' }, dmarc: { result: 'fail' } });
+    expect(read.dkim).toBeUndefined();
+  });
+
+  it('does not take a method for passed that has failed in another place of the header', () => {
+    const header = 'x; dmarc=pass header.from=bank.example; dmarc=fail header.from=bank.example';
+    expect(mailAuthentication({ 'Authentication-Results': header }).dmarc).toMatchObject({
+      result: 'fail',
+    });
+  });
+
+  it('reads Received-SPF where nothing newer is there', () => {
+    const headers = [{ name: 'Received-SPF', value: 'SoftFail (example.net: ...)' }];
+    expect(mailAuthentication({ headers }).spf).toMatchObject({ result: 'softfail' });
+  });
+
+  it('finds the senders of the mail and of the envelope, and where answers go', () => {
+    expect(
+      mailAuthentication({
+        sender: 'someone@else.example',
+        headers: {
+          From: '"CEO" <CEO@Example.com>',
+          'Return-Path': '<bounce@evil.example>',
+          'Reply-To': 'x@evil.example',
+        },
+      }),
+    ).toEqual({
+      from: 'ceo@example.com',
+      envelope_from: 'bounce@evil.example',
+      reply_to: 'x@evil.example',
+      pointers: ['/headers/From', '/headers/Return-Path', '/headers/Reply-To'],
+    });
+    expect(
+      mailAuthentication({ from: { emailAddress: { name: 'Bob', address: 'bob@example.com' } } })
+        .from,
+    ).toBe('bob@example.com');
+    expect(mailAuthentication({ from: { email: 'bob@example.com' } }).from).toBe('bob@example.com');
+  });
+
+  it.each([
+    ['example.com', 'example.com', true],
+    ['example.com', 'mail.example.com', true],
+    ['mail.example.com', 'example.com', true],
+    ['example.com', 'notexample.com', false],
+    ['victim.co.uk', 'co.uk', false],
+    ['victim.example', 'example', false],
+    ['example.com', 'example.com.evil.example', false],
+  ])(
+    'says whether a sender of %s is one that was authenticated as %s: %s',
+    (from, signed, isAligned) => {
+      const headers = {
+        From: `a@${from}`,
+        'Authentication-Results': `x; dkim=pass header.d=${signed}`,
+      };
+      expect(mailAuthentication({ headers }).aligned).toBe(isAligned);
+    },
+  );
+
+  it('says nothing of alignment when nothing is known', () => {
+    expect(mailAuthentication({ from: 'a@example.com', spf: 'pass' })).not.toHaveProperty(
+      'aligned',
+    );
+  });
+
+  it.each([
+    undefined,
+    null,
+    'x',
+    {},
+    { spf: 17, dkim: {}, dmarc: null, compauth: ['?'] },
+    { spf: 'passport', dkim: 'not a pass', dmarc: '' },
+    { 'Authentication-Results': ';;;=;spf;spf=;=pass;spf=maybe;spf pass' },
+    { AuthenticationDetails: '{"SPF":' },
+    { from: 'nobody', sender: `${'a'.repeat(2_000)}@example.com`, reply_to: '<>' },
+    JSON.parse('{"__proto__":{"x":1},"constructor":"pass"}'),
+  ])('finds nothing in %j', (rawData) => {
+    expect(mailAuthentication(rawData)).toEqual({ pointers: [] });
+  });
+
+  it('reads hostile headers of a mebibyte in bounded time', () => {
+    const before = process.cpuUsage();
+    for (const part of [
+      '(',
+      ')',
+      ';',
+      ' ',
+      '=',
+      'spf=',
+      '\n',
+      '\r\n ',
+      'a:\n',
+      '<',
+      'spf=pass;',
+      '"',
+    ]) {
+      const text = part.repeat(1_048_576 / part.length);
+      mailAuthentication({
+        headers: text,
+        'Authentication-Results': text,
+        AuthenticationDetails: text,
+        from: text,
+        spf: text,
+      });
+    }
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
+  });
+});

@@ -1,0 +1,83 @@
+import { resolvePointer } from '../../platform/json-pointer.js';
+import { plainName, rawTexts, rawValues } from './raw-values.js';
+
+const named = (root: unknown) => rawValues(root).values.map(({ name, owner }) => [name, owner]);
+
+describe('rawValues', () => {
+  it('finds each scalar with a pointer that leads to it, what is near the root first', () => {
+    const root = { deep: { a: [1, { 'b/c': 'x' }] }, near: 'y', yes: true, no: null };
+    const { values, cut } = rawValues(root);
+    expect(values.map(({ pointer }) => pointer)).toEqual([
+      '/near',
+      '/yes',
+      '/deep/a/0',
+      '/deep/a/1/b~1c',
+    ]);
+    for (const { pointer, value } of values) expect(resolvePointer(root, pointer)).toBe(value);
+    expect(cut).toEqual([]);
+  });
+
+  it('tells what a value is called, also in lists and in listed headers', () => {
+    expect(named({ 'File-Name': 'a' })).toEqual([['filename', '']]);
+    expect(named({ urls: ['a'] })).toEqual([['urls', '']]);
+    expect(named({ user: { name: 'a' } })).toEqual([['name', 'user']]);
+    expect(named({ headers: [{ name: 'Reply-To', value: 'a' }] })).toEqual([
+      ['name', 'headers'],
+      ['replyto', 'headers'],
+    ]);
+  });
+
+  it('sees own keys only, also one that is called __proto__', () => {
+    const root = JSON.parse('{"__proto__":{"host":"a"},"constructor":"b"}') as unknown;
+    expect(rawTexts(root).map(({ pointer }) => pointer)).toEqual([
+      '/constructor',
+      '/__proto__/host',
+    ]);
+  });
+
+  it.each([undefined, null, {}, []])('finds nothing in %j', (root) => {
+    expect(rawValues(root)).toEqual({ values: [], cut: [] });
+  });
+
+  it('finds a scalar that stands alone', () => {
+    expect(rawTexts('x')).toEqual([{ pointer: '', name: '', owner: '', value: 'x' }]);
+  });
+
+  it('stops at its limits and says where', () => {
+    const limits = { values: 100, items: 2, levels: 2 };
+    const root = { list: [1, 2, 3], a: { b: { c: 'too deep' } } };
+    const { values, cut } = rawValues(root, limits);
+    expect(values.map(({ pointer }) => pointer)).toEqual(['/list/0', '/list/1']);
+    expect(cut).toEqual(['/list', '/a/b']);
+  });
+
+  it('does not count beyond its limit of values', () => {
+    const { values, cut } = rawValues(
+      { a: Array.from({ length: 90 }, String), b: Array.from({ length: 90 }, String) },
+      { values: 100, items: 1_000, levels: 9 },
+    );
+    expect(values).toHaveLength(98);
+    expect(cut).toEqual(['/b']);
+  });
+
+  it('survives raw data that is nested a hundred thousand levels deep, and keys that are endless', () => {
+    let deep: unknown = 'x';
+    for (let level = 0; level < 100_000; level += 1) deep = { a: deep };
+    expect(rawValues(deep).cut).toHaveLength(1);
+    expect(rawValues({ ['k'.repeat(1_000_000)]: 'x', b: 'y' })).toMatchObject({
+      values: [{ pointer: '/b' }],
+      cut: [''],
+    });
+  });
+});
+
+describe('plainName', () => {
+  it.each([
+    ['File-Name', 'filename'],
+    ['user_name', 'username'],
+    ['Ünïcode', 'ncode'],
+    ['', ''],
+  ])('of %j is %j', (key, name) => {
+    expect(plainName(key)).toBe(name);
+  });
+});

@@ -1,0 +1,96 @@
+import { hiddenCharacters, hiddenInWords, visibleText, withoutHidden } from './visible-text.js';
+
+const TAGS = String.fromCodePoint(...[...'obey'].map((letter) => 0xe0000 + letter.charCodeAt(0)));
+
+describe('visibleText', () => {
+  it.each([
+    ['one', 'a\u200bb', 'a⟦U+200B⟧b'],
+    ['a run of one kind', `a${'\u200b'.repeat(14)}b`, 'a⟦U+200B×14⟧b'],
+    ['a run of several kinds', 'a\u200b\u200d\u2060b', 'a⟦3 hidden: U+200B U+200D U+2060⟧b'],
+    ['tag characters', `a${TAGS}b`, 'a⟦4 hidden: U+E006F U+E0062 U+E0065 …⟧b'],
+    ['a change of direction', 'gpj\u202eexe', 'gpj⟦U+202E⟧exe'],
+    ['NUL', 'a\0b', 'a⟦U+0000⟧b'],
+    ['half of a pair', 'a\ud800b', 'a⟦U+D800⟧b'],
+    ['a private character', 'a\ue000b', 'a⟦U+E000⟧b'],
+    ['a filler that looks like a space', 'a\u3164b', 'a⟦U+3164⟧b'],
+    ['a separator of lines', 'a\u2028b', 'a⟦U+2028⟧b'],
+    ['an imitated mark', 'a⟦U+200B⟧', 'a⟦U+27E6⟧U+200B⟧'],
+  ])('shows %s', (_, text, visible) => {
+    expect(visibleText(text)).toBe(visible);
+  });
+
+  it.each(['plain text', 'lines\r\nand\ttabs', '漢字 and ünïcode', '👍🏽 ❤️ 👩‍💻 👨‍👩‍👧', ''])(
+    'leaves %j',
+    (text) => {
+      expect(visibleText(text)).toBe(text);
+    },
+  );
+
+  it('shows a joiner that joins nothing, and one that hides behind an emoji in a longer run', () => {
+    expect(visibleText('a\u200db')).toBe('a⟦U+200D⟧b');
+    expect(visibleText('👍\u200d\u200b\u200d')).toBe('👍⟦3 hidden: U+200D U+200B⟧');
+  });
+
+  it('is made in time for a text of a mebibyte, whatever is in it', () => {
+    const before = process.cpuUsage();
+    for (const part of ['\u200b', 'a\u200b', '⟦', TAGS, '👍\u200d', '<!--']) {
+      visibleText(part.repeat(1_048_576 / part.length));
+    }
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(3_000);
+  });
+});
+
+describe('withoutHidden', () => {
+  it('removes what nobody sees', () => {
+    expect(withoutHidden(`e\u200bvil${TAGS}.exam\u00adple`)).toBe('evil.example');
+  });
+});
+
+describe('hiddenCharacters', () => {
+  it('says which fields hide something from people', () => {
+    const hidden = hiddenCharacters({
+      subject: `Invoice${'\u200b'.repeat(14)}`,
+      body: { html: '<p style="display: none">ignore</p><!-- x --><b>hi</b>' },
+      sender: 'bob@example.com',
+    });
+    expect(hidden).toEqual([
+      { pointer: '/subject', what: ['14 invisible characters (U+200B)'] },
+      {
+        pointer: '/body/html',
+        what: ['an HTML comment', 'text that is not displayed (display:none)'],
+      },
+    ]);
+    expect(hiddenInWords(hidden[0]!)).toBe('subject has 14 invisible characters (U+200B)');
+  });
+
+  it.each([
+    ['<p style="font-size:0px">x</p>', 'text of size zero'],
+    ['<p style="FONT-SIZE : 0">x</p>', 'text of size zero'],
+    ['<p style="color:#FFFFFF">x</p>', 'white or transparent text'],
+    ['<p style="color: white">x</p>', 'white or transparent text'],
+    ['<p style="opacity:0">x</p>', 'transparent text'],
+    ['<p style="visibility:hidden">x</p>', 'invisible text (visibility:hidden)'],
+    ['<p style="mso-hide:all">x</p>', 'text that is not displayed (mso-hide)'],
+  ])('finds markup that hides: %s', (html, what) => {
+    expect(hiddenCharacters({ html })).toEqual([{ pointer: '/html', what: [what] }]);
+  });
+
+  it.each([
+    '<p style="font-size:0.9em">x</p>',
+    '<p style="background-color:#ffffff">x</p>',
+    '<p style="opacity:0.5">x</p>',
+    '<p style="color:#fff000">x</p>',
+    'display:none',
+  ])('finds nothing in %s', (html) => {
+    expect(hiddenCharacters({ html })).toEqual([]);
+  });
+
+  it('counts an emoji as seen', () => {
+    expect(hiddenCharacters({ subject: 'Hi 👩‍💻 ❤️' })).toEqual([]);
+  });
+
+  it('names a bounded number of fields', () => {
+    const fields = Array.from({ length: 500 }, (_, index) => [`f${index}`, '\u200b']);
+    expect(hiddenCharacters(Object.fromEntries(fields))).toHaveLength(20);
+  });
+});

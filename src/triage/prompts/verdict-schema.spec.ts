@@ -1,0 +1,90 @@
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+import { readVerdict, VERDICT_SCHEMA } from './verdict-schema.js';
+
+const ANSWER = {
+  classification: 'malicious',
+  confidence: 0.9,
+  category: 'bec',
+  reasoning: 'A look-alike domain asks for money.',
+  indicators: [{ type: 'domain', value: 'examp1e.com' }],
+  mitre_techniques: ['T1566.002'],
+  evidence: [
+    { source: 'raw_data', pointer: '/sender', value: 'ceo@examp1e.com' },
+    { source: 't1', pointer: '/count', value: 3 },
+    { source: 't1', pointer: '/blocked', value: false },
+  ],
+  recommended_actions: ['block_sender'],
+};
+
+/** Keywords that structured output refuses or does not hold to. */
+const UNKNOWN_THERE = [
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'maxItems',
+  'oneOf',
+];
+
+describe('VERDICT_SCHEMA', () => {
+  it('has no keyword that structured output does not know, and closes and requires every field', () => {
+    const visit = (schema: unknown): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      for (const keyword of UNKNOWN_THERE) expect(schema).not.toHaveProperty(keyword);
+      const { type, properties, required, additionalProperties } = schema as Record<
+        string,
+        unknown
+      >;
+      if (type === 'object') {
+        expect(additionalProperties).toBe(false);
+        expect(required).toEqual(Object.keys(properties as object));
+      }
+      Object.values(schema).forEach(visit);
+    };
+    visit(VERDICT_SCHEMA);
+  });
+
+  it('knows each action', () => {
+    expect(readVerdict({ ...ANSWER, recommended_actions: [...ACTION_TYPES] })).toBeDefined();
+  });
+});
+
+describe('readVerdict', () => {
+  it('reads an answer that keeps to the schema', () => {
+    const { mitre_techniques, recommended_actions, ...rest } = ANSWER;
+    expect(readVerdict(ANSWER)).toEqual({
+      ...rest,
+      mitreTechniques: mitre_techniques,
+      recommendedActions: recommended_actions,
+    });
+  });
+
+  it.each(Object.keys(ANSWER))('refuses an answer without %s', (field) => {
+    expect(readVerdict({ ...ANSWER, [field]: undefined })).toBeUndefined();
+    const others = Object.entries(ANSWER).filter(([name]) => name !== field);
+    expect(readVerdict(Object.fromEntries(others))).toBeUndefined();
+  });
+
+  it.each<[string, unknown]>([
+    ['a field more', { ...ANSWER, approve: true }],
+    ['an unknown classification', { ...ANSWER, classification: 'safe' }],
+    ['a confidence in words', { ...ANSWER, confidence: '0.9' }],
+    ['an unknown action', { ...ANSWER, recommended_actions: ['rm'] }],
+    ['an action with parameters', { ...ANSWER, recommended_actions: [{ name: 'block_ip' }] }],
+    ['an unknown kind of indicator', { ...ANSWER, indicators: [{ type: 'x', value: 'y' }] }],
+    [
+      'evidence that is an object',
+      { ...ANSWER, evidence: [{ source: 'a', pointer: '', value: {} }] },
+    ],
+    ['evidence that is null', { ...ANSWER, evidence: [{ source: 'a', pointer: '', value: null }] }],
+    ['a list in place of the object', [ANSWER]],
+    ['text', JSON.stringify(ANSWER)],
+    ['null', null],
+    ['nothing', undefined],
+    ['a field of the prototype', JSON.parse(`{"__proto__":${JSON.stringify(ANSWER)}}`)],
+    ['an inherited answer', Object.create(ANSWER)],
+  ])('refuses %s', (_, answer) => {
+    expect(readVerdict(answer)).toBeUndefined();
+  });
+});

@@ -371,7 +371,8 @@ describe('A webhook receipt', () => {
         expect([refused.status, refused.headers['x-ratelimit-limit']]).toEqual([401, undefined]);
       }
       for (let left = 2; left >= 0; left -= 1) {
-        const { status, headers } = await send('timestamped', body, signed(body), limited);
+        const event = Buffer.from(JSON.stringify({ left }));
+        const { status, headers } = await send('timestamped', event, signed(event), limited);
         expect([status, headers['x-ratelimit-limit']]).toEqual([200, '3']);
         expect(headers['x-ratelimit-remaining']).toBe(String(left));
         expect(Number(headers['x-ratelimit-reset'])).toBeGreaterThan(now());
@@ -384,6 +385,25 @@ describe('A webhook receipt', () => {
       expect((await send('timestamped', body, forged(), limited)).status).toBe(401);
       const token = { 'x-webhook-token': SECRET };
       expect((await send('token', body, token, limited)).status).toBe(200);
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('lets nobody use up the limit of a source with a message that they caught', async () => {
+    const limited = await start({ RATE_LIMIT_WEBHOOK: '3' });
+    try {
+      jest.spyOn(limited.nest.get(SourceDirectory), 'find').mockImplementation(find);
+      const caught = Buffer.from('{"caught":true}');
+      const headers = signed(caught);
+      const statuses: number[] = [];
+      for (let sent = 0; sent < 65; sent += 1) {
+        statuses.push((await send('timestamped', caught, headers, limited)).status);
+      }
+      expect(statuses.slice(0, 60).every((status) => status === 200)).toBe(true);
+      expect(statuses.slice(60)).toEqual([429, 429, 429, 429, 429]);
+      const own = Buffer.from('{"own":true}');
+      expect((await send('timestamped', own, signed(own), limited)).status).toBe(200);
     } finally {
       await limited.close();
     }

@@ -25,11 +25,14 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private log(error: AppError, request: FastifyRequest): void {
-    const { cause } = error;
-    this.logger.error(
-      { request_id: request.id, code: error.code, err: cause instanceof Error ? cause : error },
-      `${request.method} ${request.routeOptions.url ?? 'unknown route'} failed`,
-    );
+    const { cause, code, message } = error;
+    const what = `${request.method} ${request.routeOptions.url ?? 'unknown route'} failed`;
+    // The service's own decision, such as too many bodies at once: strangers may cause many of these.
+    if (code === 'service_unavailable' && !cause) {
+      return this.logger.warn({ request_id: request.id, code, reason: message }, what);
+    }
+    const err = cause instanceof Error ? cause : error;
+    this.logger.error({ request_id: request.id, code, err }, what);
   }
 }
 

@@ -21,6 +21,16 @@ export class LimitCounter {
     if (state.isBlocked) throw refusal(perMinute, state);
   }
 
+  /**
+   * For what may be repeated by somebody else than its sender: counts the repetitions of one message within a minute, and
+   * refuses what is over the limit. True when this is the first.
+   */
+  async isFirst({ name, perMinute }: NamedLimit, message: string): Promise<boolean> {
+    const state = await this.storage.increment(message, MINUTE, perMinute, MINUTE, name);
+    if (state.isBlocked) throw refusal(perMinute, state);
+    return state.totalHits === 1;
+  }
+
   /** The same where nobody in particular is known. The headers tell of the address, or of the wider network that is full. */
   async chargeAddress(limit: NamedLimit, address: string, reply: FastifyReply): Promise<void> {
     const [own, ...wider] = countedNetworks(address);

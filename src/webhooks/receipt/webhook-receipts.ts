@@ -7,6 +7,7 @@ import { incidentNumber } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { Clock } from '../../platform/clock.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
+import { Semaphore } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -27,6 +28,9 @@ export type Receipt =
   | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
   | { readonly status: 'queued'; readonly id: string };
 
+/** So many events of a body are settled in the time of a few. */
+const FEW = 10;
+
 /**
  * Takes in the bodies whose signature is valid. Nothing is answered before it is committed: the body with its incidents,
  * or, when more receipts are under way than may be, the body alone, of which a worker makes the incidents.
@@ -38,6 +42,8 @@ export class WebhookReceipts {
     this.insertNew(singles),
   );
   private readonly queue = new Batcher<Arrival, string>((arrivals) => this.queueAll(arrivals));
+  /** A body of many events keeps a connection for long: others find the remaining ones free. */
+  private readonly manyEvents = new Semaphore(2);
   private underWay = 0;
 
   constructor(
@@ -103,12 +109,13 @@ export class WebhookReceipts {
   }
 
   private async settleAny(read: ReadReceipt): Promise<readonly SettledEvent[]> {
-    const { events } = await this.transactions.run(async (tx) => {
-      const settled = await this.settlement.settle(tx, read);
-      await this.inbox.insertSettled(tx, settled);
-      return settled;
-    });
-    return events;
+    const settle = () =>
+      this.transactions.run(async (tx) => {
+        const settled = await this.settlement.settle(tx, read);
+        await this.inbox.insertSettled(tx, settled);
+        return settled.events;
+      });
+    return await (read.events.length > FEW ? this.manyEvents.run(settle) : settle());
   }
 
   private async insertNew(

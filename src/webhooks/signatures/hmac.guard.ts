@@ -13,9 +13,13 @@ import '../../platform/http/request.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { LimitCounter } from '../../platform/limits/limit-counter.js';
 import { SourceDirectory } from '../sources/source-directory.js';
-import { type ReceivingSource, SOURCE_NAME } from '../sources/webhook-source.js';
+import {
+  type ReceivingSource,
+  SOURCE_NAME,
+  type WebhookSource,
+} from '../sources/webhook-source.js';
 import { signatureHeaders } from './signature-headers.js';
-import { type SignatureProblem, signatureProblem } from './signature-rules.js';
+import { messageName, type SignatureProblem, signatureProblem } from './signature-rules.js';
 import { type ReceiptProblem, RefusedReceiptError } from './signature.errors.js';
 import './verified-receipt.js';
 
@@ -24,6 +28,9 @@ const NOBODY: Pick<ReceivingSource, 'signature' | 'secrets'> = {
   signature: 'timestamped',
   secrets: [{ value: randomBytes(32).toString('base64url') }],
 };
+
+/** Of one message: more than any sender tries again within a minute. */
+const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 
 /**
  * The authentication of handlers with `@Allow('signature')`. Its sender learns in this order what is wrong: 404, 413,
@@ -100,14 +107,27 @@ export class HmacGuard implements CanActivate {
     throw new RefusedReceiptError(problem, source?.source, wait);
   }
 
+  /** A message that somebody caught and sends over and over must not use up the limit of its source. */
+  private async isNew(
+    { source, signature }: WebhookSource,
+    request: FastifyRequest,
+    body: Buffer,
+  ): Promise<boolean> {
+    const headers = signatureHeaders(request.raw.rawHeaders);
+    const message = messageName(signature, { headers, body });
+    return message === undefined || this.counter.isFirst(REPETITIONS, `${source} ${message}`);
+  }
+
   private async accept(
     request: FastifyRequest,
     reply: FastifyReply,
     { secrets: _, ...source }: ReceivingSource,
     bytes: Buffer,
   ): Promise<void> {
-    const limit = { name: 'webhook', perMinute: this.settings.rateLimitWebhook };
-    await this.counter.charge(limit, `source ${source.source}`, reply);
+    if (await this.isNew(source, request, bytes)) {
+      const limit = { name: 'webhook', perMinute: this.settings.rateLimitWebhook };
+      await this.counter.charge(limit, `source ${source.source}`, reply);
+    }
     requireUncompressed(request);
     request.arriving?.assignTo(`webhook:${source.source}`);
     request.received = bytes;

@@ -43,6 +43,17 @@ export function signatureProblem(
   return off <= TOLERANCE_SECONDS ? undefined : 'timestamp_expired';
 }
 
+/**
+ * By what a message is known that somebody else may have caught and sends again: its time and its content. Undefined for
+ * schemes that sign no time, where senders repeat themselves without meaning harm.
+ */
+export function messageName(scheme: SignatureScheme, message: SignedMessage): string | undefined {
+  const { timestampHeader } = VERIFIERS[scheme];
+  if (timestampHeader === undefined) return undefined;
+  const time = message.headers.get(timestampHeader) ?? '';
+  return `${time} ${hash('sha256', message.body, 'base64url')}`;
+}
+
 const TIMESTAMP = /^\d{1,15}$/;
 const HEX_SIGNATURE = /^(?:sha256=)?([0-9a-f]{64})$/i;
 const STANDARD_ID = /^[\x21-\x7e]{1,256}$/;

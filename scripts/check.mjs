@@ -6,6 +6,7 @@ const OF_THE_SOURCE = ['lint', 'typecheck', 'format:check', 'floors', 'duplicate
 const OF_THE_BUILD = [
   'openapi:check',
   'env-example:check',
+  'webhook-presets:check',
   'openapi:lint',
   'openapi:breaking',
   'client:check',

@@ -1,15 +1,15 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Block, sameAnswer, shellBlocks } from './blocks.ts';
+import { sameAnswer, shellBlocks } from './blocks.ts';
+import { answersOf, USUAL_PORT } from './shell.ts';
 
 /**
  * Runs the README: starts the service in a copy of the checkout as a newcomer would, runs every shell block as it is
  * written, and holds the answers against those that the README shows.
  */
 const BY_THEMSELVES = ['npm ci && npm start', 'npm ci && npm test'];
-const PORT = '3000';
 
 interface Service {
   stop(): Promise<number>;
@@ -40,25 +40,6 @@ async function isFree(port: string): Promise<boolean> {
   );
 }
 
-const marker = (index: number): string => `=== block ${index} ===`;
-
-function runBlocks(blocks: readonly Block[], folder: string, port: string): string[] {
-  const script = blocks
-    .map(({ commands }, index) => `printf '\\n%s\\n' '${marker(index)}'\n${commands}`)
-    .join('\n')
-    .replaceAll(`127.0.0.1:${PORT}`, `127.0.0.1:${port}`);
-  const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`The blocks ended with ${status}.\n${stdout}\n${stderr}`);
-  return blocks.map((_block, index) => {
-    const from = stdout.indexOf(marker(index)) + marker(index).length;
-    const to = stdout.indexOf(marker(index + 1));
-    return stdout.slice(from, to < 0 ? undefined : to).trim();
-  });
-}
-
 async function main(): Promise<void> {
   const all = shellBlocks(readFileSync('README.md', 'utf8'));
   const blocks = all.filter(({ commands }) => !BY_THEMSELVES.includes(commands));
@@ -67,11 +48,11 @@ async function main(): Promise<void> {
     join(folder, 'scripts/lib/service.mjs')
   )) as ServiceModule;
   // Where something else has the port of the README, another one takes its place.
-  const port = (await isFree(PORT)) ? PORT : String(await freePort());
+  const port = (await isFree(USUAL_PORT)) ? USUAL_PORT : String(await freePort());
   let service: Service | undefined;
   try {
     service = await startService({ PORT: port, DATA_DIR: '.data', BOOTSTRAP_ADMIN_API_KEY: '' });
-    const answers = runBlocks(blocks, folder, port);
+    const answers = await answersOf(blocks, { cwd: folder, port });
     blocks.forEach(({ commands, shown }, index) => {
       const same = shown === undefined || sameAnswer(shown, answers[index] ?? '');
       process.stdout.write(`${same ? 'ok    ' : 'FAILED'} ${commands.split('\n')[0]}\n`);

@@ -3,7 +3,14 @@ import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
 import { declaredSettings } from '../../src/platform/config/setting.js';
 import '../../src/platform/config/settings.js';
 
-const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'docs/operations.md', 'docs/figures.md'];
+const DOCUMENTS = [
+  'README.md',
+  'CHANGELOG.md',
+  'docs/operations.md',
+  'docs/figures.md',
+  'docs/webhooks.md',
+  'docs/webhook-presets.md',
+];
 const readme = readFileSync('README.md', 'utf8');
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>;

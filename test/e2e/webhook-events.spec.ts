@@ -136,14 +136,11 @@ describe('the inbox of webhook events', () => {
     );
   });
 
-  it.each(['processed', 'duplicate'] as const)(
-    'shows no body of an event that is %s',
-    async (status) => {
-      const { data } = (await read(await receive({ status, body: Buffer.from('{}') }))).body;
-      expect(data).not.toHaveProperty('body');
-      expect(data).not.toHaveProperty('body_encoding');
-    },
-  );
+  it('shows no body of an event that keeps none, as a duplicate does', async () => {
+    const { data } = (await read(await receive({ status: 'duplicate', body: null }))).body;
+    expect(data).not.toHaveProperty('body');
+    expect(data).not.toHaveProperty('body_encoding');
+  });
 
   it('finds an event by its id in any case, and answers 404 to every other id', async () => {
     const id = await receive();

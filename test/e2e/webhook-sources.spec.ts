@@ -163,7 +163,7 @@ describe('/api/webhooks', () => {
     ['mapping', { mapping: [] }, 'is_json_object'],
     ['mapping', { mapping: null }, 'is_json_object'],
     ['preset', { preset: 'nothing' }, 'is_in'],
-    ['preset', { preset: 7 }, 'is_string'],
+    ['preset', { preset: 7 }, 'is_in'],
     ['incident_type', { incident_type: 'Phishing' }, 'matches'],
     ['severity_mapping', { severity_mapping: ['low'] }, 'is_json_object'],
     ['severity_mapping.urgent', { severity_mapping: { urgent: 'worst' } }, 'is_in'],

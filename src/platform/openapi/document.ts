@@ -128,4 +128,5 @@ function describeId(parameter: ParameterObject, path: string): void {
   const resource = RESOURCES[segment] ?? segment.replace(/s$/, '');
   const what = WORDS[parameter.name] ?? parameter.name;
   parameter.description ??= `The ${what} of the ${resource}. A malformed one is answered like an unknown one.`;
+  if (parameter.name === 'source') parameter.example ??= 'siem';
 }

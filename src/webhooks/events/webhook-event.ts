@@ -30,7 +30,7 @@ export interface WebhookEvent {
 }
 
 export interface WebhookEventWithBody extends WebhookEvent {
-  /** The bytes that came, while no incident shows what was in them. */
+  /** The bytes that came. A duplicate has none: those of the event that it repeats are the same. */
   readonly body?: Buffer;
 }
 
@@ -41,9 +41,4 @@ export interface WebhookEventListRequest extends PageRequest {
   };
   /** By the time of receipt. */
   readonly descending: boolean;
-}
-
-/** No incident shows what was in it: it waits to be read, could not be, or came when its incident was there already. */
-export function hidesContent({ status }: Pick<WebhookEvent, 'status'>): boolean {
-  return status === 'queued' || status === 'failed' || status === 'updated';
 }

@@ -45,7 +45,7 @@ export class WebhookEventsController {
   @Operation('getWebhookEvent', 'Read a webhook event')
   @ApiAnswer({
     status: 200,
-    description: 'What became of it, and while no incident shows its content, what was sent.',
+    description: 'What became of it, and what was sent.',
     type: WebhookEventDto,
     example: WEBHOOK_EVENT_EXAMPLE,
   })

@@ -127,8 +127,7 @@ export class WebhookEventSummaryDto {
 export class WebhookEventDto extends WebhookEventSummaryDto {
   @Text({
     optional: true,
-    description:
-      'What was sent, exactly, where no incident shows it: of an event that is queued, failed or updated.',
+    description: 'What was sent, exactly. A duplicate has none: see the event that it repeats.',
   })
   readonly body?: string;
 

@@ -8,7 +8,6 @@ import type { Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { listQuery } from './webhook-event-list.sql.js';
 import {
-  hidesContent,
   type WebhookEvent,
   type WebhookEventListRequest,
   type WebhookEventWithBody,
@@ -40,7 +39,7 @@ export class WebhookEventsRepository {
     return pageOf(rows, eventOf);
   }
 
-  /** With the body where no incident shows it. */
+  /** With the body, where there is one. */
   async findById(
     id: string,
     manager: EntityManager = this.dataSource.manager,
@@ -53,7 +52,7 @@ export class WebhookEventsRepository {
       .getOne();
     if (!row) return undefined;
     const event = eventOf(row);
-    return hidesContent(event) && row.body ? { ...event, body: row.body } : event;
+    return { ...event, body: row.body ?? undefined };
   }
 
   /** Adds at most `limit` deltas to the sums; answers how many those were. */

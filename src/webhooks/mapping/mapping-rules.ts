@@ -111,9 +111,14 @@ function eventsOf({ items }: Mapping, body: Json): readonly Json[] {
     const value = place && resolve(body, place.steps);
     return value === undefined ? [] : [{ value }];
   });
-  const members = found.flatMap(({ value }) => (isList(value) ? value : []));
+  const members = found.flatMap(({ value }) => (isList(value) ? value : [])).filter(saysSomething);
   if (members.length > 0) return members;
   return found.flatMap(({ value }) => (isObject(value) ? [value] : [])).slice(0, 1);
+}
+
+/** A list of events may have gaps. */
+function saysSomething(member: Json): boolean {
+  return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
 }
 
 function alertReader(mapping: Mapping, body: Json, events: number): (event: Json) => Alert {

@@ -1,15 +1,21 @@
 import type { ReadingRules } from '../sources/webhook-source.js';
 import type { Json } from './json.js';
-import { readEvents } from './read-events.js';
+import { isUnfit, type ReadEvent, readEvents } from './read-events.js';
 
 const source = { source: 'siem', autoTriage: false, severityMapping: {} };
 const byMapping = (mapping: ReadingRules['mapping']) =>
   ({ ...source, format: 'mapping', mapping }) as const;
 
+function all(rules: Parameters<typeof readEvents>[0], body: Json): ReadEvent[] {
+  const read = readEvents(rules, body);
+  if (isUnfit(read)) throw new Error(read.why);
+  return read;
+}
+
 function only(rules: Parameters<typeof readEvents>[0], body: Json) {
-  const events = readEvents(rules, body);
-  expect(events).toHaveLength(1);
-  return events![0]!;
+  const [event, ...others] = all(rules, body);
+  expect(others).toEqual([]);
+  return event!;
 }
 
 describe('the events of a body', () => {
@@ -23,7 +29,7 @@ describe('the events of a body', () => {
 
   it('are told apart by an id and by content that looks like one', () => {
     const rules = byMapping({ items: '/alerts', title: '^/t', event_id: '/id' });
-    const [withId, without] = readEvents(rules, { t: 't', alerts: [{ id: '[1]' }, 1] })!;
+    const [withId, without] = all(rules, { t: 't', alerts: [{ id: '[1]' }, 1] });
     expect(withId!.eventId).toBe('[1]');
     expect(without!.eventId).toBeUndefined();
     expect(withId!.key).not.toEqual(without!.key);
@@ -31,7 +37,7 @@ describe('the events of a body', () => {
 
   it('put an event that is no object into one, and lift no key over one of its own', () => {
     const rules = byMapping({ items: '/a', title: '^/t', lift: { host: '^/host' } });
-    const [text, object] = readEvents(rules, { t: 't', host: 'h', a: ['x', { host: 'own' }] })!;
+    const [text, object] = all(rules, { t: 't', host: 'h', a: ['x', { host: 'own' }] });
     expect(JSON.parse(text!.incident.rawData)).toEqual({ event: 'x', host: 'h' });
     expect(JSON.parse(object!.incident.rawData)).toEqual({ host: 'own' });
   });
@@ -51,6 +57,17 @@ describe('the events of a body', () => {
   });
 
   it('are none when there is no mapping to read them by', () => {
-    expect(readEvents(byMapping(undefined), { a: 1 })).toBeUndefined();
+    expect(readEvents(byMapping(undefined), { a: 1 })).toEqual({ why: expect.any(String) });
+  });
+
+  it('say when there are more than one receipt may bring', () => {
+    const rules = byMapping({ items: '/a', title: '/t' });
+    const body = { a: Array.from({ length: 1_001 }, (_, t) => ({ t })) };
+    expect(readEvents(rules, body)).toEqual({ why: expect.stringContaining('1000') });
+  });
+
+  it('are not the gaps of a list', () => {
+    const rules = byMapping({ items: '/a', title: '/t' });
+    expect(all(rules, { a: [null, {}, { t: 'x' }, []] })).toHaveLength(1);
   });
 });

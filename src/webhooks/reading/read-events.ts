@@ -29,25 +29,32 @@ const LONGEST_WORD = 100;
 
 type Rules = ReadingRules & Pick<WebhookSource, 'source' | 'autoTriage' | 'playbook'>;
 
-/** The events of a body; undefined when it fits no format of the source. */
-export function readEvents(rules: Rules, body: Json): ReadEvent[] | undefined {
-  return alertsOf(rules, body)?.map((alert) => readEvent(rules, alert));
+/** The events of a body, or why it has none, for the sender and for the analyst. */
+export function readEvents(rules: Rules, body: Json): ReadEvent[] | Unfit {
+  const alerts = alertsOf(rules, body);
+  if (alerts === TOO_MANY_EVENTS) {
+    return { why: `The body has more than ${MOST_EVENTS} events: send it in parts.` };
+  }
+  if (!alerts) return { why: unfitWords(rules.format) };
+  return alerts.map((alert) => readEvent(rules, alert));
 }
 
-/** Why there are none, for the sender and for the analyst. */
-export function unfitWords(format: EventFormatName): string {
+export interface Unfit {
+  readonly why: string;
+}
+
+export function isUnfit(read: readonly ReadEvent[] | Unfit): read is Unfit {
+  return 'why' in read;
+}
+
+function unfitWords(format: EventFormatName): string {
   if (format === 'auto') return 'The body fits no known format.';
-  if (format === 'mapping') {
-    return `The source's mapping finds no event in the body, or more than ${MOST_EVENTS}.`;
-  }
+  if (format === 'mapping') return "The source's mapping finds no event in the body.";
   return `The body has not the marks of the format ${format}.`;
 }
 
-function alertsOf({ format, mapping }: Rules, body: Json): readonly Alert[] | undefined {
-  if (format === 'mapping') {
-    const alerts = mapping && readByMapping(mapping, body);
-    return alerts === TOO_MANY_EVENTS ? undefined : alerts;
-  }
+function alertsOf({ format, mapping }: Rules, body: Json): ReturnType<typeof readByMapping> {
+  if (format === 'mapping') return mapping && readByMapping(mapping, body);
   const alert = readAs(format, body);
   return alert && [alert];
 }

@@ -56,6 +56,8 @@ function normalWord(word: string): string {
 
 const MOST_ENTRIES = 100;
 const LONGEST_KEY = 64;
+/** Numbers with signs between them: no word, and no range that would ever be found. */
+const LIKE_A_RANGE = /^[\s\d.,<>=–…+-]*\d[\s\d.,<>=–…+-]*$/;
 
 /** What is wrong with the severity mapping that an administrator gives. `field` is where it stands in the request. */
 export function severityMappingProblems(
@@ -84,6 +86,10 @@ function entryProblems(field: string, key: string, value: unknown): FieldError[]
   if (key.trim() === '' || key.length > LONGEST_KEY) {
     const message = `Keys of a severity mapping must have 1 to ${LONGEST_KEY} characters.`;
     problems.push({ field, code: 'length', message });
+  }
+  if (!range && LIKE_A_RANGE.test(key)) {
+    const message = `${field} must be a word, a number, or a range such as 0-39 or 80-.`;
+    problems.push({ field, code: 'matches', message });
   }
   if (range && range.from > range.to) {
     const message = `${field} must name the smaller number first.`;

@@ -12,7 +12,7 @@ import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import type { WebhookEventWithBody } from '../events/webhook-event.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import { readEventJson } from '../reading/event-json.js';
-import { readEvents, unfitWords } from '../reading/read-events.js';
+import { isUnfit, readEvents } from '../reading/read-events.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import { InboxRepository } from './inbox.repository.js';
 import { NO_SOURCE, NOT_STORED } from './receipt.errors.js';
@@ -99,7 +99,7 @@ export class InboxProcessing implements OnModuleInit {
     const source = await this.sources.find(event.source);
     if (!source) return await this.inbox.markFailed(tx, event.id, NO_SOURCE);
     const events = readEvents(source, readEventJson(arrival.body));
-    if (!events) return await this.inbox.markFailed(tx, event.id, unfitWords(source.format));
+    if (isUnfit(events)) return await this.inbox.markFailed(tx, event.id, events.why);
     await this.inbox.updateSettled(tx, await this.settlement.settle(tx, { arrival, events }));
   }
 

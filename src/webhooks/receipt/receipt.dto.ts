@@ -1,4 +1,11 @@
-import { Choice, Flag, Id, NestedList, Text } from '../../platform/validation/fields.js';
+import {
+  Choice,
+  Flag,
+  Id,
+  ID_EXAMPLE,
+  NestedList,
+  Text,
+} from '../../platform/validation/fields.js';
 import type { SettledEvent } from './receipt.js';
 
 /** What became of one event of a body. */
@@ -57,6 +64,13 @@ export class AcceptedReceiptDto extends ReceivedEventDto {
     };
   }
 }
+
+/** An event that was never received before is neither a duplicate nor an update. */
+export const ACCEPTED_EXAMPLE = {
+  status: 'accepted',
+  incident_id: ID_EXAMPLE,
+  incident_number: 'INC-2026-0042',
+};
 
 export class QueuedReceiptDto {
   @Choice('QueuedStatus', ['queued'], { example: 'queued' })

@@ -8,7 +8,7 @@ import { Limited } from '../../platform/limits/limited.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { Verified, type VerifiedReceipt } from '../signatures/verified-receipt.js';
 import { ApiDelivery } from './receipt-contract.js';
-import { AcceptedReceiptDto, QueuedReceiptDto } from './receipt.dto.js';
+import { ACCEPTED_EXAMPLE, AcceptedReceiptDto, QueuedReceiptDto } from './receipt.dto.js';
 import { WebhookReceipts } from './webhook-receipts.js';
 
 /** Where tools deliver their events. */
@@ -36,6 +36,7 @@ export class ReceiptsController {
     description: 'The event and its incident are stored.',
     type: AcceptedReceiptDto,
     raw: true,
+    example: ACCEPTED_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,

@@ -15,7 +15,7 @@ import { AppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { readEventJson } from '../reading/event-json.js';
-import { readEvents, unfitWords } from '../reading/read-events.js';
+import { isUnfit, readEvents } from '../reading/read-events.js';
 import type { WebhookSource } from '../sources/webhook-source.js';
 import { InboxRepository } from './inbox.repository.js';
 import { NewReceiptsRepository, type SingleReceipt } from './new-receipts.repository.js';
@@ -81,9 +81,8 @@ export class WebhookReceipts {
       return { status: 'queued', id: await this.queue.submit(arrival) };
     }
     const events = readEvents(source, json);
-    if (!events) {
-      const { format } = source;
-      throw new UnknownFormatError(format, await this.keepFailed(arrival, unfitWords(format)));
+    if (isUnfit(events)) {
+      throw new UnknownFormatError(events.why, await this.keepFailed(arrival, events.why));
     }
     return { status: 'accepted', events: await this.settle({ arrival, events }) };
   }

@@ -14,7 +14,7 @@ import { ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/caller.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { readEventJson } from '../reading/event-json.js';
-import { type ReadEvent, readEvents, unfitWords } from '../reading/read-events.js';
+import { isUnfit, type ReadEvent, readEvents } from '../reading/read-events.js';
 import { SealedSecrets, type SecretChange } from './sealed-secrets.js';
 import { secretProblem } from './secret-rules.js';
 import { SourceDirectory } from './source-directory.js';
@@ -69,8 +69,8 @@ export class WebhookSourcesService {
   async preview(name: string, body: Buffer = Buffer.alloc(0)): Promise<ReadEvent[]> {
     const source = await this.get(name);
     const events = readEvents(source, readEventJson(body));
-    if (events) return events;
-    throw ValidationError.of('', 'unknown_format', unfitWords(source.format));
+    if (!isUnfit(events)) return events;
+    throw ValidationError.of('', 'unknown_format', events.why);
   }
 
   async create(

@@ -6,6 +6,7 @@ import {
   JsonObject,
   Text,
 } from '../../../platform/validation/fields.js';
+import { PRESETS } from '../../mapping/presets.js';
 import { LONGEST_SECRET, SECRET, SHORTEST_SECRET } from '../secret-rules.js';
 import { EVENT_FORMATS, SIGNATURE_SCHEMES, SOURCE_NAME } from '../webhook-source.js';
 
@@ -59,15 +60,21 @@ export const Format = (options: FieldOptions = {}) =>
     ...options,
   });
 
+/** In requests. In answers it is any text: a preset may have been shipped by a newer release. */
+export const ChosenPreset = (options: FieldOptions = {}) =>
+  Choice(
+    'WebhookPresetName',
+    PRESETS.map(({ name }) => name),
+    { example: 'alertmanager', ...options },
+  );
+
 export const PresetName = (options: FieldOptions = {}) =>
   Text({ max: 63, example: 'alertmanager', ...options });
 
-const POINTER = { type: 'string' as const };
-const oneOrSeveral = <S extends object>(items: S) => ({
-  oneOf: [POINTER, { type: 'array' as const, items }],
-});
-const POINTERS = oneOrSeveral(POINTER);
-const JOINED_POINTERS = oneOrSeveral(POINTERS);
+/** No `oneOf`: generated clients fail on a choice between a text and lists of lists. */
+const pointers = (description: string) => ({ description });
+const POINTERS = 'A JSON pointer, or a list of which the first that leads somewhere counts.';
+const JOINED = `${POINTERS} A list within the list is several that belong together.`;
 
 export const EventMapping = (options: FieldOptions = {}) =>
   JsonObject({
@@ -82,12 +89,16 @@ export const EventMapping = (options: FieldOptions = {}) =>
     contract: {
       additionalProperties: false,
       properties: {
-        items: POINTERS,
-        title: JOINED_POINTERS,
-        severity: POINTERS,
-        event_id: JOINED_POINTERS,
-        type: POINTERS,
-        lift: { type: 'object', additionalProperties: POINTERS },
+        items: pointers(`${POINTERS} It leads to the list whose members are events of their own.`),
+        title: pointers(JOINED),
+        severity: pointers(POINTERS),
+        event_id: pointers(JOINED),
+        type: pointers(POINTERS),
+        lift: {
+          type: 'object',
+          description: 'Keys of raw_data, and where their values are.',
+          additionalProperties: true,
+        },
       },
     },
   });
@@ -100,7 +111,7 @@ export const MAPPING_DESCRIPTION =
 export const SeverityWords = (options: FieldOptions = {}) =>
   JsonObject({
     description:
-      "From the sender's words, or from ranges of numbers such as `0-39`, to severities. Capitals do not count.",
+      "From the sender's words, or from ranges of numbers such as `0-39`, or `80-` without an end, to severities. Capitals do not count.",
     example: { urgent: 'critical', '0-39': 'low' },
     contract: { additionalProperties: { $ref: '#/components/schemas/Severity' } },
     ...options,

@@ -12,7 +12,7 @@ import {
   Format,
   MAPPING_DESCRIPTION,
   PlaybookName,
-  PresetName,
+  ChosenPreset,
   Secret,
   SECRET_DESCRIPTION,
   SeverityWords,
@@ -43,7 +43,7 @@ export class CreateWebhookSourceDto {
   @Format({ optional: true, default: DEFAULT_SETTINGS.format })
   readonly format?: EventFormatName;
 
-  @PresetName({
+  @ChosenPreset({
     optional: true,
     description: `One of those that GET /api/webhooks/presets lists: it ${FILLS_IN} where the request leaves them out.`,
   })
@@ -93,7 +93,7 @@ export class UpdateWebhookSourceDto {
   })
   readonly format?: EventFormatName;
 
-  @PresetName({
+  @ChosenPreset({
     optional: true,
     description: `It ${FILLS_IN} as in a new source, where the request leaves them out.`,
   })

@@ -104,6 +104,8 @@ describe('severityMappingProblems', () => {
     [{ '  ': 'low' }, 'severity_mapping.   length'],
     [{ ['x'.repeat(65)]: 'low' }, `severity_mapping.${'x'.repeat(65)} length`],
     [{ '39-0': 'low' }, 'severity_mapping.39-0 matches'],
+    [{ '>80': 'high' }, 'severity_mapping.>80 matches'],
+    [{ '<= 20': 'low' }, 'severity_mapping.<= 20 matches'],
     [{ High: 'low', 'high ': 'high' }, 'severity_mapping.high  unique'],
     [{ '5': 'low', ' 5': 'high' }, 'severity_mapping. 5 unique'],
     [{ '0-100': 'low', '39-0': 'low' }, 'severity_mapping.39-0 matches'],

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import fastify from 'fastify';
 import pg from 'pg';
+import { receive } from './bare-webhooks.ts';
 
 const pool = new pg.Pool({ connectionString: process.argv[2], max: 16 });
 const app = fastify();
@@ -89,6 +90,8 @@ app.post<{ Params: { id: string }; Body: Execute }>(
     }
   },
 );
+
+app.register(async (webhooks) => receive(webhooks, pool));
 
 app.listen({ port: 0, host: '127.0.0.1' }).then(
   (url) => process.stdout.write(`${url}\n`),

@@ -1,11 +1,12 @@
-/* What the service costs: beside a bare baseline at 100 000 incidents (reads, a creation, an action from the request to its
- * end), and its lists at 1 000 and at 1 000 000. A shot that is answered with anything but what it asked for ends the run.
+/* What the service costs: beside a bare baseline at 100 000 incidents (reads, a creation, a receipt of a webhook, an action
+ * from the request to its end), and its lists and receipts at 1 000 and at 1 000 000. A shot that is answered with anything but what it asked for ends the run.
  *
  *   node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON test/bench/run.ts      (after a build)
  *
  *   BENCH_DATABASE_URL  a PostgreSQL whose user may create databases; without it an embedded one is started
  *   BENCH_SECONDS (5), BENCH_ROUNDS (3), BENCH_ROWS (100000), BENCH_MANY (1000000), BENCH_DIST (dist)
- *   BENCH_PARTS (beside,actions,lists), BENCH_REPORT (docs/bench/run.json)
+ *   BENCH_NODE_OPTIONS  for the service, such as `--cpu-prof --cpu-prof-dir=/tmp/profile`
+ *   BENCH_PARTS (beside,webhooks,actions,lists,inbox), BENCH_REPORT (docs/bench/run.json)
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -18,12 +19,14 @@ import { incidentShots } from './lib/incident-shots.ts';
 import { type ListCost, listsBySize } from './lib/lists-by-size.ts';
 import { SpoiltShot } from './lib/load.ts';
 import { startPostgres } from './lib/postgres.ts';
-import { printComparisons, printListCosts } from './lib/report.ts';
+import { receiptShots } from './lib/receipt-shots.ts';
+import { type ReceiptCost, receiptsBySize } from './lib/receipts-by-size.ts';
+import { printComparisons, printListCosts, printReceiptCosts } from './lib/report.ts';
 
 const text = (name: string, fallback: string): string => process.env[name] ?? fallback;
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
 const dist = resolve(text('BENCH_DIST', 'dist'));
-const parts = text('BENCH_PARTS', 'beside,actions,lists').split(',');
+const parts = text('BENCH_PARTS', 'beside,webhooks,actions,lists,inbox').split(',');
 const plan = {
   seconds: number('BENCH_SECONDS', 5),
   rounds: number('BENCH_ROUNDS', 3),
@@ -49,11 +52,17 @@ async function main(): Promise<void> {
     comparisons.push(...made);
   };
   if (parts.includes('beside')) await compare(incidentShots);
+  if (parts.includes('webhooks')) await compare(receiptShots);
   if (parts.includes('actions')) await compare(actionShots);
   let lists: readonly ListCost[] = [];
   if (parts.includes('lists')) {
     lists = await listsBySize(server, { ...plan, dist });
     printListCosts(lists);
+  }
+  let inbox: readonly ReceiptCost[] = [];
+  if (parts.includes('inbox')) {
+    inbox = await receiptsBySize(server, { ...plan, dist });
+    printReceiptCosts(inbox);
   }
 
   const report = {
@@ -62,6 +71,7 @@ async function main(): Promise<void> {
     plan: { ...plan, parts },
     comparisons,
     lists,
+    inbox,
   };
   const file = text('BENCH_REPORT', 'docs/bench/run.json');
   mkdirSync(dirname(file), { recursive: true });

@@ -118,10 +118,9 @@ export class ArrivingBody {
 
   private arrival(): Promise<void> {
     this.state = 'wanted';
-    const late = new AppError('bad_request', 'The body took too long to arrive.');
     const isStranger = this.share.sender instanceof Stranger;
     const mostMs = isStranger ? ARRIVAL_OF_STRANGERS_MS : ARRIVAL_MS;
-    const timer = setTimeout(() => this.refuse(late), mostMs);
+    const timer = setTimeout(() => this.refuse(tooSlow()), mostMs);
     this.invite?.();
     this.invite = undefined;
     return new Promise((resolve) => {
@@ -191,6 +190,10 @@ export class ArrivingBody {
 
 function tooLarge(limit: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
+}
+
+function tooSlow(): AppError {
+  return new AppError('bad_request', 'The body took too long to arrive.');
 }
 
 function noMemory(): AppError {

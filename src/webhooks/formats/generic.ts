@@ -3,7 +3,7 @@ import { knownType } from '../reading/incident-type.js';
 import { isObject, type Json, member, textOf } from '../reading/json.js';
 import type { EventFormat } from './event-format.js';
 import { headline, severityIn, textIn, wordIn } from './event-text.js';
-import { mailFields, sentBetween } from './mail-fields.js';
+import { type MailFields, mailFields, sentBetween } from './mail-fields.js';
 
 /** The service's own shape, for tools that can send what one tells them to: `event_type` and `data`. */
 export const generic: EventFormat = {
@@ -18,7 +18,7 @@ export const generic: EventFormat = {
     return {
       event,
       eventId: textOf(member(data, 'alert_id')),
-      title: titleOf(eventType, data),
+      title: titleOf(eventType, data, mail),
       type: knownType(eventType),
       usualType: 'other',
       severity: severityIn(data, 'severity'),
@@ -38,7 +38,7 @@ function isMarked(data: Json | undefined): boolean {
 }
 
 /** Some put what belongs into `details` beside it. */
-function titleOf(eventType: string, data: Json | undefined): string | undefined {
+function titleOf(eventType: string, data: Json | undefined, mail: MailFields): string | undefined {
   const details = member(data, 'details');
   const said = (...names: string[]) => textIn(details, ...names) ?? textIn(data, ...names);
   return headline(
@@ -46,6 +46,6 @@ function titleOf(eventType: string, data: Json | undefined): string | undefined 
     said('subject', 'file_name', 'filename', 'file', 'message', 'description'),
     said('host', 'hostname', 'device', 'ip', 'source_ip', 'src_ip'),
     said('user', 'username', 'user_name', 'account'),
-    ...sentBetween(mailFields(details)),
+    ...sentBetween(mail),
   );
 }

@@ -27,17 +27,29 @@ const SPELLINGS: Readonly<Record<MailField, readonly string[]>> = {
   received_at: ['received_at', 'receivedAt', 'receivedDateTime', 'receiveDate', 'ReceivedDate'],
 };
 
+const FIELDS = Object.entries(SPELLINGS) as [MailField, readonly string[]][];
+
 /** A line of a mail's head has 998 characters at most. What is longer is no such field; it stays where it is. */
 const LONGEST_FIELD = 998;
 
 /** What the value tells of a mail, under the names that a phishing incident documents. */
 export function mailFields(value: Json | undefined): MailFields {
-  const fields = Object.entries(SPELLINGS).flatMap(([field, names]) => {
-    const text = names.map((name) => addressOf(firstOf(member(value, name)))).find(Boolean);
-    if (text === undefined || text.length > LONGEST_FIELD) return [];
-    return field === 'received_at' && !isIso8601(text) ? [] : [[field, text] as const];
-  });
-  return Object.fromEntries(fields);
+  const fields: Partial<Record<MailField, string>> = {};
+  for (const [field, names] of FIELDS) {
+    const text = addressIn(value, names);
+    if (text === undefined || text.length > LONGEST_FIELD) continue;
+    if (field !== 'received_at' || isIso8601(text)) fields[field] = text;
+  }
+  return fields;
+}
+
+/** The first of these members that tells one. */
+function addressIn(value: Json | undefined, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = addressOf(firstOf(member(value, name)));
+    if (text !== undefined) return text;
+  }
+  return undefined;
 }
 
 /** Graph writes a sender as an object. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { NewIncident } from '../../incidents/incident.js';
 import { titleLine } from '../../incidents/title-text.js';
 import { incidentTitle } from '../../incidents/title-rules.js';
@@ -67,15 +67,16 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const title =
     (alert.title ? titleLine(alert.title) : undefined) ??
     incidentTitle(incidentType, rawData, source);
+  const said = JSON.stringify(alert.event);
   // A severity may stand in what the events of a body share: when it changes, the event has another content.
-  const content = JSON.stringify([alert.event, alert.severity]);
+  const content = alert.severity ? `${said} ${JSON.stringify(alert.severity)}` : said;
   return {
     incident: {
       incidentType,
       severity,
       source,
       title,
-      rawData: JSON.stringify(rawData),
+      rawData: rawData === alert.event ? said : JSON.stringify(rawData),
       triage: autoTriage ? { playbook } : undefined,
     },
     key: sha256(alert.eventId === undefined ? `content ${content}` : `id ${alert.eventId}`),
@@ -93,5 +94,5 @@ function rawDataOf({ event, lift = {} }: Alert): JsonObject {
 }
 
 function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
 import { IncidentCreation } from '../../incidents/incident-creation.js';
 import { incidentNumber } from '../../incidents/incident.js';
@@ -166,7 +166,7 @@ export class WebhookReceipts {
       id: newId(receivedAt.getTime()),
       source,
       body,
-      bodyHash: createHash('sha256').update(body).digest(),
+      bodyHash: hash('sha256', body, 'buffer'),
       receivedAt,
     };
   }

@@ -12,6 +12,8 @@ export interface PairShot extends Omit<Shot, 'paths'> {
   readonly goal?: number;
   /** Looks at what the load has left behind, and throws when that is wrong. */
   readonly afterwards?: () => Promise<void>;
+  /** Instead of the usual load, where no request may be sent twice. */
+  readonly load?: (target: Target, paths: readonly string[], seconds: number) => Promise<Load>;
 }
 
 /** Of the service by the baseline: each the median of the rounds. */
@@ -40,12 +42,14 @@ const NUMBERS = ['p99', 'p50', 'perSecond'] as const;
 
 /** One after the other, and in each round the other one first. */
 export async function inTurns(
-  { paths, goal, afterwards, ...shot }: PairShot,
+  { paths, goal, afterwards, load: own, ...shot }: PairShot,
   targets: Pair<Target>,
   { rounds, seconds }: Turns,
 ): Promise<Comparison> {
   const fire = (kind: Kind, time: number) =>
-    load(targets[kind], { ...shot, paths: paths[kind] }, time);
+    own
+      ? own(targets[kind], paths[kind], time)
+      : load(targets[kind], { ...shot, paths: paths[kind] }, time);
   const loads: Record<Kind, Load[]> = { service: [], bare: [] };
   for (const kind of ['bare', 'service'] as const) await fire(kind, WARM_UP_SECONDS);
   for (let round = 0; round < rounds; round += 1) {
@@ -69,13 +73,14 @@ function ofEach(value: (number: keyof Ratio) => number): Ratio {
   return Object.fromEntries(NUMBERS.map((number) => [number, value(number)])) as unknown as Ratio;
 }
 
-function middle(loads: readonly Load[]): Load {
+/** The median of each number. */
+export function middle(loads: readonly Load[]): Load {
   const timeOf = (whose: keyof ProcessorTime) => {
     const times = loads.flatMap(({ processor }) => processor[whose] ?? []);
     return times.length > 0 ? { [whose]: median(times) } : {};
   };
   return {
     ...ofEach((number) => median(loads.map((one) => one[number]))),
-    processor: { ...timeOf('server'), ...timeOf('postgres') },
+    processor: { ...timeOf('server'), ...timeOf('postgres'), ...timeOf('generator') },
   };
 }

@@ -1,5 +1,6 @@
 import type { Comparison, Kind } from './in-turns.ts';
 import type { ListCost } from './lists-by-size.ts';
+import type { ReceiptCost } from './receipts-by-size.ts';
 
 type Cell = string | number | undefined;
 
@@ -25,13 +26,39 @@ export function printComparisons(comparisons: readonly Comparison[]): void {
       goal && `>= ${goal}`,
     );
   }
-  line('processor us per request', 'service', 'its PG', 'bare', 'its PG');
+  line('processor us per request', 'service', 'its PG', 'bare', 'its PG', 'sending');
   for (const comparison of comparisons) {
     const times = (['service', 'bare'] satisfies Kind[]).flatMap((kind) => {
       const { server, postgres } = comparison[kind].processor;
       return [whole(server), whole(postgres)];
     });
-    line(comparison.what, ...times);
+    line(comparison.what, ...times, whole(comparison.service.processor.generator));
+  }
+}
+
+export function printReceiptCosts(costs: readonly ReceiptCost[]): void {
+  const line = print.bind(undefined, 36);
+  line(
+    'receipts by size of the inbox',
+    'few p50',
+    'many p50',
+    'ratio',
+    'few PG us',
+    'many PG us',
+    'ratio',
+    'goal',
+  );
+  for (const { clients, few, many, ratio, goal } of costs) {
+    const postgres = [whole(few.processor.postgres), whole(many.processor.postgres)];
+    line(
+      `${clients} clients`,
+      few.p50,
+      many.p50,
+      ratio.p50,
+      ...postgres,
+      ratio.postgres,
+      `<= ${goal}`,
+    );
   }
 }
 

@@ -125,7 +125,7 @@ describe('The events of a body', () => {
   });
 
   it('keeps a member that tells nothing beside one that does, but no gap', () => {
-    const body = { a: [{ t: 'x' }, { other: 1 }, 7, {}, null, []] };
+    const body: Json = { a: [{ t: 'x' }, { other: 1 }, 7, {}, null, []] };
     expect(readByMapping({ items: '/a', title: '/t' }, body)).toHaveLength(3);
   });
 

@@ -34,6 +34,7 @@ import { LimitsModule } from './platform/limits/limits.module.js';
 import { RateLimitGuard } from './platform/limits/rate-limit.guard.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
+import { TriageModule } from './triage/triage.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { HmacGuard } from './webhooks/signatures/hmac.guard.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
@@ -69,6 +70,7 @@ export class AppModule {
         ConnectorsModule,
         ActionsModule,
         ApprovalsModule,
+        TriageModule,
         WebhooksModule,
         DeadJobsModule,
         HealthModule,

@@ -41,6 +41,9 @@ import { AuditAttestations1795001510000 } from './platform/database/migrations/1
 import { WriteProbe1795001600000 } from './platform/database/migrations/1795001600000-write-probe.js';
 import { IncidentTitles1795001700000 } from './platform/database/migrations/1795001700000-incident-titles.js';
 import { Webhooks1795001800000 } from './platform/database/migrations/1795001800000-webhooks.js';
+import { TriageRuns1795001900000 } from './platform/database/migrations/1795001900000-triage-runs.js';
+import { IncidentIndicatorEntity } from './triage/records/incident-indicator.entity.js';
+import { TriageRunEntity } from './triage/records/triage-run.entity.js';
 import {
   WebhookEventCountEntity,
   WebhookEventEntity,
@@ -70,6 +73,7 @@ export const schema: Schema = {
     IdempotencyKeyEntity,
     IncidentCountEntity,
     IncidentEntity,
+    IncidentIndicatorEntity,
     IncidentSegmentEntity,
     IncidentTimelineEntity,
     KillSwitchEntity,
@@ -77,6 +81,7 @@ export const schema: Schema = {
     ProcessedEventEntity,
     SecretKeyEntity,
     SessionEntity,
+    TriageRunEntity,
     UserEntity,
     WebhookEventCountEntity,
     WebhookEventEntity,
@@ -102,6 +107,7 @@ export const schema: Schema = {
     WriteProbe1795001600000,
     IncidentTitles1795001700000,
     Webhooks1795001800000,
+    TriageRuns1795001900000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

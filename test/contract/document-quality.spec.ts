@@ -72,7 +72,7 @@ const SAME_VALUES_BY_CHANCE = [
   'ApiKeySort,ConnectorSort',
   'AuditSort,TimelineSort',
   'ComponentStatus,ConnectorStatus',
-  'DeadJobSort,WebhookEventSort',
+  'DeadJobSort,TriageRunSort,WebhookEventSort',
 ];
 
 /** Pages are for people: an example of one tells a program nothing. */

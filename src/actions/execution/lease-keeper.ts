@@ -1,26 +1,26 @@
-import type { Action } from '../action.js';
+import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
 import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
 
 const RENEWALS_PER_LEASE = 3;
 
-interface Options {
+interface Options<Claim> {
   readonly leaseMs: number;
   readonly deadlineMs: number;
   /** False when the lease is somebody else's by now. */
-  readonly renew: (action: Action) => Promise<boolean>;
+  readonly renew: (claim: Claim) => Promise<boolean>;
 }
 
 /**
  * Renews the lease of a run while its call is under way. Its signal is aborted when the run has lost its claim, or has taken
  * longer than an action may.
  */
-export class LeaseKeeper {
+export class LeaseKeeper<Claim = unknown> {
   private readonly controller = new AbortController();
   private readonly renewal: NodeJS.Timeout;
   private readonly deadline: NodeJS.Timeout;
 
-  constructor(action: Action, { leaseMs, deadlineMs, renew }: Options) {
-    this.renewal = setInterval(() => void this.renew(action, renew), leaseMs / RENEWALS_PER_LEASE);
+  constructor(claim: Claim, { leaseMs, deadlineMs, renew }: Options<Claim>) {
+    this.renewal = setInterval(() => void this.renew(claim, renew), leaseMs / RENEWALS_PER_LEASE);
     this.deadline = setTimeout(
       () => this.controller.abort(new CallDeadlineError(deadlineMs)),
       deadlineMs,
@@ -36,15 +36,7 @@ export class LeaseKeeper {
 
   /** What `work` yields; throws what ended the run, if that comes first. A connector that ignores the signal is not waited for. */
   async unlessOver<T>(work: Promise<T>): Promise<T> {
-    const over = Promise.withResolvers<never>();
-    const end = () => over.reject(this.signal.reason as Error);
-    if (this.signal.aborted) end();
-    this.signal.addEventListener('abort', end, { once: true });
-    try {
-      return await Promise.race([work, over.promise]);
-    } finally {
-      this.signal.removeEventListener('abort', end);
-    }
+    return await unlessAborted(this.signal, work);
   }
 
   stop(): void {
@@ -52,9 +44,9 @@ export class LeaseKeeper {
     clearTimeout(this.deadline);
   }
 
-  private async renew(action: Action, renew: Options['renew']): Promise<void> {
+  private async renew(claim: Claim, renew: Options<Claim>['renew']): Promise<void> {
     try {
-      if (!(await renew(action))) this.controller.abort(new ClaimLostError());
+      if (!(await renew(claim))) this.controller.abort(new ClaimLostError());
     } catch {
       // The database is away. The next renewal tries again; should the lease lapse first, the fence decides whose writes count.
     }

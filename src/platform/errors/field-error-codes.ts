@@ -60,6 +60,8 @@ export const FIELD_ERROR_CODES = {
   inexact_number: 'is a whole number that JSON numbers do not hold exactly: send it as a string',
   format_character: 'has control, zero-width or direction characters, which could hide a target',
 
+  unknown_playbook: 'names no playbook, or one that is disabled',
+
   secret_required: 'a secret must be given again, because it would be sent elsewhere than before',
   https_required: 'must be an https address, because secrets are sent to it',
   target_refused: 'is an address that this service does not call',

@@ -85,6 +85,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
 /** The groups of operations, in the order in which a reader meets them. */
 const TAGS: Readonly<Record<string, string>> = {
   Incidents: 'Security incidents, their verdicts and what happened to them.',
+  Triage: 'Verdicts of a model on incidents, each with what it rests on.',
   Actions: 'What is done about an incident, or directly: requested, carried out, rolled back.',
   Approvals: 'The consent of people that some actions wait for.',
   'Kill switch': 'Stops every effect on the outside until it is turned off again.',

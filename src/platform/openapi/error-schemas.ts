@@ -113,6 +113,15 @@ export const ERROR_SCHEMAS: SchemasObject = {
             description:
               'With kill_switch_active: why it was turned on; with ai_unavailable: what is wrong with the provider; with invalid_state: `incident_resolved` where an action was not approved because its incident is resolved.',
           },
+          triage_id: {
+            type: 'string',
+            format: 'uuid',
+            description: 'With triage_in_progress: the run that waits or is under way.',
+          },
+          status: {
+            type: 'string',
+            description: 'With triage_in_progress: whether that run is queued or running.',
+          },
           activated_by: {
             type: 'string',
             description: 'With kill_switch_active: who turned it on.',

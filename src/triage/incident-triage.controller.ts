@@ -1,0 +1,115 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../platform/access/access.js';
+import {
+  ApiPrefersAsync,
+  PREFERENCE_APPLIED_HEADER,
+  PrefersAsync,
+  setRespondedAsync,
+} from '../platform/http/prefer.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import { Limited } from '../platform/limits/limited.js';
+import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { RequestTriageDto } from './dto/request-triage.dto.js';
+import {
+  TRIAGE_LIST_EXAMPLE,
+  TRIAGE_WAITS_EXAMPLE,
+  TRIAGED_EXAMPLE,
+} from './dto/triage-examples.js';
+import { TriageRunsQueryDto } from './dto/triage-list.dto.js';
+import { statusOfTriage, TriageRunDto, TriageRunSummaryDto } from './dto/triage-run.dto.js';
+import { TriageService } from './triage.service.js';
+
+@ApiTags('Triage')
+@Controller('api/incidents/:id/triage')
+@Requires('viewer')
+export class IncidentTriageController {
+  constructor(private readonly triage: TriageService) {}
+
+  @Post()
+  @HttpCode(200)
+  @Requires('analyst')
+  @Limited('triage')
+  @Operation(
+    'triageIncident',
+    'Triage an incident',
+    'Asks the model for a verdict and waits for it, up to `TRIAGE_TIMEOUT_MS`. Where there is a completed run, that one is ' +
+      'answered and the model is not asked again, unless `force` says so. A verdict that a person gave and a resolved incident ' +
+      'stay as they are without `force`; the run is kept. Nothing that it recommends is done by it.',
+  )
+  @ApiBody({ type: RequestTriageDto, required: false })
+  @ApiPrefersAsync()
+  @ApiAnswer({
+    status: 200,
+    description: 'The completed run.',
+    type: TriageRunDto,
+    example: TRIAGED_EXAMPLE,
+  })
+  @ApiAnswer({
+    status: 202,
+    description:
+      'It waits and is carried out later: because the request prefers that, or because the service stopped meanwhile.',
+    type: TriageRunDto,
+    example: TRIAGE_WAITS_EXAMPLE,
+    headers: PREFERENCE_APPLIED_HEADER,
+  })
+  @ApiErrors('triage_in_progress', 'kill_switch_active', 'ai_unavailable')
+  async request(
+    @Param('id') incidentId: string,
+    @Body() { playbook, force = false }: RequestTriageDto,
+    @PrefersAsync() later: boolean,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TriageRunDto> {
+    const completed = idempotency.remember(TriageRunDto.from, {
+      status: statusOfTriage,
+      provisionalForMs: this.triage.answeredWithinMs,
+    });
+    const wanted = { incidentId, playbook, force, later };
+    const run = await this.triage.triage(caller, wanted, {
+      completed,
+      failed: idempotency.release(),
+    });
+    void reply.status(statusOfTriage(run));
+    if (later && run.status !== 'completed') setRespondedAsync(reply);
+    return TriageRunDto.from(run);
+  }
+
+  @Get()
+  @Operation('listTriageRuns', 'List the triage runs of an incident')
+  @ApiAnswer({
+    status: 200,
+    description: 'Its runs, with their exact number.',
+    type: TriageRunSummaryDto,
+    example: TRIAGE_LIST_EXAMPLE,
+    list: true,
+  })
+  async list(
+    @Param('id') incidentId: string,
+    @Query() query: TriageRunsQueryDto,
+  ): Promise<ListAnswer<TriageRunSummaryDto>> {
+    const page = await this.triage.list(incidentId, TriageRunsQueryDto.toRequest(query));
+    return ListAnswer.of(page, query, TriageRunSummaryDto.from);
+  }
+
+  @Get(':triage_id')
+  @Operation('getTriageRun', 'Read a triage run')
+  @ApiAnswer({
+    status: 200,
+    description: 'All there is to it: the verdict, its evidence, and what the model asked.',
+    type: TriageRunDto,
+    example: TRIAGED_EXAMPLE,
+  })
+  async get(
+    @Param('id') incidentId: string,
+    @Param('triage_id') triageId: string,
+  ): Promise<TriageRunDto> {
+    return TriageRunDto.from(await this.triage.get(incidentId, triageId));
+  }
+}

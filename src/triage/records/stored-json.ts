@@ -1,0 +1,59 @@
+import { storable } from '../../platform/text.js';
+
+/** How much of a value is kept. What is beyond it is cut, and a text or list that was cut is shorter, nothing else. */
+export interface Room {
+  /** Characters of all texts and keys together. */
+  readonly characters: number;
+  readonly longestText: number;
+  readonly items: number;
+  readonly depth: number;
+}
+
+/**
+ * A value as it can be stored as JSON: what PostgreSQL does not take is replaced, and what is too large is cut. For what a
+ * model or a vendor wrote, which may be anything.
+ */
+export function storedJson<T>(value: T, room: Room): T {
+  return new Cutter(room).cut(value, 0) as T;
+}
+
+class Cutter {
+  private left: number;
+
+  constructor(private readonly room: Room) {
+    this.left = room.characters;
+  }
+
+  cut(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+    if (typeof value === 'boolean' || value === null || value === undefined) return value;
+    if (typeof value !== 'object' || depth === this.room.depth) return null;
+    if (value instanceof Date) return value.toISOString();
+    if (Array.isArray(value)) {
+      const items: unknown[] = [];
+      for (const one of value) {
+        if (this.isFull(items)) break;
+        items.push(this.cut(one, depth + 1));
+      }
+      return items;
+    }
+    const fields: [string, unknown][] = [];
+    for (const key of Object.keys(value)) {
+      if (this.isFull(fields)) break;
+      fields.push([this.text(key), this.cut((value as Record<string, unknown>)[key], depth + 1)]);
+    }
+    return Object.fromEntries(fields);
+  }
+
+  private isFull(items: readonly unknown[]): boolean {
+    return items.length >= this.room.items || this.left <= 0;
+  }
+
+  private text(text: string): string {
+    const kept = storable(text.slice(0, Math.min(this.room.longestText, Math.max(0, this.left))));
+    // Each value counts, also one without a character.
+    this.left -= kept.length + 1;
+    return kept;
+  }
+}

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
+import { Settings } from '../../platform/config/settings.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import type { ModelUnavailableError } from '../model/model.errors.js';
+import { RunClaimsRepository } from '../records/run-claims.repository.js';
+import { TriageRunsRepository } from '../records/triage-runs.repository.js';
+import type { TriageRun } from '../triage-run.js';
+import { retryPauseMs, runErrorOf } from './run-rules.js';
+
+/** A run that one replica works on, on the permit of the transaction that claimed it. */
+export interface ClaimedRun {
+  readonly run: TriageRun;
+  readonly permit: Permit;
+}
+
+/** What a run writes while it has not ended: its claim, its signs of life, and that it waits again. */
+@Injectable()
+export class RunClaims {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly killSwitch: KillSwitch,
+    private readonly claims: RunClaimsRepository,
+    private readonly runs: TriageRunsRepository,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Undefined when another replica has it, or it has ended. Throws `kill_switch_active`. */
+  async claim(waiting: TriageRun): Promise<ClaimedRun | undefined> {
+    return await this.transactions.run<ClaimedRun | undefined>(async (tx) => {
+      const permit = await this.killSwitch.claimPermit(tx);
+      const run = await this.claims.claim(tx, waiting, this.settings.actionLeaseMs);
+      return run && { run, permit };
+    });
+  }
+
+  /** Makes sure, in a transaction that renews the permit, that the claim still holds. */
+  async confirm(tx: Tx, run: TriageRun): Promise<void> {
+    const holds = await this.claims.renewIn(tx, run, this.settings.actionLeaseMs);
+    if (!holds) throw new ClaimLostError();
+  }
+
+  async renew(run: TriageRun): Promise<boolean> {
+    return await this.claims.renew(run, this.settings.actionLeaseMs);
+  }
+
+  /** It was interrupted through no fault of its own, and waits for any replica. */
+  async release(run: TriageRun, afterMs = 0): Promise<TriageRun> {
+    return held(await this.claims.release(run, { afterMs }));
+  }
+
+  /** The provider gave nothing: it waits for another attempt, and shows why. */
+  async retryLater(run: TriageRun, error: ModelUnavailableError): Promise<TriageRun> {
+    const changes = { error: runErrorOf(error), failures: run.failures + 1 };
+    const afterMs = retryPauseMs(run.failures, error, Math.random());
+    return held(
+      await this.claims.release(run, { ...changes, afterMs, tokens: error.extras.tokens }),
+    );
+  }
+
+  /** The run as another replica has left it. */
+  async present(run: TriageRun): Promise<TriageRun> {
+    return (await this.runs.find(run.incidentId, run.id)) ?? run;
+  }
+}
+
+function held(run: TriageRun | undefined): TriageRun {
+  if (!run) throw new ClaimLostError();
+  return run;
+}

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
+import type { TokenUse } from '../model/triage-model.port.js';
+import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';
+import { RunClaimsRepository } from '../records/run-claims.repository.js';
+import { RunRecorder } from '../records/run-recorder.js';
+import { type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
+import { INCIDENT_DELETED, KILLED, MOST_LAPSES, whyNotApplied } from './run-rules.js';
+import type { Found } from './triage-judging.js';
+
+export interface Failure {
+  readonly error: RunError;
+  readonly durationMs: number;
+  readonly tokens?: TokenUse;
+}
+
+/** The transactions that end runs: with a verdict, which may become that of the incident, or without one. */
+@Injectable()
+export class RunEndings {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly incidents: IncidentsService,
+    private readonly claims: RunClaimsRepository,
+    private readonly indicators: IncidentIndicatorsRepository,
+    private readonly recorder: RunRecorder,
+  ) {}
+
+  /** Throws NotFoundError when the incident was deleted, and ClaimLostError. */
+  async complete(
+    run: TriageRun,
+    found: Found,
+    durationMs: number,
+    idempotency: Participant<TriageRun> = {},
+  ): Promise<TriageRun> {
+    const { verdict, recommendedActions, model, tokens } = found;
+    return await this.transactions.run<TriageRun>(async (tx) => {
+      const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
+      if (!incident) throw new NotFoundError('Incident');
+      const notApplied = whyNotApplied(incident, run);
+      const ended = await this.claims.end(tx, run, {
+        status: 'completed',
+        verdict,
+        recommended_actions: recommendedActions,
+        not_applied: notApplied ?? null,
+        notes: found.notes,
+        model,
+        prompt_hash: found.promptHash,
+        points: found.points ?? null,
+        toolCalls: found.toolCalls,
+        error: null,
+        duration_ms: durationMs,
+        tokens,
+      });
+      if (!ended) throw new ClaimLostError();
+      await this.indicators.add(tx, incident.id, found.indicators);
+      await this.recorder.completed(tx, ended);
+      if (notApplied) return ended;
+      await this.incidents.change(
+        tx,
+        incident,
+        { verdict: { ...verdict, model }, recommendedActions },
+        { by: SYSTEM, byPerson: false, about: { type: 'triage', id: run.id } },
+      );
+      return ended;
+    }, idempotency);
+  }
+
+  async fail(
+    run: TriageRun,
+    { error, durationMs, tokens }: Failure,
+    idempotency: Participant<TriageRun> = {},
+  ): Promise<TriageRun> {
+    return await this.transactions.run<TriageRun>(async (tx) => {
+      const changes = { status: 'failed', error, duration_ms: durationMs } as const;
+      const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
+      const ended = await this.claims.end(tx, run, { ...changes, tokens });
+      if (!ended) throw new ClaimLostError();
+      await this.recorder.failed(tx, ended, incident);
+      return ended;
+    }, idempotency);
+  }
+
+  /** What the kill switch held, where whoever turns it off does not want it any more. */
+  async discardHeld(tx: Tx, by: string): Promise<number> {
+    const message = `Discarded by ${by}, who turned the kill switch off.`;
+    const ended = await this.claims.failQueued(tx, { reason: 'discarded', message });
+    for (const run of ended) await this.recorder.failed(tx, run, undefined);
+    return ended.length;
+  }
+
+  /** One that is under way ends when it finds the incident gone. */
+  async failOfDeleted(tx: Tx, incidentId: string): Promise<void> {
+    const ended = await this.claims.failQueued(tx, INCIDENT_DELETED, { incident_id: incidentId });
+    for (const run of ended) await this.recorder.failed(tx, run, undefined);
+  }
+
+  /** Settles the runs whose replica died: they wait again, until that has happened too often. */
+  async settleLapsed(): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      for (const run of await this.claims.failLapsed(tx, KILLED, MOST_LAPSES)) {
+        const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
+        await this.recorder.failed(tx, run, incident);
+      }
+    });
+    await this.claims.requeueLapsed(MOST_LAPSES);
+  }
+}

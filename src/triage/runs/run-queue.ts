@@ -1,0 +1,107 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { AppError } from '../../platform/errors/app-error.js';
+import { IncidentDeletion } from '../../incidents/incident-deletion.js';
+import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
+import { Settings } from '../../platform/config/settings.js';
+import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { RunClaimsRepository } from '../records/run-claims.repository.js';
+import { TriageRunsRepository } from '../records/triage-runs.repository.js';
+import { TriageSignals } from '../signals/triage-signals.js';
+import type { TriageRun } from '../triage-run.js';
+import { RunClaims } from './run-claims.js';
+import { RunEndings } from './run-endings.js';
+import { TokenBudget } from './token-budget.js';
+import { TriageRunner } from './triage-runner.js';
+
+/** As many runs as one replica works on beside those that requests wait for. */
+const MOST_AT_ONCE = 4;
+const LONGEST_PAUSE_MS = 5_000;
+const PAUSES_PER_LEASE = 4;
+const TASK = 'Looking for triage runs that wait';
+
+/**
+ * Carries out the runs that wait: those that nobody waits for, and those whose replica died or stopped. Every replica looks,
+ * and a claim decides which one goes on. While the kill switch is on, or the hour has no tokens left, they go on waiting.
+ */
+@Injectable()
+export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly log = new Logger('Triage');
+  private readonly loop: BackgroundLoop;
+  private readonly underWay = new Set<string>();
+
+  constructor(
+    private readonly runner: TriageRunner,
+    private readonly claims: RunClaims,
+    private readonly endings: RunEndings,
+    private readonly budget: TokenBudget,
+    private readonly runs: TriageRunsRepository,
+    private readonly repository: RunClaimsRepository,
+    private readonly signals: TriageSignals,
+    private readonly killSwitch: KillSwitch,
+    private readonly deletion: IncidentDeletion,
+    private readonly events: DomainEvents,
+    settings: Settings,
+  ) {
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
+    this.loop = new BackgroundLoop({ task: TASK, log: this.log, pauseMs }, () => this.look());
+  }
+
+  onModuleInit(): void {
+    this.killSwitch.registerUnderWay({
+      countClaims: async () => ({ inFlight: await this.repository.countUnderWay() }),
+    });
+    this.killSwitch.registerHeld('triage_runs', {
+      count: () => this.runs.countQueued(),
+      discard: (tx, caller) => this.endings.discardHeld(tx, caller.name),
+    });
+    this.deletion.register((tx, incidentId) => this.endings.failOfDeleted(tx, incidentId));
+    this.events.on([KILL_SWITCH_DEACTIVATED], 'triage-goes-on', async () => this.wake());
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  /** A run waits, or one has ended. */
+  wake(): void {
+    this.loop.wake();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async look(): Promise<void> {
+    await this.endings.settleLapsed();
+    const places = MOST_AT_ONCE - this.underWay.size;
+    if (places <= 0) return;
+    const due = await this.repository.due(places, [...this.underWay]);
+    if (due.length === 0 || (await this.killSwitch.isActive())) return;
+    const shortage = await this.budget.shortage();
+    if (shortage) return this.signals.unavailable(shortage);
+    for (const run of due) void this.begin(run);
+  }
+
+  private async begin(run: TriageRun): Promise<void> {
+    this.underWay.add(run.id);
+    try {
+      const claimed = await this.claims.claim(run);
+      if (claimed) await this.runner.run(claimed);
+      this.underWay.delete(run.id);
+      this.wake();
+    } catch (error) {
+      // The kill switch was turned on between the look and the claim: the run is as it was.
+      if (error instanceof AppError && error.code === 'kill_switch_active') return;
+      reportFailure(this.log, `The triage run ${run.id}`, error);
+    } finally {
+      this.underWay.delete(run.id);
+    }
+  }
+}

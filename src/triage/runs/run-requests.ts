@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../auth/principal.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
+import { newId } from '../../platform/ids.js';
+import { TriageModel } from '../model/triage-model.port.js';
+import { RunRecorder } from '../records/run-recorder.js';
+import { type NewRun, TriageRunsRepository } from '../records/triage-runs.repository.js';
+import { TriageInProgressError } from '../triage.errors.js';
+import type { TriageRun } from '../triage-run.js';
+import type { ClaimedRun } from './run-claims.js';
+
+export interface WantedRun {
+  readonly incidentId: string;
+  readonly force: boolean;
+  readonly playbook?: string;
+}
+
+type Origin = Pick<NewRun, 'requestedBy' | 'claimForMs'>;
+
+/** Creates runs. It begins none. */
+@Injectable()
+export class RunRequests {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly incidents: IncidentsService,
+    private readonly killSwitch: KillSwitch,
+    private readonly runs: TriageRunsRepository,
+    private readonly recorder: RunRecorder,
+    private readonly model: TriageModel,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  /** A run that the caller waits for: claimed by the transaction that creates it, which has read the kill switch anyway. */
+  async begin(
+    caller: Principal,
+    wanted: WantedRun,
+    idempotency: Participant<TriageRun>,
+  ): Promise<ClaimedRun> {
+    let permit: Permit;
+    const run = await this.transactions.run<TriageRun>(
+      async (tx) => {
+        permit = await this.killSwitch.claimPermit(tx);
+        const claimForMs = this.settings.actionLeaseMs;
+        return await this.create(tx, wanted, { requestedBy: caller.name, claimForMs });
+      },
+      caller,
+      idempotency,
+    );
+    return { run, permit: permit! };
+  }
+
+  /** A run that waits for any replica. A person learns at once that the kill switch is on. */
+  async queue(
+    caller: Principal,
+    wanted: WantedRun,
+    idempotency: Participant<TriageRun>,
+  ): Promise<TriageRun> {
+    return await this.transactions.run<TriageRun>(
+      async (tx) => {
+        await this.killSwitch.claimPermit(tx);
+        return await this.create(tx, wanted, { requestedBy: caller.name });
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  /** The same for what no person asks for: it is created while the kill switch is on, too. Throws like create. */
+  async queueIn(tx: Tx, wanted: WantedRun, requestedBy: string): Promise<TriageRun> {
+    return await this.create(tx, wanted, { requestedBy });
+  }
+
+  /** Who creates a run locks its incident, so that twins take turns. Throws NotFoundError and TriageInProgressError. */
+  private async create(tx: Tx, wanted: WantedRun, origin: Origin): Promise<TriageRun> {
+    const { incidentId } = wanted;
+    if (!(await this.incidents.lockForUpdate(tx, incidentId))) throw new NotFoundError('Incident');
+    const open = await this.runs.openIn(tx, incidentId);
+    if (open) throw new TriageInProgressError(open);
+    const createdAt = this.clock.now();
+    const run = await this.runs.insert(tx, {
+      ...wanted,
+      ...origin,
+      id: newId(createdAt.getTime()),
+      provider: this.model.provider,
+      createdAt,
+    });
+    await this.recorder.requested(tx, run);
+    return run;
+  }
+}

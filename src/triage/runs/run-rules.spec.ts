@@ -1,0 +1,50 @@
+import { ModelUnavailableError } from '../model/model.errors.js';
+import { isTriedAgain, retryPauseMs, whyNotApplied } from './run-rules.js';
+
+const down = (extras: Partial<ModelUnavailableError['extras']> = {}) =>
+  new ModelUnavailableError('unreachable', 'It does not answer.', {
+    mayHelpLater: true,
+    ...extras,
+  });
+
+describe('a verdict of a run', () => {
+  it.each([
+    ['open', false, false, undefined],
+    ['triaged', false, false, undefined],
+    ['triaged', true, false, 'verdict_by_person'],
+    ['triaged', true, true, undefined],
+    ['resolved', false, false, 'incident_resolved'],
+    ['resolved', true, false, 'verdict_by_person'],
+    ['resolved', true, true, undefined],
+  ] as const)(
+    'of an incident that is %s (decided by a person: %s, force: %s) is kept back for: %s',
+    (status, verdictByPerson, force, reason) => {
+      expect(whyNotApplied({ status, verdictByPerson }, { force })).toBe(reason);
+    },
+  );
+});
+
+describe('a run that nobody waits for', () => {
+  const createdAt = new Date('2026-01-31T09:00:00Z');
+  const at = (hours: number) => new Date(createdAt.getTime() + hours * 3_600_000);
+
+  it('is tried again for a day while that may help', () => {
+    expect(isTriedAgain({ createdAt }, down(), at(23.9))).toBe(true);
+    expect(isTriedAgain({ createdAt }, down(), at(24))).toBe(false);
+    expect(isTriedAgain({ createdAt }, down({ mayHelpLater: false }), at(0))).toBe(false);
+  });
+
+  it('rests longer with each failure, up to ten minutes', () => {
+    const pauses = [0, 1, 2, 8, 9, 400].map((failures) => retryPauseMs(failures, down(), 0));
+    expect(pauses).toEqual([2_000, 4_000, 8_000, 512_000, 600_000, 600_000]);
+    expect(retryPauseMs(0, down(), 1)).toBe(2_500);
+  });
+
+  it('rests as long as the provider asks for, up to an hour', () => {
+    expect(retryPauseMs(0, down({ retryAfterMs: 90_000 }), 0)).toBe(90_000);
+    expect(retryPauseMs(0, down({ retryAfterMs: 1_000 }), 0)).toBe(2_000);
+    expect(retryPauseMs(0, down({ retryAfterMs: 1e12 }), 0)).toBe(3_600_000);
+    expect(retryPauseMs(0, down({ retryAfterMs: Number.NaN }), 0)).toBe(2_000);
+    expect(retryPauseMs(0, down({ retryAfterMs: -1e12 }), 0)).toBe(2_000);
+  });
+});

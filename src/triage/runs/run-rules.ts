@@ -1,0 +1,75 @@
+import type { Incident } from '../../incidents/incident.js';
+import { shownStart } from '../../platform/text.js';
+import type { ModelUnavailableError } from '../model/model.errors.js';
+import type { NotApplied, RunError, TriageRunSummary } from '../triage-run.js';
+
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 10 * 60_000;
+/** What a provider may ask for; a longer time is taken for a mistake. */
+const LONGEST_WISH_MS = 60 * 60_000;
+const RETRIED_FOR_MS = 24 * 60 * 60_000;
+
+/** A run whose replicas died so often may be what kills them. */
+export const MOST_LAPSES = 3;
+
+/** Why a verdict is kept as a run alone; undefined when it becomes the verdict of the incident. */
+export function whyNotApplied(
+  { status, verdictByPerson }: Pick<Incident, 'status' | 'verdictByPerson'>,
+  { force }: Pick<TriageRunSummary, 'force'>,
+): NotApplied | undefined {
+  if (force) return undefined;
+  if (verdictByPerson) return 'verdict_by_person';
+  return status === 'resolved' ? 'incident_resolved' : undefined;
+}
+
+/** Whether a run that nobody waits for is tried again after the provider gave nothing. */
+export function isTriedAgain(
+  { createdAt }: Pick<TriageRunSummary, 'createdAt'>,
+  { extras }: ModelUnavailableError,
+  now: Date,
+): boolean {
+  return extras.mayHelpLater && now.getTime() - createdAt.getTime() < RETRIED_FOR_MS;
+}
+
+/**
+ * How long it rests before it is tried again: longer with each failure, and not shorter than the provider asks for.
+ *
+ * @param chance from 0 to 1: runs that failed together do not come back together
+ */
+export function retryPauseMs(
+  failures: number,
+  { extras }: ModelUnavailableError,
+  chance: number,
+): number {
+  const doubled = FIRST_PAUSE_MS * 2 ** Math.min(failures, 16);
+  const pause = Math.min(LONGEST_PAUSE_MS, doubled) * (1 + chance / 4);
+  const wished = Math.min(LONGEST_WISH_MS, Math.max(0, extras.retryAfterMs || 0));
+  return Math.round(Math.max(pause, wished));
+}
+
+const LONGEST_MESSAGE = 500;
+
+/** What is kept and shown of it: the words may be a provider's. */
+export function runErrorOf({ reason, message }: ModelUnavailableError): RunError {
+  return { reason, message: shownStart(message, LONGEST_MESSAGE) };
+}
+
+export const KILLED: RunError = {
+  reason: 'interrupted',
+  message: `The service ended in the middle of it ${MOST_LAPSES + 1} times.`,
+};
+
+export const INCIDENT_DELETED: RunError = {
+  reason: 'incident_deleted',
+  message: 'Its incident was deleted.',
+};
+
+export const STOPPED_BY_KILL_SWITCH: RunError = {
+  reason: 'kill_switch',
+  message: 'The kill switch was turned on while it ran.',
+};
+
+export const BROKEN: RunError = {
+  reason: 'internal_error',
+  message: 'It ended in an error of the service; see its log.',
+};

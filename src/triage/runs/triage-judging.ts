@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import type { Incident } from '../../incidents/incident.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import type { Gate } from '../../platform/net/gate.js';
+import { shownName } from '../../platform/text.js';
+import { checkedEvidence } from '../evidence/evidence-rules.js';
+import { type ExtractedIndicator, extractIndicators } from '../evidence/indicators.js';
+import { type Judgement, type ToolCall, TriageModel } from '../model/triage-model.port.js';
+import { storedJson } from '../records/stored-json.js';
+import { TriageTools } from '../tools/triage-tools.js';
+import { type Guidance, TriageGuidance } from '../triage-guidance.js';
+import type { RunVerdict, TriageRun } from '../triage-run.js';
+import { knownActions, runVerdict } from './run-verdict.js';
+
+/** What came of asking the model: checked, cut to what is kept, and not written down yet. */
+export interface Found {
+  readonly verdict: RunVerdict;
+  readonly recommendedActions: readonly string[];
+  readonly notes: readonly string[];
+  readonly model: string;
+  readonly promptHash: string;
+  readonly tokens: Judgement['tokens'];
+  readonly points?: Judgement['points'];
+  readonly toolCalls: readonly ToolCall[];
+  readonly indicators: readonly ExtractedIndicator[];
+}
+
+const CALLS_ROOM = { characters: 128_000, longestText: 4_000, items: 100, depth: 14 } as const;
+const POINTS_ROOM = { characters: 64_000, longestText: 1_000, items: 200, depth: 3 } as const;
+const NOTES_ROOM = { characters: 4_000, longestText: 500, items: 20, depth: 1 } as const;
+
+/** Asks the model about an incident, and believes of its answer what the data bears out. */
+@Injectable()
+export class TriageJudging {
+  constructor(
+    private readonly incidents: IncidentsService,
+    private readonly guidance: TriageGuidance,
+    private readonly tools: TriageTools,
+    private readonly model: TriageModel,
+  ) {}
+
+  /** Throws what the model and the gate throw, and NotFoundError when the incident was deleted. */
+  async judge(
+    { id: runId, incidentId, playbook }: TriageRun,
+    gate: Gate,
+    signal: AbortSignal,
+  ): Promise<Found> {
+    const incident = await this.incidents.get(incidentId);
+    const rawData = JSON.parse(incident.rawData) as Record<string, unknown>;
+    const indicators = extractIndicators(rawData);
+    const guidance = playbook === undefined ? undefined : await this.guidance.find(playbook);
+    const tools = await this.tools.of({ runId, incident, rawData, indicators, gate });
+    const judgement = await this.model.judge(
+      { ...caseOf(incident, guidance), rawData, indicators },
+      { tools, gate, signal },
+    );
+    const notes = playbook !== undefined && !guidance ? [missing(playbook)] : [];
+    return { ...foundIn(judgement, rawData, notes), indicators };
+  }
+}
+
+function caseOf(incident: Incident, guidance: Guidance | undefined) {
+  return {
+    incidentId: incident.id,
+    incidentNumber: incident.incidentNumber,
+    incidentType: incident.incidentType,
+    severity: incident.severity,
+    source: incident.source,
+    title: incident.title,
+    createdAt: incident.createdAt,
+    guidance: guidance?.instructions,
+  };
+}
+
+function foundIn(
+  judgement: Judgement,
+  rawData: Readonly<Record<string, unknown>>,
+  earlierNotes: readonly string[],
+): Omit<Found, 'indicators'> {
+  const { model, promptHash, tokens, points } = judgement;
+  // Evidence is held against what is kept of an answer, so that its readers find it there.
+  const toolCalls = storedJson(judgement.toolCalls, CALLS_ROOM);
+  const sources = new Map<string, unknown>(toolCalls.map(({ id, output }) => [id, output]));
+  sources.set('raw_data', rawData);
+  const { verdict, notes } = checkedEvidence(judgement.verdict, sources);
+  return {
+    verdict: runVerdict(verdict),
+    recommendedActions: knownActions(verdict),
+    notes: storedJson([...earlierNotes, ...notes], NOTES_ROOM),
+    model: shownName(model),
+    promptHash: shownName(promptHash),
+    tokens,
+    points: points && storedJson(points, POINTS_ROOM),
+    toolCalls,
+  };
+}
+
+function missing(playbook: string): string {
+  return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
+}

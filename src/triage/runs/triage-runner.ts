@@ -1,0 +1,187 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { CallDeadlineError, ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { LeaseKeeper } from '../../actions/execution/lease-keeper.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { PermitGate } from '../../kill-switch/permit-gate.js';
+import { PermitLapsed } from '../../kill-switch/permit.js';
+import { Clock } from '../../platform/clock.js';
+import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
+import { within } from '../../platform/concurrency/within.js';
+import { Settings } from '../../platform/config/settings.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
+import type { Participant } from '../../platform/database/transactions.js';
+import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { ModelUnavailableError } from '../model/model.errors.js';
+import { TriageSignals } from '../signals/triage-signals.js';
+import type { RunError, TriageRun } from '../triage-run.js';
+import { type ClaimedRun, RunClaims } from './run-claims.js';
+import { RunEndings } from './run-endings.js';
+import {
+  BROKEN,
+  INCIDENT_DELETED,
+  isTriedAgain,
+  runErrorOf,
+  STOPPED_BY_KILL_SWITCH,
+} from './run-rules.js';
+import { type Found, TriageJudging } from './triage-judging.js';
+
+/** A request that waits for the run: it is told of a failure at once, instead of the run being tried again. */
+export interface Waiting {
+  /** Takes part in the transaction that completes the run. */
+  readonly completed: Participant<TriageRun>;
+  /** Takes part in the transaction that ends it without a verdict. */
+  readonly failed: Participant<TriageRun>;
+}
+
+export interface RunOutcome {
+  /** It has ended, or waits again. */
+  readonly run: TriageRun;
+  /** What made it fail, where this replica knows. */
+  readonly cause?: unknown;
+}
+
+/** One attempt, as far as its errors have to know. */
+interface Attempt {
+  readonly run: TriageRun;
+  readonly waiting?: Waiting;
+  readonly durationMs: number;
+}
+
+class ShutdownError extends Error {}
+
+const AGAIN_SOON_MS = 1_000;
+/** A stopping service lets runs end for this part of its grace; the rest is for writing down that they wait. */
+const PART_OF_GRACE = 0.5;
+
+/** Carries a claimed run out, for a request that waits and for the queue alike. */
+@Injectable()
+export class TriageRunner implements BeforeApplicationShutdown {
+  private readonly log = new Logger('Triage');
+  private readonly stop = new AbortController();
+  private readonly underWay = new Set<Promise<unknown>>();
+
+  constructor(
+    private readonly judging: TriageJudging,
+    private readonly killSwitch: KillSwitch,
+    private readonly claims: RunClaims,
+    private readonly endings: RunEndings,
+    private readonly signals: TriageSignals,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  async run(claimed: ClaimedRun, waiting?: Waiting): Promise<RunOutcome> {
+    const outcome = this.attempt(claimed, waiting).catch(async (error: unknown) => {
+      if (!(error instanceof ClaimLostError)) throw error;
+      return { run: await this.claims.present(claimed.run) };
+    });
+    this.underWay.add(outcome);
+    try {
+      return await outcome;
+    } finally {
+      this.underWay.delete(outcome);
+    }
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    const ended = Promise.allSettled(this.underWay);
+    await within(this.settings.shutdownGraceMs * PART_OF_GRACE, ended, () => undefined);
+    this.stop.abort(new ShutdownError('The service stops.'));
+    await Promise.allSettled(this.underWay);
+  }
+
+  private async attempt({ run, permit }: ClaimedRun, waiting?: Waiting): Promise<RunOutcome> {
+    const lease = new LeaseKeeper(run, {
+      leaseMs: this.settings.actionLeaseMs,
+      deadlineMs: this.settings.triageTimeoutMs,
+      renew: (claimed) => this.claims.renew(claimed),
+    });
+    const started = performance.now();
+    const elapsed = () => Math.round(performance.now() - started);
+    try {
+      const found = await this.judge(run, permit, lease.signal);
+      this.signals.answered();
+      this.signals.used(found.tokens);
+      return await this.complete({ run, waiting, durationMs: elapsed() }, found);
+    } catch (error) {
+      return await this.afterError({ run, waiting, durationMs: elapsed() }, error);
+    } finally {
+      lease.stop();
+    }
+  }
+
+  /** Throws what ended the attempt: a model that ignores the signal is not waited for. */
+  private async judge(
+    run: TriageRun,
+    permit: ClaimedRun['permit'],
+    over: AbortSignal,
+  ): Promise<Found> {
+    const signal = AbortSignal.any([over, this.stop.signal]);
+    const gate = new PermitGate(this.killSwitch, permit, signal, {
+      reclaim: (tx) => this.claims.confirm(tx, run),
+    });
+    try {
+      return await unlessAborted(signal, this.judging.judge(run, gate, signal));
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    }
+  }
+
+  private async complete(attempt: Attempt, found: Found): Promise<RunOutcome> {
+    const { run, durationMs, waiting } = attempt;
+    const ended = await this.endings.complete(run, found, durationMs, waiting?.completed);
+    this.signals.ended('completed', durationMs);
+    return { run: ended };
+  }
+
+  private async afterError(attempt: Attempt, error: unknown): Promise<RunOutcome> {
+    const { run, waiting } = attempt;
+    if (error instanceof ClaimLostError) throw error;
+    if (error instanceof ShutdownError) return { run: await this.claims.release(run) };
+    if (error instanceof PermitLapsed || isDatabaseUnavailable(error)) {
+      return { run: await this.claims.release(run, AGAIN_SOON_MS) };
+    }
+    if (isKillSwitchActive(error)) {
+      if (!waiting) return { run: await this.claims.release(run) };
+      return await this.fail(attempt, STOPPED_BY_KILL_SWITCH, error);
+    }
+    if (error instanceof NotFoundError) return await this.fail(attempt, INCIDENT_DELETED, error);
+    const unavailable = error instanceof CallDeadlineError ? this.tooLate() : error;
+    if (unavailable instanceof ModelUnavailableError) {
+      return await this.withoutVerdict(attempt, unavailable);
+    }
+    this.log.error({ err: error, triage: run.id }, 'A triage run ended in an error.');
+    return await this.fail(attempt, BROKEN, error);
+  }
+
+  private async withoutVerdict(
+    attempt: Attempt,
+    error: ModelUnavailableError,
+  ): Promise<RunOutcome> {
+    const { tokens } = error.extras;
+    this.signals.unavailable(error);
+    if (tokens) this.signals.used(tokens);
+    const { run, waiting } = attempt;
+    if (!waiting && isTriedAgain(run, error, this.clock.now())) {
+      return { run: await this.claims.retryLater(run, error) };
+    }
+    return await this.fail(attempt, runErrorOf(error), error);
+  }
+
+  private async fail(attempt: Attempt, error: RunError, cause: unknown): Promise<RunOutcome> {
+    const { run, waiting, durationMs } = attempt;
+    const tokens = cause instanceof ModelUnavailableError ? cause.extras.tokens : undefined;
+    const failed = await this.endings.fail(run, { error, durationMs, tokens }, waiting?.failed);
+    this.signals.ended('failed', durationMs);
+    return { run: failed, cause };
+  }
+
+  private tooLate(): ModelUnavailableError {
+    const message = `There was no verdict within ${this.settings.triageTimeoutMs} ms.`;
+    return new ModelUnavailableError('timeout', message, { mayHelpLater: true });
+  }
+}
+
+function isKillSwitchActive(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'kill_switch_active';
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { mailAuthentication } from '../evidence/mail-authentication.js';
+import type { TriageTool } from '../model/triage-model.port.js';
+import { boundedTools } from './bounded-tool.js';
+import { ConnectorLookups } from './connector-lookups.js';
+import { NO_INPUT, requireNoInput } from './indicator-input.js';
+import type { Question } from './question.js';
+import { RelatedIncidents } from './related-incidents.js';
+
+/** The questions that a model may ask in one run. All of them only read. */
+@Injectable()
+export class TriageTools {
+  constructor(
+    private readonly related: RelatedIncidents,
+    private readonly lookups: ConnectorLookups,
+  ) {}
+
+  async of(question: Question): Promise<TriageTool[]> {
+    const lookUp = await this.lookups.toolFor(question);
+    return boundedTools([
+      this.related.toolFor(question),
+      mailAuthenticationOf(question),
+      ...(lookUp ? [lookUp] : []),
+    ]);
+  }
+}
+
+function mailAuthenticationOf({ rawData }: Question): TriageTool {
+  return {
+    name: 'mail_authentication',
+    description: 'What SPF, DKIM and DMARC said about the mail, as its gateway reported it.',
+    inputSchema: NO_INPUT,
+    ask: async (input) => {
+      requireNoInput(input);
+      return mailAuthentication(rawData);
+    },
+  };
+}

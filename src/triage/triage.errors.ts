@@ -1,0 +1,34 @@
+import { AppError, ValidationError } from '../platform/errors/app-error.js';
+import type { ModelUnavailableError } from './model/model.errors.js';
+import type { RunError, TriageRunSummary } from './triage-run.js';
+
+export class TriageInProgressError extends AppError {
+  constructor({ id, status }: Pick<TriageRunSummary, 'id' | 'status'>) {
+    super('triage_in_progress', `A triage run of the incident is ${status}.`, {
+      details: { triage_id: id, status },
+    });
+  }
+}
+
+/** What a provider may ask for; a longer time is taken for a mistake. */
+const MOST_SECONDS = 3_600;
+
+/** There is no verdict for a caller who waits for one. */
+export class AiUnavailableError extends AppError {
+  constructor(
+    { reason, message }: RunError,
+    extras: Partial<ModelUnavailableError['extras']> = {},
+  ) {
+    const { retryAfterMs = Number.NaN, cause } = extras;
+    const seconds = Math.min(MOST_SECONDS, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+    super('ai_unavailable', message, {
+      details: { reason },
+      cause,
+      ...(seconds && { headers: { 'retry-after': String(seconds) } }),
+    });
+  }
+}
+
+export function unknownPlaybook(): ValidationError {
+  return ValidationError.of('playbook', 'unknown_playbook', 'playbook names no enabled playbook.');
+}

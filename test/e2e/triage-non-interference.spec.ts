@@ -1,0 +1,157 @@
+import { FakeVendor } from '../support/fake-vendor.js';
+import { Adversary } from '../support/triage/adversary.js';
+import { script, TriageWorld } from '../support/triage/triage-world.js';
+
+const ANSWERS = process.env['CHAOS'] === 'full' ? 10_000 : 1_200;
+const AT_ONCE = 6;
+const SEED = Number(process.env['SEED'] ?? 13);
+const IP = '203.0.113.9';
+
+/** Tables that a run may write, and of the others the columns that change by themselves. */
+const MAY_CHANGE = new Set([
+  'triage_runs',
+  'incident_indicators',
+  'incident_timeline',
+  'audit_log',
+  'audit_seals',
+  'audit_chain',
+  'domain_events',
+  'processed_events',
+  'incident_counts',
+  'incident_count_deltas',
+  'incident_count_state',
+  'incident_segments',
+  'action_count_deltas',
+  'action_counts',
+  'write_probe',
+]);
+const CHANGING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  api_keys: ['last_used_at'],
+  connectors: ['health', 'health_message', 'latency_ms', 'last_checked_at'],
+  incidents: [
+    'status',
+    'verdict',
+    'verdict_by_person',
+    'recommended_actions',
+    'triaged_at',
+    'updated_at',
+    'version',
+  ],
+};
+
+describe('a model that answers anything at all', () => {
+  let world: TriageWorld;
+  let vendor: FakeVendor;
+
+  beforeAll(async () => {
+    vendor = await FakeVendor.start();
+    world = await TriageWorld.start({
+      ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
+      AI_TOKENS_PER_HOUR: '0',
+      PROTECTED_TARGETS: '{"hosts": ["dc-*"]}',
+      ACTION_LEASE_MS: '30000',
+    });
+  });
+  afterAll(async () => {
+    await world?.close();
+    await vendor?.stop();
+  });
+
+  const fill = async () => {
+    const parameters = { path: '/actions', body: { id: '{{ action.id }}' } };
+    const lookup = { path: '/lookup', body: { ip: '{{ parameters.ip }}' } };
+    const actions = { isolate_host: parameters, block_sender: parameters, lookup_ip: lookup };
+    await world.clients.admin.request('POST', '/api/connectors', {
+      body: { name: 'vendor', type: 'http', config: { base_url: vendor.url, actions } },
+    });
+    const ids: string[] = [];
+    for (let n = 0; n < AT_ONCE; n += 1) {
+      ids.push(
+        await world.incident({ raw_data: { sender: 'ceo@example.net', src: IP, host: 'dc-1' } }),
+      );
+    }
+    const person = { classification: 'benign', reasoning: 'Ours.' };
+    await world.update(ids[0]!, { verdict: person });
+    await world.update(ids[1]!, { status: 'resolved', resolution: 'Done.' });
+    for (const id of ids) await request(id);
+    return ids;
+  };
+
+  const request = async (id: string) => {
+    const { body } = await world.clients.analyst.request('POST', `/api/incidents/${id}/actions`, {
+      body: { action: 'isolate_host', parameters: { host_id: 'dc-1' } },
+    });
+    const { status, approval_level } = body.data;
+    return { status, approval_level };
+  };
+
+  /** Every row of every table that a run has no business with. */
+  const everythingElse = async () => {
+    const tables = await world.database.query<{ name: string }[]>(
+      `select relname as name from pg_class
+        where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+    );
+    const contents: Record<string, unknown> = {};
+    for (const { name } of tables.filter((table) => !MAY_CHANGE.has(table.name))) {
+      const hidden = CHANGING_COLUMNS[name] ?? [];
+      contents[name] = await world.database.query(
+        `select (to_jsonb(t) - $1::text[])::text as row from ${name} t order by 1`,
+        [hidden],
+      );
+    }
+    return contents;
+  };
+
+  it('changes no parameter, level or action, no setting, and nothing that a person decided', async () => {
+    const ids = await fill();
+    const types = await world.clients.viewer.request('GET', '/api/actions/types');
+    const [decided, resolved] = [await world.read(ids[0]!), await world.read(ids[1]!)];
+    const before = await everythingElse();
+    expect(Object.keys(before)).toEqual(
+      expect.arrayContaining([
+        'actions',
+        'incidents',
+        'connectors',
+        'kill_switch',
+        'webhook_sources',
+      ]),
+    );
+    vendor.forget();
+
+    const adversary = new Adversary(SEED);
+    script(world.app, adversary.judge);
+    const statuses = new Map<number, number>();
+    const keepAsking = async (id: string, at: number) => {
+      for (let n = 0; n < ANSWERS / AT_ONCE; n += 1) {
+        // What people decided is only left alone without force, and then there is one run.
+        const force = at >= 2;
+        const { status } = await world.triage(id, { body: { force } });
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (!force && status === 200) return;
+      }
+    };
+    await Promise.all(ids.map(keepAsking));
+
+    expect(adversary.answers).toBeGreaterThan(ANSWERS / 2);
+    expect([...statuses.keys()].filter((status) => ![200, 500, 503].includes(status))).toEqual([]);
+    expect(statuses.get(200)).toBeGreaterThan(adversary.answers * 0.8);
+    expect(await everythingElse()).toEqual(before);
+    expect(await world.read(ids[0]!)).toEqual(decided);
+    expect(await world.read(ids[1]!)).toEqual(resolved);
+    expect((await world.clients.viewer.request('GET', '/api/actions/types')).body).toEqual(
+      types.body,
+    );
+    expect(await request(ids[3]!)).toEqual({
+      status: 'pending_approval',
+      approval_level: 'manager',
+    });
+
+    // All that left the house are look-ups of the one address that code had found.
+    const sent = vendor.requests.filter(({ method }) => method === 'POST');
+    expect(sent.length).toBeGreaterThan(10);
+    expect(new Set(sent.map(({ path, body }) => `${path} ${body}`))).toEqual(
+      new Set([`/lookup {"ip":"${IP}"}`]),
+    );
+    expect(adversary.wanted.length).toBeGreaterThan(ANSWERS / 2);
+  }, 600_000);
+});

@@ -1,0 +1,266 @@
+import { isDeepStrictEqual } from 'node:util';
+import { eventually } from '../support/jobs/eventually.js';
+import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
+import { TriageModel } from '../../src/triage/model/triage-model.port.js';
+import type { UnavailableReason } from '../../src/triage/model/model.errors.js';
+import {
+  heldModel,
+  judgement,
+  script,
+  TriageWorld,
+  unavailable,
+} from '../support/triage/triage-world.js';
+
+const TIMEOUT_MS = 1_500;
+
+describe('without a verdict', () => {
+  let world: TriageWorld;
+
+  beforeAll(async () => {
+    const settings = { TRIAGE_TIMEOUT_MS: String(TIMEOUT_MS), AI_TOKENS_PER_HOUR: '1000' };
+    world = await TriageWorld.start(settings);
+  });
+  afterEach(async () => {
+    await world.turnOff();
+    await world.database.query('update triage_runs set tokens_at = null');
+  });
+  afterAll(() => world?.close());
+
+  /** Health is looked at afresh now and then only. */
+  const llmIs = async (expected: object) =>
+    await eventually(
+      async () => {
+        const { body } = await world.clients.viewer.request('GET', '/health/detailed');
+        return body.components.llm as object;
+      },
+      (llm) => isDeepStrictEqual({ ...llm, ...expected }, llm),
+    );
+  const untouched = async (id: string) => {
+    const incident = await world.read(id);
+    expect(incident).toMatchObject({ status: 'open', recommended_actions: [] });
+    expect(incident).not.toHaveProperty('verdict');
+  };
+
+  const reasons: readonly UnavailableReason[] = [
+    'not_configured',
+    'authentication',
+    'unreachable',
+    'rate_limited',
+    'overloaded',
+    'provider_error',
+    'refused',
+    'truncated',
+    'invalid_answer',
+  ];
+  it.each(reasons)(
+    'answers 503 with the reason %s, fails the run and leaves the incident alone',
+    async (reason) => {
+      script(world.app, () =>
+        Promise.reject(
+          unavailable(reason, { mayHelpLater: true, tokens: { input: 5, output: 1 } }),
+        ),
+      );
+      const id = await world.incident();
+      const answer = await world.triage(id);
+      expect(answer.status).toBe(503);
+      expect(answer.body.error).toMatchObject({ code: 'ai_unavailable', details: { reason } });
+      await untouched(id);
+      const [run] = await world.runs(id);
+      expect(run).toMatchObject({ status: 'failed', error: { reason }, tokens: { input: 5 } });
+      const entries = await world.timeline(id);
+      expect(entries.map(({ event }) => event)).toEqual(['created', 'triage_failed']);
+    },
+  );
+
+  it('passes on how long the provider wants to be left alone', async () => {
+    script(world.app, () => Promise.reject(unavailable('rate_limited', { retryAfterMs: 12_300 })));
+    const answer = await world.triage(await world.incident());
+    expect(answer.headers['retry-after']).toBe('13');
+  });
+
+  it('gives a model up that ignores its time, and tells the caller', async () => {
+    const held = heldModel();
+    const asked = script(world.app, held.judge);
+    const id = await world.incident();
+    const answer = await world.triage(id);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.details).toEqual({ reason: 'timeout' });
+    expect(asked.mock.calls[0]![1].signal.aborted).toBe(true);
+    held.answer.resolve(judgement());
+    await untouched(id);
+    expect((await world.runs(id))[0]).toMatchObject({
+      status: 'failed',
+      error: { reason: 'timeout' },
+    });
+  });
+
+  it('answers 500 to an error of its own, without its words, and fails the run', async () => {
+    script(world.app, () => Promise.reject(new TypeError('secret detail')));
+    const id = await world.incident();
+    const answer = await world.triage(id);
+    expect(answer.status).toBe(500);
+    expect(answer.text).not.toContain('secret detail');
+    const [run] = await world.runs(id);
+    expect(run.error.reason).toBe('internal_error');
+    await untouched(id);
+  });
+
+  it('lets people triage throughout', async () => {
+    script(world.app, () => Promise.reject(unavailable('unreachable')));
+    const id = await world.incident();
+    await world.triage(id);
+    const { status } = await world.update(id, { verdict: { classification: 'benign' } });
+    expect(status).toBe(200);
+    expect(await world.read(id)).toMatchObject({ status: 'triaged' });
+  });
+
+  it('may be tried again at once: a failed run is no answer', async () => {
+    script(world.app, () => Promise.reject(unavailable('overloaded')));
+    const id = await world.incident();
+    await world.triage(id);
+    script(world.app, async () => judgement());
+    expect((await world.triage(id)).status).toBe(200);
+    expect(await world.runs(id)).toHaveLength(2);
+  });
+
+  it('shows in the health which provider and model it is, and what was wrong last', async () => {
+    script(world.app, () => Promise.reject(unavailable('overloaded')));
+    await world.triage(await world.incident());
+    const degraded = await llmIs({ status: 'degraded', provider: 'rules', model: 'rules' });
+    expect(degraded).toMatchObject({
+      message: expect.stringContaining('The provider says overloaded.'),
+      last_failure: { reason: 'overloaded', at: expect.any(String) },
+    });
+    script(world.app, async () => judgement());
+    await world.triage(await world.incident());
+    const healthy = await llmIs({ status: 'healthy' });
+    expect(healthy).toMatchObject({ last_failure: { reason: 'overloaded' } });
+    script(world.app, () => Promise.reject(unavailable('refused')));
+    await world.triage(await world.incident());
+    const refused = await eventually(
+      () => llmIs({ status: 'healthy' }),
+      (llm) => JSON.stringify(llm).includes('refused'),
+    );
+    expect(refused).not.toHaveProperty('message');
+  });
+
+  it('shows in the health that there is no provider', async () => {
+    const bare = await TriageWorld.start({ TRIAGE_PROVIDER: 'none' });
+    try {
+      expect(bare.app.nest.get(TriageModel).provider).toBe('none');
+      const id = await bare.incident();
+      const answer = await bare.triage(id);
+      expect(answer.body.error.details).toEqual({ reason: 'not_configured' });
+      const { body } = await bare.clients.viewer.request('GET', '/health/detailed');
+      expect(body.components.llm).toMatchObject({ status: 'disabled', provider: 'none' });
+      expect(body.status).not.toBe('unhealthy');
+    } finally {
+      await bare.close();
+    }
+  });
+
+  it('counts runs and tokens in the metrics', async () => {
+    const value = async (line: RegExp) => {
+      const { text } = await world.clients.viewer.request('GET', '/metrics');
+      return Number(line.exec(text)?.[1] ?? 0);
+    };
+    const completed = /triage_duration_seconds_count\{status="completed"\} (\d+)/;
+    const output = /llm_tokens_total\{direction="output"\} (\d+)/;
+    const before = [await value(completed), await value(output)] as const;
+    script(world.app, async () => judgement());
+    await world.triage(await world.incident());
+    expect(await value(completed)).toBeGreaterThan(before[0]);
+    expect(await value(output)).toBeGreaterThanOrEqual(before[1] + 20);
+  });
+
+  describe('while the kill switch is on', () => {
+    it('refuses to begin, and answers with a run that there was before', async () => {
+      const asked = script(world.app, async () => judgement());
+      const [id, done] = [await world.incident(), await world.incident()];
+      await world.triage(done);
+      await world.turnOn();
+      for (const answer of [await world.triage(id), await world.later(id)]) {
+        expect(answer.status).toBe(409);
+        expect(answer.body.error).toMatchObject({
+          code: 'kill_switch_active',
+          details: { reason: 'a test' },
+        });
+      }
+      expect((await world.triage(done)).status).toBe(200);
+      expect(asked).toHaveBeenCalledTimes(1);
+      expect(await world.runs(id)).toEqual([]);
+    });
+
+    it('sends nothing for a run that began before, and fails it', async () => {
+      const held = heldModel();
+      let sent = 0;
+      script(world.app, async (given, { gate, ...rest }) => {
+        await held.judge(given, { gate, ...rest });
+        await gate.send(async ({ leave }) => {
+          await leave();
+          sent += 1;
+        });
+        return judgement();
+      });
+      const id = await world.incident();
+      const answer = world.triage(id);
+      await held.begun;
+      await world.turnOn();
+      held.answer.resolve(judgement());
+      expect((await answer).body.error.code).toBe('kill_switch_active');
+      expect(sent).toBe(0);
+      expect((await world.runs(id))[0].error.reason).toBe('kill_switch');
+      await untouched(id);
+    });
+  });
+
+  describe('when the tokens of the hour are used up', () => {
+    it('answers 503 with the time when there will be some, until that is over', async () => {
+      script(world.app, async () => judgement({ tokens: { input: 900, output: 100 } }));
+      await world.triage(await world.incident());
+      const id = await world.incident();
+      const refused = await world.triage(id);
+      expect(refused.status).toBe(503);
+      expect(refused.body.error.details).toEqual({ reason: 'token_budget' });
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_500);
+      expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(3_600);
+      expect(await world.runs(id)).toEqual([]);
+      await world.database.query(
+        `update triage_runs set tokens_at = tokens_at - interval '1 hour' where tokens_at is not null`,
+      );
+      expect((await world.triage(id)).status).toBe(200);
+    });
+
+    it('counts from the newest use back, so that the wait is no longer than needed', async () => {
+      script(world.app, async () => judgement({ tokens: { input: 400, output: 0 } }));
+      const ids = [await world.incident(), await world.incident(), await world.incident()];
+      for (const id of ids) await world.triage(id);
+      const ago = (id: string, minutes: number) =>
+        world.database.query(
+          `update triage_runs set tokens_at = now() - $2 * interval '1 minute' where incident_id = $1`,
+          [id, minutes],
+        );
+      await Promise.all([ago(ids[0]!, 50), ago(ids[1]!, 20), ago(ids[2]!, 5)]);
+      const claims = world.app.nest.get(RunClaimsRepository);
+      const minutesUntil = async (budget: number) => {
+        const at = await claims.budgetFreeAt(budget);
+        return at && Math.round((at.getTime() - Date.now()) / 60_000);
+      };
+      expect(await minutesUntil(1_201)).toBeUndefined();
+      expect(await minutesUntil(1_200)).toBe(10);
+      expect(await minutesUntil(800)).toBe(40);
+      expect(await minutesUntil(100)).toBe(55);
+    });
+
+    it('lets a run wait that nobody waits for', async () => {
+      script(world.app, async () => judgement({ tokens: { input: 1_000, output: 0 } }));
+      await world.triage(await world.incident());
+      const id = await world.incident();
+      expect((await world.later(id)).status).toBe(202);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect((await world.runs(id))[0].status).toBe('queued');
+      await world.database.query('update triage_runs set tokens_at = null');
+      await world.until(id, 'completed');
+    });
+  });
+});

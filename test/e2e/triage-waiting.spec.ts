@@ -1,0 +1,298 @@
+import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
+import { TRIAGE_EVENTS } from '../../src/triage/triage-run.js';
+import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { RunClaims } from '../../src/triage/runs/run-claims.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { eventually } from '../support/jobs/eventually.js';
+import {
+  heldModel,
+  judgement,
+  script,
+  TriageWorld,
+  unavailable,
+} from '../support/triage/triage-world.js';
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a triage run that nobody waits for', () => {
+  let world: TriageWorld;
+
+  beforeAll(async () => {
+    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '5000' });
+  });
+  beforeEach(() => {
+    script(world.app, async () => judgement());
+  });
+  afterEach(() => world.turnOff());
+  afterAll(() => world?.close());
+
+  /** Its time has come again. */
+  const due = (id: string) =>
+    world.database.query(`update triage_runs set lease_until = now() where incident_id = $1`, [id]);
+
+  it('is answered with 202 and carried out afterwards', async () => {
+    const id = await world.incident();
+    const answer = await world.later(id);
+    expect(answer.status).toBe(202);
+    expect(answer.headers['preference-applied']).toBe('respond-async');
+    expect(answer.body.data).toMatchObject({ triage_id: expect.any(String), status: 'queued' });
+    const run = await world.until(id, 'completed');
+    expect(run.triage_id).toBe(answer.body.data.triage_id);
+    expect((await world.read(id)).verdict.classification).toBe('malicious');
+  });
+
+  it('keeps others from beginning one while it waits', async () => {
+    const held = heldModel();
+    script(world.app, held.judge);
+    const id = await world.incident();
+    await world.later(id);
+    expect((await world.later(id)).body.error.code).toBe('triage_in_progress');
+    expect((await world.triage(id)).body.error.code).toBe('triage_in_progress');
+    held.answer.resolve(judgement());
+    await world.until(id, 'completed');
+  });
+
+  it('is made for an incident that wants triage, once for each event', async () => {
+    const id = await world.incident();
+    await world.wantTriage(id);
+    const run = await world.until(id, 'completed');
+    expect(run).toMatchObject({ requested_by: 'system', force: false, applied: true });
+    await world.wantTriage(id);
+    await pause(700);
+    expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it('is made by an event of a source that wants it, with the playbook that the source names', async () => {
+    await registerSource(world.clients.admin, { auto_triage: true, playbook: 'not-there-yet' });
+    const event = { alert_id: 'a-1', title: 'A strange mail', severity: 'high' };
+    const received = await new WebhookSender(world.app.client).send({
+      event_type: 'alert',
+      data: event,
+    });
+    expect(received.body).toMatchObject({ status: 'accepted' });
+    const id = received.body.incident_id as string;
+    const run = await world.until(id, 'completed');
+    expect(run).toMatchObject({ requested_by: 'system', playbook: 'not-there-yet' });
+    expect((await world.read(id)).status).toBe('triaged');
+  });
+
+  it('is not made when the incident is gone', async () => {
+    const id = await world.incident();
+    await world.clients.admin.request('DELETE', `/api/incidents/${id}`);
+    await world.wantTriage(id);
+    const other = await world.incident();
+    await world.wantTriage(other);
+    await world.until(other, 'completed');
+    const rows = await world.database.query('select 1 from triage_runs where incident_id = $1', [
+      id,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('notes that its playbook was missing, and goes on without', async () => {
+    const id = await world.incident();
+    await world.wantTriage(id, { playbook: 'gone\u202e' });
+    const run = await world.until(id, 'completed');
+    expect(run.notes).toEqual([expect.stringContaining('There is no enabled playbook')]);
+  });
+
+  it('is tried again while the provider is down, and shows why it waits', async () => {
+    const asked = script(world.app, () =>
+      Promise.reject(
+        unavailable('unreachable', { mayHelpLater: true, tokens: { input: 3, output: 1 } }),
+      ),
+    );
+    const id = await world.incident();
+    await world.wantTriage(id);
+    await eventually(
+      () => world.runs(id),
+      ([run]) => run?.failures === 1,
+    );
+    const [waiting] = await world.runs(id);
+    expect(waiting).toMatchObject({ status: 'queued', error: { reason: 'unreachable' } });
+    // Its pause is longer than the queue's.
+    await pause(500);
+    expect(asked).toHaveBeenCalledTimes(1);
+    script(world.app, async () => judgement());
+    await due(id);
+    const run = await world.until(id, 'completed');
+    expect(run).toMatchObject({ failures: 1, tokens: { input: 103, output: 21 } });
+    expect(run).not.toHaveProperty('error');
+  });
+
+  it('fails where trying again does not help, and tells whoever listens', async () => {
+    const record = jest.spyOn(world.app.nest.get(DomainEvents), 'record');
+    script(world.app, () => Promise.reject(unavailable('refused')));
+    const id = await world.incident();
+    await world.later(id);
+    const run = await world.until(id, 'failed');
+    const news = record.mock.calls.flatMap(([, ...recorded]) => recorded);
+    record.mockRestore();
+    expect(run.error).toEqual({ reason: 'refused', message: 'The provider says refused.' });
+    expect(news.filter(({ type }) => type === TRIAGE_EVENTS.failed)).toEqual([
+      {
+        type: 'triage.failed',
+        subject: { type: 'incident', id },
+        payload: expect.objectContaining({ triage_id: run.triage_id, reason: 'refused' }),
+      },
+    ]);
+    expect((await world.read(id)).status).toBe('open');
+  });
+
+  it('fails in the end when the provider stays down for a day', async () => {
+    script(world.app, () => Promise.reject(unavailable('overloaded', { mayHelpLater: true })));
+    const id = await world.incident();
+    await world.wantTriage(id);
+    await eventually(
+      () => world.runs(id),
+      ([run]) => run?.failures === 1,
+    );
+    await world.database.query(
+      `update triage_runs set created_at = created_at - interval '1 day' where incident_id = $1`,
+      [id],
+    );
+    await due(id);
+    expect((await world.until(id, 'failed')).error.reason).toBe('overloaded');
+  });
+
+  it('fails when its incident is deleted', async () => {
+    script(world.app, () => Promise.reject(unavailable('overloaded', { mayHelpLater: true })));
+    const id = await world.incident();
+    await world.later(id);
+    await eventually(
+      () => world.runs(id),
+      ([run]) => run?.failures === 1,
+    );
+    await world.clients.admin.request('DELETE', `/api/incidents/${id}`);
+    const [row] = await world.database.query('select * from triage_runs where incident_id = $1', [
+      id,
+    ]);
+    expect(row).toMatchObject({ status: 'failed', error: { reason: 'incident_deleted' } });
+  });
+
+  describe('while the kill switch is on', () => {
+    it('is made and held, and goes on afterwards', async () => {
+      const asked = script(world.app, async () => judgement());
+      await world.turnOn();
+      const id = await world.incident();
+      await world.wantTriage(id);
+      await eventually(
+        () => world.held(),
+        (held) => held === 1,
+      );
+      await pause(500);
+      expect(asked).not.toHaveBeenCalled();
+      await world.turnOff();
+      await world.until(id, 'completed');
+      expect(await world.held()).toBe(0);
+    });
+
+    it('ends when what is held is discarded', async () => {
+      await world.turnOn();
+      const id = await world.incident();
+      await world.wantTriage(id);
+      await world.until(id, 'queued');
+      const { body } = await world.turnOff('discard');
+      expect(body.data.discarded.triage_runs).toBe(1);
+      expect((await world.runs(id))[0]).toMatchObject({
+        status: 'failed',
+        error: { reason: 'discarded' },
+      });
+    });
+
+    it('waits again when it is turned on in the middle', async () => {
+      const held = heldModel();
+      script(world.app, async (given, judging) => {
+        await held.judge(given, judging);
+        await judging.gate.send(({ leave }) => leave());
+        return judgement();
+      });
+      const id = await world.incident();
+      await world.later(id);
+      await held.begun;
+      const turned = await world.turnOn();
+      expect(turned.body.data.in_flight).toBe(1);
+      held.answer.resolve(judgement());
+      const run = await world.until(id, 'queued');
+      expect(run).toMatchObject({ failures: 0 });
+      await world.turnOff();
+      await world.until(id, 'completed');
+    });
+  });
+});
+
+describe('a triage run whose replica ends', () => {
+  let world: TriageWorld;
+  let other: TriageWorld['replicas'][number];
+
+  beforeEach(async () => {
+    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }, 2);
+    other = world.replicas[1]!;
+    await world.stopQueueOf(world.app);
+    script(other, async () => judgement({ model: 'the other' }));
+  });
+  afterEach(() => world?.close());
+
+  /** As after kill -9: it shows no sign of life, and what it still does comes too late. */
+  const kill = () => {
+    jest.spyOn(world.app.nest.get(RunClaims), 'renew').mockResolvedValue(true);
+  };
+
+  it('in the middle is carried out by another replica, and once', async () => {
+    kill();
+    const held = heldModel();
+    script(world.app, held.judge);
+    const id = await world.incident();
+    const answer = world.triage(id);
+    await held.begun;
+    const run = await world.until(id, 'completed');
+    expect(run).toMatchObject({ model: 'the other' });
+    held.answer.resolve(judgement({ model: 'the dead' }));
+    // It learns that the run is not its own any more, and answers with what the other one found.
+    expect((await answer).body.data.model).toBe('the other');
+    expect((await world.read(id)).verdict.model).toBe('the other');
+    expect((await world.timeline(id)).filter(({ event }) => event === 'triaged')).toHaveLength(1);
+  });
+
+  it('again and again ends as failed, instead of ending one replica after the other', async () => {
+    const id = await world.incident();
+    await world.stopQueueOf(other);
+    await world.later(id);
+    await world.database.query(
+      `update triage_runs set status = 'running', fence = 4, lapses = 3, lease_until = now() - interval '1 s'`,
+    );
+    const fresh = await TriageWorld.start({ DATABASE_URL: world.app.database.url });
+    const run = await world.until(id, 'failed');
+    await fresh.close();
+    expect(run.error.reason).toBe('interrupted');
+  });
+
+  it('in order is left to the others, and who waits is told so', async () => {
+    const held = heldModel();
+    script(world.app, held.judge);
+    await world.stopQueueOf(other);
+    const id = await world.incident();
+    const answer = world.triage(id);
+    await held.begun;
+    const closed = world.app.nest.close();
+    const told = await answer;
+    expect(told.status).toBe(202);
+    expect(told.body.data).toMatchObject({ status: 'queued' });
+    await closed;
+    const viewer = world.at(other, 'viewer');
+    const { body } = await viewer.request('GET', `/api/incidents/${id}/triage`);
+    expect(body.data[0]).toMatchObject({ status: 'queued', failures: 0 });
+  });
+
+  it('writes nothing with a claim that it has lost', async () => {
+    const claims = world.app.nest.get(RunClaims);
+    const id = await world.incident();
+    await world.stopQueueOf(other);
+    await world.later(id);
+    const [row] = await world.runs(id);
+    const run = { id: row.triage_id, fence: 7, failures: 0 } as never;
+    await expect(claims.release(run)).rejects.toThrow(ClaimLostError);
+    await expect(claims.retryLater(run, unavailable('overloaded'))).rejects.toThrow(ClaimLostError);
+    expect(await claims.claim(run)).toBeUndefined();
+  });
+});

@@ -1,0 +1,205 @@
+import { DataSource } from 'typeorm';
+import { INCIDENT_EVENTS } from '../../../src/incidents/change-records.js';
+import { Transactions } from '../../../src/platform/database/transactions.js';
+import { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
+import type { UnavailableReason } from '../../../src/triage/model/model.errors.js';
+import { ModelUnavailableError } from '../../../src/triage/model/model.errors.js';
+import {
+  type Judgement,
+  type ProposedVerdict,
+  TriageModel,
+} from '../../../src/triage/model/triage-model.port.js';
+import { RunQueue } from '../../../src/triage/runs/run-queue.js';
+import { ROLES } from '../../../src/platform/access/roles.js';
+import type { Clients } from '../actions/action-world.js';
+import type { Answer, ApiClient } from '../api-client.js';
+import { eventually } from '../jobs/eventually.js';
+import { makeKey } from '../principals.js';
+import { startTestApp, type TestApp } from '../test-app.js';
+
+export type Judge = TriageModel['judge'];
+
+export const RAW_DATA = {
+  message_id: '<1@mail.example.net>',
+  sender: 'ceo@examp1e.example.net',
+  recipient: 'bob@example.com',
+  subject: 'Urgent wire transfer',
+};
+
+export const VERDICT: ProposedVerdict = {
+  classification: 'malicious',
+  confidence: 0.9,
+  category: 'bec',
+  reasoning: 'The sender is not who the name says: see http://pay.example.net/now.',
+  indicators: [{ type: 'email', value: RAW_DATA.sender, found_in: '/sender' }],
+  mitreTechniques: ['T1566.002'],
+  evidence: [{ source: 'raw_data', pointer: '/sender', value: RAW_DATA.sender }],
+  recommendedActions: ['quarantine_email', 'block_sender'],
+};
+
+export function judgement(more: Partial<Judgement> = {}): Judgement {
+  return {
+    verdict: VERDICT,
+    model: 'scripted-1',
+    promptHash: 'ab'.repeat(32),
+    tokens: { input: 100, output: 20 },
+    toolCalls: [],
+    ...more,
+  };
+}
+
+export function unavailable(
+  reason: UnavailableReason,
+  extras: Partial<ModelUnavailableError['extras']> = {},
+): ModelUnavailableError {
+  return new ModelUnavailableError(reason, `The provider says ${reason}.`, {
+    mayHelpLater: false,
+    ...extras,
+  });
+}
+
+/** Puts a script in the place of the configured model of a replica, and counts how often it is asked. */
+export function script(app: TestApp, judge: Judge) {
+  const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(judge);
+  app.nest.get(TriageModel).judge = asked;
+  return asked;
+}
+
+/** A model that answers when it is told to. */
+export function heldModel() {
+  const begun = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<Judgement>();
+  const judge: Judge = () => {
+    begun.resolve();
+    return answer.promise;
+  };
+  return { judge, begun: begun.promise, answer };
+}
+
+/** Replicas on one database with scripted models, and somebody of each role. */
+export class TriageWorld {
+  private constructor(
+    readonly replicas: readonly TestApp[],
+    readonly clients: Clients,
+    private readonly keys: Readonly<Record<keyof Clients, string>>,
+  ) {}
+
+  static async start(
+    settings: Readonly<Record<string, string>> = {},
+    replicas = 1,
+  ): Promise<TriageWorld> {
+    const all = { TRIAGE_PROVIDER: 'rules', ACTION_LEASE_MS: '600', ...settings };
+    const first = await startTestApp({ settings: all });
+    const apps = [first];
+    while (apps.length < replicas) {
+      apps.push(await startTestApp({ settings: all, database: first.database }));
+    }
+    const keys = await Promise.all(ROLES.map((role) => makeKey(first, role)));
+    const by = <T>(pick: (at: number) => T) =>
+      Object.fromEntries(ROLES.map((role, at) => [role, pick(at)])) as Record<keyof Clients, T>;
+    return new TriageWorld(
+      apps,
+      by((at) => keys[at]!.client),
+      by((at) => keys[at]!.key),
+    );
+  }
+
+  get app(): TestApp {
+    return this.replicas[0]!;
+  }
+
+  get database(): DataSource {
+    return this.app.nest.get(DataSource);
+  }
+
+  async close(): Promise<void> {
+    for (const app of [...this.replicas].reverse()) await app.close();
+  }
+
+  /** The same person, who asks another replica. */
+  at(app: TestApp, role: keyof Clients): ApiClient {
+    return app.client.with({ authorization: `Bearer ${this.keys[role]}` });
+  }
+
+  async incident(fields: object = {}): Promise<string> {
+    const body = { incident_type: 'phishing', source: 'test', raw_data: RAW_DATA, ...fields };
+    const answer = await this.clients.analyst.request('POST', '/api/incidents', { body });
+    if (answer.status !== 201) throw new Error(answer.text);
+    return answer.body.data.id as string;
+  }
+
+  async triage(
+    id: string,
+    more: { body?: unknown; headers?: Record<string, string>; client?: ApiClient } = {},
+  ): Promise<Answer> {
+    const { client = this.clients.analyst, body, headers } = more;
+    return await client.request('POST', `/api/incidents/${id}/triage`, { body, headers });
+  }
+
+  async later(id: string, body: object = {}): Promise<Answer> {
+    return await this.triage(id, { body, headers: { prefer: 'respond-async' } });
+  }
+
+  async read(id: string): Promise<Answer['body']> {
+    return (await this.clients.viewer.request('GET', `/api/incidents/${id}`)).body.data;
+  }
+
+  async update(id: string, body: object): Promise<Answer> {
+    return await this.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+  }
+
+  async runs(id: string): Promise<Answer['body'][]> {
+    const path = `/api/incidents/${id}/triage`;
+    return (await this.clients.viewer.request('GET', path)).body.data;
+  }
+
+  async run(id: string, triageId: string): Promise<Answer['body']> {
+    const path = `/api/incidents/${id}/triage/${triageId}`;
+    return (await this.clients.viewer.request('GET', path)).body.data;
+  }
+
+  /** The newest run, once it is in one of the states. */
+  async until(id: string, ...statuses: readonly string[]): Promise<Answer['body']> {
+    const [run] = await eventually(
+      () => this.runs(id),
+      ([newest]) => statuses.includes(newest?.status as string),
+    );
+    return run;
+  }
+
+  async timeline(id: string): Promise<{ event: string; summary: string; actor: string }[]> {
+    const path = `/api/incidents/${id}/timeline`;
+    return (await this.clients.viewer.request('GET', path)).body.data;
+  }
+
+  /** As whoever makes an incident wants it triaged. */
+  async wantTriage(id: string, payload: object = {}): Promise<void> {
+    await this.app.nest.get(Transactions).run((tx) =>
+      this.app.nest.get(DomainEvents).record(tx, {
+        type: INCIDENT_EVENTS.triageWanted,
+        subject: { type: 'incident', id },
+        payload,
+      }),
+    );
+  }
+
+  async turnOn(): Promise<Answer> {
+    const body = { reason: 'a test' };
+    return await this.clients.manager.request('POST', '/api/kill-switch/activate', { body });
+  }
+
+  async turnOff(held?: 'discard'): Promise<Answer> {
+    const body = { reason: 'over', ...(held && { held }) };
+    return await this.clients.manager.request('POST', '/api/kill-switch/deactivate', { body });
+  }
+
+  async held(): Promise<number> {
+    const { body } = await this.clients.viewer.request('GET', '/api/kill-switch');
+    return body.data.held.triage_runs as number;
+  }
+
+  /** From now on nobody but the others works on what waits. */
+  async stopQueueOf(app: TestApp): Promise<void> {
+    await app.nest.get(RunQueue).beforeApplicationShutdown();
+  }
+}

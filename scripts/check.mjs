@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 /** Everything that must hold besides the tests. All of it runs, and what fails is shown in full. */
-const OF_THE_SOURCE = ['lint', 'typecheck', 'format:check', 'floors', 'duplicates'];
+const OF_THE_SOURCE = ['lint', 'typecheck', 'format:check', 'floors', 'duplicates', 'eval:check'];
 const OF_THE_BUILD = [
   'openapi:check',
   'env-example:check',

@@ -1,12 +1,25 @@
-import { ModelUnavailableError } from '../model.errors.js';
-import { type Judgement, TriageModel } from '../triage-model.port.js';
+import { type Judgement, type TriageCase, TriageModel } from '../triage-model.port.js';
+import { RULES_HASH } from './rule-table.js';
+import { findingsIn, pointsOf } from './score.js';
+import { verdictOn } from './verdict.js';
 
-/** Stand-in. */
+/**
+ * A scorer for sites that no model reaches: each rule that holds gives its points, and all of them are told. It asks nothing,
+ * sends nothing, and gives the same verdict on the same event for ever.
+ */
 export class RulesModel extends TriageModel {
   readonly provider = 'rules';
   readonly configuredModel = 'rules';
 
-  async judge(): Promise<Judgement> {
-    throw new ModelUnavailableError('not_configured', 'A stand-in.', { mayHelpLater: false });
+  async judge({ rawData, indicators }: TriageCase): Promise<Judgement> {
+    const findings = findingsIn(rawData);
+    return {
+      verdict: verdictOn(findings, indicators),
+      model: this.configuredModel,
+      promptHash: RULES_HASH,
+      tokens: { input: 0, output: 0 },
+      toolCalls: [],
+      points: pointsOf(findings),
+    };
   }
 }

@@ -1,0 +1,130 @@
+import { type Sign, SIGNS } from './signs/signs.js';
+import { hasInvisible, wordsOf } from './words.js';
+
+export type Scalar = string | number | boolean;
+
+/** One value of the raw data, under the name that its tool gave it. */
+export interface Fact {
+  /** JSON pointer from the root of the raw data. */
+  readonly pointer: string;
+  /** The last name on the way, in small letters and digits only: `is_compliant` and `isCompliant` are one name. */
+  readonly key: string;
+  /** All names on the way, each written so, with `/` in between; places in lists are left out. */
+  readonly path: string;
+  readonly value: Scalar;
+}
+
+/** Far more than tools send; what is nearest to the root is read first, so that a long list hides nothing above it. */
+const MOST_FACTS = 10_000;
+const MOST_LEVELS = 64;
+
+/** What an attacker writes, or may have written, whatever tool delivers it: nothing below such a name speaks for them. */
+const WRITTEN_BY_STRANGERS =
+  /(?:^|\/)(?:headers?|subject|subj|body|bodytext|bodypreview|text|content|html|description|comments?|notes?|message|texts|useragent|ua|commandline|cmdline|cmd|command|url|urls|links?|page|title|filename|http|request|requests|payload\w*|tags|labels?)(?:\/|$)/;
+
+/** The values of an event, found by their names. */
+export class Facts {
+  private readonly byKey = new Map<string, Fact[]>();
+  private readonly bySign = new Map<Sign, Fact[]>();
+  readonly all: readonly Fact[];
+  readonly withInvisible: readonly Fact[];
+  /** There was more than is read. */
+  readonly cut: boolean;
+
+  constructor(rawData: Readonly<Record<string, unknown>>) {
+    const { facts, lists, rest } = scalarsOf(rawData);
+    this.all = facts;
+    this.cut = rest;
+    const withInvisible: Fact[] = [];
+    for (const fact of facts) {
+      into(this.byKey, fact.key, fact);
+      if (typeof fact.value !== 'string') continue;
+      for (const sign of SIGNS.namesIn(wordsOf(fact.value))) into(this.bySign, sign, fact);
+      if (hasInvisible(fact.value)) withInvisible.push(fact);
+    }
+    for (const list of lists) this.readAsOne(list);
+    this.withInvisible = withInvisible;
+  }
+
+  /** A command is often a list of its words: what they say together counts for the first of them. */
+  private readAsOne(list: readonly Fact[]): void {
+    const words = wordsOf(list.map(({ value }) => value).join(' '));
+    for (const sign of SIGNS.namesIn(words)) into(this.bySign, sign, list[0]!);
+  }
+
+  named(...keys: readonly string[]): readonly Fact[] {
+    return keys.flatMap((key) => this.byKey.get(key) ?? []);
+  }
+
+  /** As `named`, without what a stranger may have written: the only facts that may speak for an event. */
+  ofTools(...keys: readonly string[]): readonly Fact[] {
+    return this.named(...keys).filter(({ path }) => !WRITTEN_BY_STRANGERS.test(path));
+  }
+
+  saying(...signs: readonly Sign[]): readonly Fact[] {
+    return signs.flatMap((sign) => this.bySign.get(sign) ?? []);
+  }
+}
+
+function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
+  const known = map.get(key);
+  if (known) known.push(fact);
+  else map.set(key, [fact]);
+}
+
+interface Place {
+  readonly value: object;
+  readonly pointer: string;
+  readonly path: string;
+  readonly level: number;
+}
+
+/** Breadth first, and with a list of what is left instead of recursion: depth costs nothing. */
+function scalarsOf(root: object): { facts: Fact[]; lists: Fact[][]; rest: boolean } {
+  const facts: Fact[] = [];
+  const places: Place[] = [{ value: root, pointer: '', path: '', level: 0 }];
+  const nameOf = rememberingNames();
+  const lists: Fact[][] = [];
+  let rest = false;
+  for (let at = 0; at < places.length; at += 1) {
+    const { value, pointer, path, level } = places[at]!;
+    const inList = Array.isArray(value);
+    const first = facts.length;
+    for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
+      if (facts.length >= MOST_FACTS || places.length >= MOST_FACTS)
+        return { facts, lists, rest: true };
+      const here = {
+        pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+        path: inList ? path : `${path && `${path}/`}${nameOf(key)}`,
+      };
+      if (typeof inner === 'object' && inner !== null) {
+        if (level < MOST_LEVELS) places.push({ ...here, value: inner, level: level + 1 });
+        else rest = true;
+      } else if (isScalar(inner)) {
+        facts.push({ ...here, key: here.path.slice(here.path.lastIndexOf('/') + 1), value: inner });
+      }
+    }
+    if (inList && facts.length > first + 1) lists.push(facts.slice(first));
+  }
+  return { facts, lists, rest };
+}
+
+const isScalar = (value: unknown): value is Scalar =>
+  ['string', 'number', 'boolean'].includes(typeof value);
+
+/** Some tools write the whole way as one name with dots (`process.code_signature.trusted`). */
+function rememberingNames(): (key: string) => string {
+  const known = new Map<string, string>();
+  return (key) => {
+    let name = known.get(key);
+    if (name === undefined) {
+      name = key
+        .slice(0, 200)
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}.]/gu, '')
+        .replaceAll('.', '/');
+      known.set(key, name);
+    }
+    return name;
+  };
+}

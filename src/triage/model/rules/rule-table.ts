@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import type { Rule } from './rule.js';
+import { SCALE } from './scale.js';
+import { ACCOUNT_RULES } from './table/account-rules.js';
+import { ATTACHMENT_RULES } from './table/attachment-rules.js';
+import { EXECUTION_RULES } from './table/execution-rules.js';
+import { FRAUD_RULES } from './table/fraud-rules.js';
+import { GENERIC_RULES } from './table/generic-rules.js';
+import { GUESSING_RULES } from './table/guessing-rules.js';
+import { INTRUSION_RULES } from './table/intrusion-rules.js';
+import { LINK_RULES } from './table/link-rules.js';
+import { LURE_RULES } from './table/lure-rules.js';
+import { MALWARE_RULES } from './table/malware-rules.js';
+import { REASSURING_RULES } from './table/reassuring-rules.js';
+import { SENDER_RULES } from './table/sender-rules.js';
+import { SESSION_RULES } from './table/session-rules.js';
+
+/** Every rule that there is. The groups only order them for readers: each event is held against all. */
+export const RULES: readonly Rule[] = [
+  ...SENDER_RULES,
+  ...LINK_RULES,
+  ...LURE_RULES,
+  ...ATTACHMENT_RULES,
+  ...FRAUD_RULES,
+  ...MALWARE_RULES,
+  ...EXECUTION_RULES,
+  ...INTRUSION_RULES,
+  ...GUESSING_RULES,
+  ...SESSION_RULES,
+  ...ACCOUNT_RULES,
+  ...GENERIC_RULES,
+  ...REASSURING_RULES,
+];
+
+/** SHA-256 in hex of what the scorer goes by: a changed rule, phrase or threshold is another scorer. */
+export const RULES_HASH = createHash('sha256')
+  .update(JSON.stringify([SCALE, RULES.map(({ look, ...rule }) => ({ ...rule, at: look.at }))]))
+  .digest('hex');

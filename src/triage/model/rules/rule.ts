@@ -1,0 +1,112 @@
+import type { Fact, Facts } from './facts.js';
+import { type Sign, SIGN_PHRASES } from './signs/signs.js';
+
+export const RULE_GROUPS = ['mail', 'endpoint', 'sign_in', 'generic', 'reassuring'] as const;
+export type RuleGroup = (typeof RULE_GROUPS)[number];
+
+/** What a rule looks at: in words that people read and that count for the hash of the table, and as code. */
+export interface Look {
+  readonly at: string;
+  /** The facts that bear it out; none when it does not hold. */
+  find(facts: Facts): readonly Fact[];
+}
+
+export interface Rule {
+  readonly name: string;
+  readonly group: RuleGroup;
+  /** One plain sentence: what was found and why it matters. */
+  readonly explanation: string;
+  readonly look: Look;
+  /** Against the event; below zero for it. */
+  readonly points: number;
+  /** What the rule speaks for, if the event is what it looks like. */
+  readonly category?: string;
+  readonly mitre?: readonly string[];
+}
+
+const listed = (names: readonly string[]): string => names.join(', ');
+
+/** A text anywhere that says one of these. */
+export const says = (...signs: readonly Sign[]): Look => ({
+  at: `texts that say ${listed(signs.map((sign) => SIGN_PHRASES[sign]))}`,
+  find: (facts) => facts.saying(...signs),
+});
+
+/** Words of people, in which `virus` may be the flu. */
+const MESSAGES = new Set([
+  'subject',
+  'subj',
+  'objet',
+  'body',
+  'bodytext',
+  'bodypreview',
+  'text',
+  'texts',
+  'content',
+  'corps',
+  'comment',
+]);
+
+/** As `says`, in anything but the text of a message. */
+export const tells = (...signs: readonly Sign[]): Look => ({
+  at: `${says(...signs).at}, outside of messages`,
+  find: (facts) => facts.saying(...signs).filter(({ key }) => !MESSAGES.has(key)),
+});
+
+/** A value under one of these names that reads like the pattern. */
+export const reads = (keys: readonly string[], pattern: RegExp): Look => ({
+  at: `values of ${listed(keys)} like ${pattern.source}`,
+  find: (facts) => facts.named(...keys).filter(({ value }) => pattern.test(String(value))),
+});
+
+export const isTrue = (...keys: readonly string[]): Look => reads(keys, /^(?:true|yes|1)$/i);
+export const isFalse = (...keys: readonly string[]): Look => reads(keys, /^(?:false|no|0)$/i);
+
+/** A number, or a text that is one, of at least so much. */
+export const atLeast = (least: number, ...keys: readonly string[]): Look => ({
+  at: `numbers of at least ${least} in ${listed(keys)}`,
+  find: (facts) => facts.named(...keys).filter(({ value }) => numberOf(value) >= least),
+});
+
+export const atMost = (most: number, ...keys: readonly string[]): Look => ({
+  at: `numbers of at most ${most} in ${listed(keys)}`,
+  find: (facts) => facts.named(...keys).filter(({ value }) => numberOf(value) <= most),
+});
+
+/** As another look, but never at what a stranger may have written: what speaks for an event looks so. */
+export const byTools = (keys: readonly string[], pattern: RegExp): Look => ({
+  at: `values of ${listed(keys)} like ${pattern.source}, where only the tool writes`,
+  find: (facts) => facts.ofTools(...keys).filter(({ value }) => answers(value, pattern)),
+});
+
+export const byToolsAtLeast = (least: number, ...keys: readonly string[]): Look => ({
+  at: `numbers of at least ${least} in ${listed(keys)}, where only the tool writes`,
+  find: (facts) => facts.ofTools(...keys).filter(({ value }) => numberOf(value) >= least),
+});
+
+/** All of them: the evidence of each. */
+export const together = (...looks: readonly Look[]): Look => ({
+  at: looks.map(({ at }) => at).join('; together with '),
+  find: (facts) => {
+    const found = looks.map((look) => look.find(facts));
+    return found.every(({ length }) => length > 0) ? found.map(([first]) => first!) : [];
+  },
+});
+
+export const anyOf = (...looks: readonly Look[]): Look => ({
+  at: looks.map(({ at }) => at).join('; or '),
+  find: (facts) => looks.flatMap((look) => look.find(facts)),
+});
+
+/** What an answer of a tool may be long. Of something longer nothing that speaks for an event is read. */
+const LONGEST_ANSWER = 128;
+
+export function numberOf(value: Fact['value']): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && /^\d{1,15}(?:\.\d{1,6})?$/.test(value) ? Number(value) : NaN;
+}
+
+const answers = (value: Fact['value'], pattern: RegExp): boolean => {
+  const text = String(value);
+  return text.length <= LONGEST_ANSWER && pattern.test(text.trim());
+};

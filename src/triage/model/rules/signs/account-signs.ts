@@ -1,0 +1,62 @@
+/** What happens to accounts. */
+export const ACCOUNT_SIGNS = {
+  travel: `
+    geographically improbable | geo impossible | travel anomaly | impossible travel |
+    unlikely travel | unlikelytravel | impossibletravel | atypical travel | atypicaltravel |
+    improbable travel | geo velocity`,
+  new_place: `
+    new device | unrecognised device | unrecognized device | anomalous sign | anomalous login |
+    unusual location | unusual country | new country | new geo | unfamiliar features |
+    unfamiliarfeatures | new geo location | new location | first country | unfamiliar location |
+    unfamiliar sign in | anomalous token | context change | context .. change`,
+  hidden_network: `
+    malicious ip | maliciousipaddress | anonymizer | anonymiser | vpn exit | residential proxy |
+    botnet .. ip | tor exit | anonymised address | anonymized ip | anonymizedipaddress |
+    anonymous proxy | unknown proxy | hosting | vps | bulletproof | open proxy | tor node |
+    tor network | tor browser | tor relay`,
+  token_reuse: `
+    adversary in the middle | aitm | evilginx | session cookie | stolen cookie | stolen token |
+    primary refresh token .. new | satisfied by token | previously satisfied |
+    same as previous sign | token claim | token replay | token theft | session hijack* |
+    pass the cookie | anomalous token`,
+  legacy_protocol: `
+    imap | pop3 | bav2ropc | smtp auth | legacy auth* | basic authentication | ropc |
+    mapi .. legacy`,
+  guessing: `
+    passwordspray | many failed | multiple failed | failed logons | failed logins |
+    failed login attempts | dictionary attack | password spray | spray | few passwords |
+    brute force | bruteforce | credential stuffing | failed .. logons by source |
+    failed vpn logons | password guessing | invalid users`,
+  stuffing: 'credential stuffing | reuse list | stuffing | account checker',
+  push_denied: `
+    denied | rejected | not recognised | fraud reported | reported .. fraud | mfa fatigue |
+    push bombing`,
+  fraud_report: `
+    fraud reported | reported as fraud | did not call | did not request | not me | was not me |
+    did not do | denies | did not sign | mfa fraud`,
+  factor_changed: `
+    factor activate | mfa factor | new authenticator | register device | device registered |
+    reset mfa | number changed | authenticator enrolled | default authentication method |
+    security info .. registered | temporary password | mfa disabled`,
+  inbox_rule: `
+    inboxrule | new inboxrule | inbox rule | rss subscriptions | rss feeds | movetofolder |
+    deletemessage | markasread | forwarding rule`,
+  forwarding: `
+    forwardingsmtpaddress | forwarding .. external | forwards .. external | set mailbox |
+    auto forward* | autoforward* | redirect to .. external`,
+  consent: `
+    consent to application | consent grant | illicit consent | oauth app | publisher unverified
+    | mail readwrite | mail send | offline access`,
+  privilege: `
+    global administrator | domain admin | add member to role | privileged role | scope all |
+    special privileges | create application credential | golden ticket | krbtgt |
+    company administrator | administratoraccess`,
+  ticket_attack: 'golden ticket | silver ticket | kerberoast* | dcsync | ticket anomaly',
+  leaked_secret: `
+    leakedcredentials | leaked credentials | breach .. credentials | credentials .. dark web |
+    infostealer log | instancecredentialexfiltration | publicly leaked | leaked key |
+    secret scanning | access key | stealer log | truffle* | secret access key | npm token |
+    exposed credential`,
+  service_desk_pretext: 'lost phone | caller claims | date of birth and',
+  voice_pretext: 'whatsapp | voice note | voice clone | deepfake | video call',
+} as const;

@@ -1,0 +1,88 @@
+/** What runs on a machine. */
+export const ENDPOINT_SIGNS = {
+  encoded_shell: `
+    powershell .. enc | powershell .. encodedcommand | pwsh .. enc | pwsh .. encodedcommand |
+    frombase64string`,
+  hidden_shell: 'powershell .. hidden | w hidden | windowstyle hidden | conhost .. headless',
+  download_and_run: `
+    installutil | regasm | cmstp | odbcconf | msbuild .. xml | invoke webrequest .. iex |
+    python c .. urllib | start bitstransfer | clickfix | fakeupdates | iex .. iwr | iex .. irm |
+    iex .. downloadstring | iex .. webclient | invoke expression .. webclient | downloadstring |
+    downloadfile | curl .. bash | curl .. sh | wget .. sh | wget .. bash | certutil .. urlcache
+    | bitsadmin .. transfer | mshta http | mshta https | mshta .. http | mshta .. https |
+    mshta javascript | mshta vbscript | regsvr32 .. http | regsvr32 .. https | msiexec .. http |
+    msiexec .. https | rundll32 javascript | rundll32 .. http | scrobj dll |
+    wmic .. format .. http`,
+  credential_dump: `
+    rubeus | lazagne | impacket | crackmapexec | netexec | credentialaccess .. lsass |
+    comsvcs dll .. minidump | comsvcs .. minidump | procdump .. lsass | lsass | sekurlsa |
+    mimikatz | ntds dit | ntdsutil | dcsync | reg save .. sam | credential dumping | secretsdump
+    | lsass memory`,
+  credential_store: `
+    formbook | login data | keychain | keychains | keychain db | document cookie |
+    credential store | id rsa | cookies sqlite | dscl .. authonly | wallet dat | stealer |
+    infostealer | credential theft | raccoon stealer | vidar stealer | redline stealer |
+    lumma stealer | lummastealer`,
+  backups_destroyed: `
+    vssadmin delete | vssadmin .. delete shadows | shadowcopy delete | delete shadows |
+    wbadmin delete | bcdedit .. recoveryenabled no | backup deletion | esxcli vm process kill |
+    vim cmd .. power off | vms powered off | delete catalog`,
+  ransomware_words: `
+    blackcat | alphv | revil | encryptor | decrypt instructions | readme .. restore | ransomware
+    | ransom note | ransom | files encrypted | mass encryption | encrypted files |
+    how to decrypt | lockbit | mass rename | files renamed | akira ransom* | conti ransom*`,
+  miner: `
+    kinsing | mining | coinhive | cpuminer | stratum | xmrig | minerd | mining pool |
+    mining protocol | cryptominer | coinminer | cryptocurrency | bitcointool | nicehash | monero`,
+  rat: `
+    anydesk .. unattended | ngrok | chisel | bash i | dev tcp | nc e | plink |
+    remote access tool | brute ratel | emotet | qakbot | icedid | guloader | dcrat | xworm |
+    asyncrat | remcos | njrat | quasarrat | agenttesla | cobalt strike | cobaltstrike |
+    meterpreter | command and control | reverse shell | backdoor | remote access trojan |
+    dll side | side loading | sideloading | havoc c2 | sliver c2 | quasar rat | bumblebee loader`,
+  beacon: 'beacon | beaconing | c2 | command and control | calls home',
+  malware_family: `
+    trojan | trojandownloader | worm | worm like | virus | dropper | loader | downloader |
+    rootkit | exploit | webshell | web shell | hacktool | botnet | keylogger | spyware | wiper |
+    malicious software`,
+  unwanted: `
+    adware | pua | pup | potentially unwanted | riskware | bundler | keygen | browser hijacker |
+    cracked | crack exe`,
+  persistence: `
+    reg add .. run | schtasks | hkcu .. run | hklm .. run | launchdaemons | wmi subscription |
+    event consumer | userinit | scheduled task created | task created | schtasks .. create |
+    run key | currentversion run | crontab | cron | startup folder | launchagents |
+    systemd service .. created | authorized keys | sc create | service created |
+    service installed`,
+  remote_service: `
+    new service | remote execution | sc .. create | pass the hash | passthehash | overpass |
+    admin share | service created remotely | psexec | psexesvc | wmiexec | smbexec |
+    admin .. exe | wmiprvse | winrm .. invoke | lateral movement | process call create`,
+  defence_off: `
+    net stop .. defender | sc stop .. windefend | taskkill .. defender | advfirewall .. off |
+    auditpol .. clear | setenforce 0 | history c | logging disabled | protection disabled |
+    protection turned off | sensor stopped | agent uninstalled | disabled real time |
+    disable .. real time | disablerealtimemonitoring | set mppreference | sensor heartbeat lost
+    | tamper | tampering | stopped .. sensor | sensor service | antivirus service | amsi bypass
+    | uninstall .. sensor | disable diagnostic log | audit log disabled | stoplogging |
+    deletetrail | wevtutil cl | clear eventlog | driver load`,
+  discovery: `
+    domain admins | nltest | net group .. domain | whoami | ipconfig all | adfind | bloodhound |
+    sharphound | net user domain | search password | mailbox search | getcalleridentity |
+    listbuckets`,
+  exfiltration_tool: `
+    winscp | mega nz | pastebin | transfer sh | gofile | telegram bot | discord webhook |
+    mass download | bulk download | personal cloud | personal .. drive | rclone | megasync |
+    mega io | curl .. post | curl f | curl .. upload | exfiltration |
+    instancecredentialexfiltration | anomalousbehavior`,
+  script_host: `
+    wscript | cscript | script engine | scriptlet | sct | postinstall | install script |
+    osascript | run dialog | runmru`,
+  tunnel: 'high entropy | dns tunnel | dns tunneling | dns tunnelling | iodine | dnscat',
+  download_sample: `
+    autoexec | document open | autoopen | auto open | macro .. enabled | builds a blob |
+    html smuggling | downloaded file | archive member | remote template | obfuscation`,
+  office_parent: `
+    winword exe | excel exe | powerpnt exe | outlook exe | onenote exe | child of office |
+    office .. child | office .. spawn*`,
+} as const;

@@ -1,0 +1,114 @@
+import { anyOf, atLeast, isTrue, reads, type Rule, says, together } from '../rule.js';
+
+const TAKEOVER = { group: 'sign_in', category: 'account_takeover', mitre: ['T1078'] } as const;
+
+export const ACCOUNT_RULES: readonly Rule[] = [
+  {
+    ...TAKEOVER,
+    name: 'factor_changed',
+    points: 20,
+    explanation: 'A second factor or a device was added or changed.',
+    look: says('factor_changed'),
+    mitre: ['T1098.005', 'T1556.006'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'new_factor_after_risk',
+    points: 30,
+    explanation: 'A factor, device or right was added right after a risky sign-in.',
+    look: together(
+      says('factor_changed', 'privilege'),
+      anyOf(
+        says('hidden_network', 'token_reuse'),
+        isTrue('riskysignin', 'samesessioncookie'),
+        reads(['country', 'device'], /^(?:unregistered|unknown)/i),
+      ),
+    ),
+    mitre: ['T1098'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'consent',
+    points: 30,
+    explanation: 'An application was given rights to mail or files.',
+    look: says('consent'),
+    mitre: ['T1528'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'unverified_publisher',
+    points: 25,
+    explanation: 'Nobody verified the publisher of the application.',
+    look: reads(['publisher', 'verifiedpublisher'], /^(?:unverified|none|unknown)$/i),
+    category: 'phishing',
+    mitre: ['T1528'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'privilege',
+    points: 25,
+    explanation: 'High rights were taken or used.',
+    look: says('privilege'),
+    mitre: ['T1098.003'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'ticket_attack',
+    points: 50,
+    explanation: 'Tickets of the directory were forged or collected.',
+    look: anyOf(
+      says('ticket_attack'),
+      together(
+        reads(['eventcode', 'eventid'], /^4769$/),
+        reads(['ticketencryptiontype'], /^0x17$/i),
+      ),
+    ),
+    mitre: ['T1558'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'leaked_secret',
+    points: 35,
+    explanation: 'A secret is known outside.',
+    look: anyOf(says('leaked_secret'), isTrue('publiclyleaked', 'passwordsinstealerlog')),
+    mitre: ['T1552', 'T1078.004'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'still_valid',
+    points: 20,
+    explanation: 'The leaked secret still works.',
+    look: together(isTrue('publiclyleaked'), reads(['validity'], /^active$/i)),
+    mitre: ['T1552'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'weak_proof',
+    points: 30,
+    explanation: 'The service desk reset an account on proof that strangers can have.',
+    look: says('service_desk_pretext'),
+    mitre: ['T1656'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'service_account_by_hand',
+    points: 25,
+    explanation: 'An account of a service was used by hand.',
+    look: together(
+      reads(['account', 'user', 'username', 'targetusername'], /(?:^|\\)(?:svc|srv|sa)[_-]/i),
+      reads(['logontype'], /^(?:2|10|11)$/),
+    ),
+    mitre: ['T1078.002'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'dormant_account',
+    points: 25,
+    explanation: 'An account came back to life that should be closed.',
+    look: anyOf(
+      reads(['contractend', 'accountexpired'], /\S/),
+      atLeast(90, 'dayssincelastsignin', 'dormantdays'),
+    ),
+    mitre: ['T1078'],
+  },
+];

@@ -1,0 +1,132 @@
+import { anyOf, isFalse, reads, type Rule, says, together } from '../rule.js';
+
+const MALWARE = { group: 'endpoint', category: 'malware' } as const;
+const PATH_KEYS = [
+  'path',
+  'file',
+  'image',
+  'filename',
+  'executable',
+  'processexecutable',
+  'commandline',
+  'cmd',
+  'cmdline',
+  'command',
+  'args',
+  'process',
+  'processtree',
+  'target',
+] as const;
+
+export const EXECUTION_RULES: readonly Rule[] = [
+  {
+    ...MALWARE,
+    name: 'office_starts_shell',
+    points: 45,
+    explanation: 'An office program started a shell.',
+    look: together(
+      says('office_parent'),
+      says('encoded_shell', 'hidden_shell', 'download_and_run', 'script_host'),
+    ),
+    mitre: ['T1204.002', 'T1059'],
+  },
+  {
+    ...MALWARE,
+    name: 'encoded_shell',
+    points: 20,
+    explanation: 'A shell got its command encoded, which hides it from readers.',
+    look: says('encoded_shell'),
+    mitre: ['T1059.001', 'T1027'],
+  },
+  {
+    ...MALWARE,
+    name: 'hidden_shell',
+    points: 15,
+    explanation: 'A shell runs in a hidden window.',
+    look: says('hidden_shell'),
+    mitre: ['T1564.003'],
+  },
+  {
+    ...MALWARE,
+    name: 'download_and_run',
+    points: 50,
+    explanation: 'A tool of the system fetched something and ran it.',
+    look: says('download_and_run'),
+    mitre: ['T1105', 'T1218'],
+  },
+  {
+    ...MALWARE,
+    name: 'script_host',
+    points: 10,
+    explanation: 'A script engine took part.',
+    look: says('script_host'),
+    mitre: ['T1059'],
+  },
+  {
+    ...MALWARE,
+    name: 'web_shell',
+    points: 40,
+    explanation: 'A page with code was uploaded and then called.',
+    look: reads(
+      ['p', 'path', 'url', 'uri'],
+      /(?:upload|image|avatar|files?|tmp)[^ ]{0,40}\.(?:aspx?|php\d?|jspx?|cfm)/i,
+    ),
+    mitre: ['T1505.003'],
+  },
+  {
+    ...MALWARE,
+    name: 'disguised_name',
+    points: 30,
+    explanation: 'A program bears nearly the name of a part of the system, or not its own.',
+    look: anyOf(
+      reads(PATH_KEYS, /\b(?:svch0st|svhost|scvhost|lsas|csrs|expl0rer|rundl32|winlogin)\.exe/i),
+      together(says('exfiltration_tool'), reads(['originalname', 'originalfilename'], /\S/)),
+    ),
+    mitre: ['T1036'],
+  },
+  {
+    ...MALWARE,
+    name: 'runs_where_anybody_writes',
+    points: 12,
+    explanation: 'It runs from a folder where anybody may write.',
+    look: reads(
+      PATH_KEYS,
+      /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata)\\|\/(?:tmp|dev\/shm|var\/tmp)\//i,
+    ),
+    mitre: ['T1204'],
+  },
+  {
+    ...MALWARE,
+    name: 'unsigned',
+    points: 12,
+    explanation: 'The program bears no signature.',
+    look: anyOf(
+      isFalse('signed', 'trusted', 'signaturevalid'),
+      reads(['signer', 'signature'], /^(?:none|unsigned|invalid|revoked|expired)\b/i),
+    ),
+  },
+  {
+    ...MALWARE,
+    name: 'bare_address',
+    points: 15,
+    explanation: 'A command or script talks to a bare address.',
+    look: reads(
+      [
+        'commandline',
+        'cmd',
+        'cmdline',
+        'command',
+        'args',
+        'processargs',
+        'processtree',
+        'next',
+        'child',
+        'net',
+        'script',
+        'iocs',
+      ],
+      /https?:\/\/\d{1,3}(?:\.\d{1,3}){3}/i,
+    ),
+    mitre: ['T1105'],
+  },
+];

@@ -1,0 +1,111 @@
+import { anyOf, atLeast, reads, type Rule, says, together } from '../rule.js';
+
+const GUESSING = { group: 'sign_in', category: 'brute_force', mitre: ['T1110'] } as const;
+const TRIES = [
+  'failures',
+  'failed',
+  'attempts',
+  'count',
+  'failurecount',
+  'failedattempts',
+  'failedlogins',
+  'failcount',
+  'attemptcount',
+  'loginfailures',
+  'totalfailures',
+  'totalattempts',
+  'calls',
+  '401',
+] as const;
+const WENT_WELL = [
+  'success',
+  'successes',
+  'accepted',
+  'successcount',
+  'successfullogins',
+  'successful',
+  '200',
+] as const;
+
+export const GUESSING_RULES: readonly Rule[] = [
+  {
+    ...GUESSING,
+    name: 'many_failures',
+    points: 25,
+    explanation: 'Very many sign-ins failed.',
+    look: together(
+      atLeast(100, ...TRIES),
+      says('guessing', 'new_place', 'travel', 'legacy_protocol', 'push_denied'),
+    ),
+  },
+  {
+    ...GUESSING,
+    name: 'many_accounts',
+    points: 25,
+    explanation: 'Very many accounts were tried.',
+    look: atLeast(
+      50,
+      'userstried',
+      'distinctusers',
+      'distinctaccounts',
+      'invalidusers',
+      'destcount',
+      'usersaffected',
+      'targetedusers',
+      'uniqueusers',
+      'accountstargeted',
+      'usercount',
+      'accountcount',
+      'distinctusernames',
+    ),
+    mitre: ['T1110.003'],
+  },
+  {
+    ...GUESSING,
+    name: 'guessing',
+    points: 15,
+    explanation: 'The tool speaks of guessing.',
+    look: says('guessing'),
+  },
+  {
+    ...GUESSING,
+    name: 'failures_of_one',
+    points: 20,
+    explanation: 'One account was tried very often.',
+    look: together(
+      atLeast(50, ...TRIES),
+      reads(
+        ['eventid', 'eventcode', 'reason', 'status'],
+        /^4625$|^4771$|wrong password|bad_password/i,
+      ),
+    ),
+    mitre: ['T1110.001'],
+  },
+  {
+    ...GUESSING,
+    name: 'one_got_in',
+    points: 30,
+    explanation: 'After many failures a sign-in succeeded.',
+    look: together(
+      atLeast(100, ...TRIES),
+      anyOf(
+        atLeast(1, ...WENT_WELL),
+        reads(['eventid'], /^4624$/),
+        reads(['mfa'], /^not enrolled$/i),
+      ),
+    ),
+  },
+  {
+    ...GUESSING,
+    name: 'stuffing',
+    points: 55,
+    explanation: 'Passwords of leaked lists are tried on many accounts.',
+    look: anyOf(
+      says('stuffing'),
+      atLeast(0.5, 'passwordreuselistmatch'),
+      together(atLeast(1000, '401'), atLeast(1, '200')),
+    ),
+    category: 'credential_stuffing',
+    mitre: ['T1110.004'],
+  },
+];

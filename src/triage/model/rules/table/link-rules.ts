@@ -1,0 +1,103 @@
+import { linkedHosts, registered, senderDomains } from '../hosts.js';
+import { anyOf, atLeast, isTrue, type Look, reads, type Rule, together } from '../rule.js';
+import { isMail, unique } from './mail-looks.js';
+
+const LINK = { group: 'mail', category: 'phishing', mitre: ['T1566.002'] } as const;
+const PAGE_KEYS = [
+  'formfields',
+  'inputs',
+  'postfields',
+  'asks',
+  'questions',
+  'pagetitle',
+  'pagetext',
+  'title',
+  'resptitle',
+  'label',
+  'extractedtext',
+] as const;
+
+const secretsAsked: Look = {
+  at: 'fields and titles of the page behind a link that ask for a password, a card or a code',
+  find: (facts) => {
+    const asking = new Set(facts.saying('asks_secrets', 'sign_in_request'));
+    return facts.named(...PAGE_KEYS).filter((fact) => asking.has(fact));
+  },
+};
+const linksElsewhere: Look = {
+  at: 'hosts of links beside the domain of the sender',
+  find: (facts) => {
+    const senders = [...new Set(senderDomains(facts).map(({ name }) => registered(name)))];
+    const elsewhere = linkedHosts(facts).filter(({ name }) =>
+      senders.some((sender) => sender !== registered(name)),
+    );
+    return unique(elsewhere.map(({ fact }) => fact));
+  },
+};
+const oddLink: Look = {
+  at: 'links to bare addresses or to names in punycode',
+  find: (facts) => {
+    const odd = linkedHosts(facts).filter(({ name }) =>
+      /^(?:\d{1,3}\.){3}\d{1,3}$|(?:^|\.)xn--/.test(name),
+    );
+    return unique(odd.map(({ fact }) => fact));
+  },
+};
+
+export const LINK_RULES: readonly Rule[] = [
+  {
+    ...LINK,
+    name: 'links_elsewhere',
+    points: 6,
+    explanation: 'Links lead to another domain than that of the sender.',
+    look: linksElsewhere,
+  },
+  {
+    ...LINK,
+    name: 'odd_link',
+    points: 20,
+    explanation: 'A link goes to a bare address or a name in punycode.',
+    look: together(oddLink, isMail),
+  },
+  {
+    ...LINK,
+    name: 'page_asks_secrets',
+    points: 35,
+    explanation: 'The page behind the link asks for a password, a card or a code.',
+    look: secretsAsked,
+  },
+  {
+    ...LINK,
+    name: 'page_sends_secrets',
+    points: 25,
+    explanation: 'A form sends what is typed to another host.',
+    look: reads(
+      ['formaction', 'decodedformaction', 'pagepostspasswordto', 'formtarget', 'poststo'],
+      /\S/,
+    ),
+  },
+  {
+    ...LINK,
+    name: 'page_imitates',
+    points: 35,
+    explanation: 'The page looks like the sign-in page of somebody else.',
+    look: anyOf(
+      reads(['faviconhashmatches', 'brandimitated', 'imitates', 'visualmatch'], /[a-z]/i),
+      atLeast(0.8, 'proxiedpagesimilarity', 'pagesimilarity', 'similarity'),
+    ),
+  },
+  {
+    ...LINK,
+    name: 'link_in_code',
+    points: 15,
+    explanation: 'The link is in a picture that filters do not read: a QR code.',
+    look: reads(['qr', 'qrurl', 'qrcode', 'qrlink'], /:\/\//),
+  },
+  {
+    ...LINK,
+    name: 'reader_fell_for_it',
+    points: 10,
+    explanation: 'The recipient opened the link or entered something.',
+    look: isTrue('userclicked', 'clicked', 'credentialsentered', 'submitted'),
+  },
+];

@@ -1,0 +1,76 @@
+import { reads, type Rule, says, together } from '../rule.js';
+import { isMail } from './mail-looks.js';
+
+const PHISHING = { group: 'mail', category: 'phishing', mitre: ['T1566'] } as const;
+
+export const LURE_RULES: readonly Rule[] = [
+  {
+    ...PHISHING,
+    name: 'account_threat',
+    points: 15,
+    explanation: 'The text threatens the loss of an account or a mailbox.',
+    look: together(says('account_threat'), isMail),
+  },
+  {
+    ...PHISHING,
+    name: 'urgency',
+    points: 6,
+    explanation: 'The text hurries its reader.',
+    look: together(says('urgency'), isMail),
+  },
+  {
+    ...PHISHING,
+    name: 'sign_in_request',
+    points: 15,
+    explanation: 'The text wants its reader to sign in or to scan a code.',
+    look: together(says('sign_in_request'), isMail),
+  },
+  {
+    ...PHISHING,
+    name: 'lure',
+    points: 10,
+    explanation: 'The mail poses as a shared document, a voice message, a signature or a parcel.',
+    look: together(says('voicemail', 'parcel_fee'), isMail),
+  },
+  {
+    ...PHISHING,
+    name: 'seed_phrase',
+    points: 40,
+    explanation: 'Somebody asks for the words that open a wallet.',
+    look: says('seed_phrase'),
+  },
+  {
+    ...PHISHING,
+    name: 'call_back',
+    points: 40,
+    explanation: 'The mail reports a charge and wants a call: fraud by telephone leaves no link.',
+    look: together(
+      says('call_back'),
+      says('charged'),
+      reads(['body', 'text', 'bodytext', 'bodypreview', 'content'], /\+?\d[\d ()-]{7,40}\d/),
+    ),
+  },
+  {
+    ...PHISHING,
+    name: 'device_code',
+    points: 45,
+    explanation: 'A code for signing in a device is asked for, which gives a stranger the session.',
+    look: says('device_code'),
+  },
+  {
+    ...PHISHING,
+    name: 'extortion',
+    points: 30,
+    explanation: 'The text extorts money by a claim.',
+    look: together(says('extortion'), isMail),
+    category: 'spam',
+  },
+  {
+    ...PHISHING,
+    name: 'unsolicited',
+    points: 22,
+    explanation: 'A prize or a present is promised.',
+    look: together(says('unsolicited'), isMail),
+    category: 'spam',
+  },
+];

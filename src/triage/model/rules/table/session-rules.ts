@@ -1,0 +1,210 @@
+import { anyOf, atLeast, isFalse, isTrue, type Look, reads, type Rule, says } from '../rule.js';
+
+const TAKEOVER = { group: 'sign_in', category: 'account_takeover', mitre: ['T1078'] } as const;
+const COUNTRY_KEYS = [
+  'country',
+  'countryorregion',
+  'countryname',
+  'location',
+  'geo',
+  'previouscountry',
+  'usualcountry',
+  'originatingcountry',
+  'xoriginatingcountry',
+] as const;
+const DEVICE_KEYS = ['device', 'devicename', 'devicestate', 'deviceid', 'trusttype'] as const;
+
+const twoCountries: Look = {
+  at: 'countries of one event that are not all the same',
+  find: (facts) => {
+    const byCountry = new Map(
+      facts
+        .named(...COUNTRY_KEYS)
+        .map((fact) => [String(fact.value).slice(-64).trim().toUpperCase(), fact]),
+    );
+    byCountry.delete('');
+    return byCountry.size > 1 ? [...byCountry.values()] : [];
+  },
+};
+
+const denials: Look = {
+  at: 'at least three answers denied or timed out, and one approved',
+  find: (facts) => {
+    const answers = facts.named('r', 'result', 'response', 'answer', 'status', 'outcome');
+    const refused = answers.filter(({ value }) =>
+      /^(?:denied|timeout|timed out|rejected|no response)$/i.test(String(value)),
+    );
+    const approved = answers.filter(({ value }) =>
+      /^(?:approved|accepted|success)$/i.test(String(value)),
+    );
+    return refused.length >= 3 && approved.length > 0 ? [approved[0]!, ...refused.slice(0, 3)] : [];
+  },
+};
+
+export const SESSION_RULES: readonly Rule[] = [
+  {
+    ...TAKEOVER,
+    name: 'travel',
+    points: 20,
+    explanation: 'One account appeared in two places within too short a time.',
+    look: says('travel'),
+    category: 'impossible_travel',
+  },
+  {
+    ...TAKEOVER,
+    name: 'new_place',
+    points: 10,
+    explanation: 'The sign-in comes from a place or with a device that is new.',
+    look: says('new_place'),
+  },
+  {
+    ...TAKEOVER,
+    name: 'two_countries',
+    points: 15,
+    explanation: 'The event names more than one country.',
+    look: twoCountries,
+  },
+  {
+    ...TAKEOVER,
+    name: 'too_fast',
+    points: 25,
+    explanation: 'Nobody travels so fast.',
+    look: atLeast(
+      900,
+      'speedkmh',
+      'velocitykmh',
+      'velocity',
+      'impliedspeedkmh',
+      'travelspeedkmh',
+      'requiredspeedkmh',
+    ),
+    category: 'impossible_travel',
+  },
+  {
+    ...TAKEOVER,
+    name: 'token_reuse',
+    points: 40,
+    explanation: 'A session was used from elsewhere without a second factor of its own.',
+    look: anyOf(says('token_reuse'), isTrue('samesessioncookie', 'samesession')),
+    mitre: ['T1550.004', 'T1539'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'hidden_network',
+    points: 20,
+    explanation: 'The address belongs to a hosting network, a proxy or Tor.',
+    look: says('hidden_network'),
+    mitre: ['T1090'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'network_hidden_seen',
+    points: 20,
+    explanation: 'The tool sees a proxy or Tor.',
+    look: isTrue(
+      'tor',
+      'istor',
+      'isanonymous',
+      'anonymizer',
+      'isanonymizer',
+      'isproxy',
+      'ishosting',
+      'proxy',
+      'torexit',
+    ),
+    mitre: ['T1090'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'unknown_device',
+    points: 15,
+    explanation: 'The device is not known or not managed.',
+    look: anyOf(
+      reads(DEVICE_KEYS, /^(?:$|unknown|unregistered|unmanaged|new\b)/i),
+      isFalse('iscompliant', 'compliant', 'managed', 'ismanaged', 'registered'),
+    ),
+  },
+  {
+    ...TAKEOVER,
+    name: 'newness_seen',
+    points: 10,
+    explanation: 'The tool sees a new device or place.',
+    look: isTrue(
+      'newdevice',
+      'isnewdevice',
+      'newlocation',
+      'newcountry',
+      'isnewlocation',
+      'unfamiliar',
+    ),
+  },
+  {
+    ...TAKEOVER,
+    name: 'legacy_protocol',
+    points: 20,
+    explanation: 'An old protocol was used that knows no second factor.',
+    look: says('legacy_protocol'),
+    mitre: ['T1078', 'T1110'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'policy_not_applied',
+    points: 10,
+    explanation: 'No access policy was applied.',
+    look: reads(['conditionalaccess', 'conditionalaccessstatus', 'authpolicy'], /^not ?applied$/i),
+  },
+  {
+    ...TAKEOVER,
+    name: 'no_second_factor',
+    points: 12,
+    explanation: 'No second factor was asked for.',
+    look: reads(
+      ['mfa', 'mfaused', 'mfaenabled', 'mfasatisfied', 'mfaresult', 'mfastatus', 'mfarequired'],
+      /^(?:false|none|no|not (?:required|used|enrolled|performed)|skipped|disabled|bypassed)$/i,
+    ),
+  },
+  {
+    ...TAKEOVER,
+    name: 'pushed_until_approved',
+    points: 60,
+    explanation: 'Requests for approval were denied again and again, until one was approved.',
+    look: denials,
+    mitre: ['T1621'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'many_prompts',
+    points: 25,
+    explanation: 'The account was flooded with requests for approval.',
+    look: atLeast(4, 'promptsin10min', 'prompts', 'promptcount', 'pushcount'),
+    mitre: ['T1621'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'fraud_report',
+    points: 35,
+    explanation: 'The owner of the account says that it was somebody else.',
+    look: says('fraud_report'),
+  },
+  {
+    ...TAKEOVER,
+    name: 'odd_client',
+    points: 12,
+    explanation: 'The client is a script.',
+    look: reads(
+      ['ua', 'useragent', 'clientappused', 'client'],
+      /python-requests|python-urllib|^curl\/|go-http-client|okhttp|axios/i,
+    ),
+  },
+  {
+    ...TAKEOVER,
+    name: 'much_read_after',
+    points: 15,
+    explanation: 'Very many files or messages were read afterwards.',
+    look: anyOf(
+      atLeast(1000, 'messagesdownloaded', 'filesdownloaded'),
+      reads(['event'], /download \d[\d,]{3,} files/i),
+    ),
+    mitre: ['T1114'],
+  },
+];

@@ -1,0 +1,103 @@
+/** Said in a text that some words may stand in between. */
+const GAP = '..';
+const WORDS_IN_A_GAP = 8;
+/** A word of a phrase that ends so matches each word that begins like it. */
+const OPEN_END = '*';
+
+interface Step {
+  readonly word: string;
+  readonly afterGap: boolean;
+}
+
+/** One character each that a normal form makes whole words of: they would make a text many times longer. */
+const WORD_SIGNS = /[\u3300-\u33ff\ufdf0-\ufdff]/g;
+const FORMAT = /\p{Cf}/gu;
+const PLAIN = /^[\x20-\x7e\s]*$/;
+const WORD = /[\p{L}\p{N}]+/gu;
+/** Characters of the tags block spell ASCII that nobody sees. */
+const TAGS = /[\u{e0020}-\u{e007e}]+/gu;
+const BASE64 = /[A-Za-z0-9+/]{16,8192}={0,2}/g;
+const MOST_DECODED = 50;
+const PRINTED = /^[\t\n\r\x20-\x7e]{8,}$/;
+
+/** A text as it reads: in small letters, without what is invisible, with what is spelled in tags or base64 behind it. */
+export function wordsOf(text: string): readonly string[] {
+  const plain = PLAIN.test(text)
+    ? text
+    : text.replace(WORD_SIGNS, ' ').normalize('NFKC').replace(FORMAT, '');
+  const said = [plain, ...hiddenIn(text)].join(' ').toLowerCase();
+  return said.match(WORD) ?? [];
+}
+
+export function hasInvisible(text: string): boolean {
+  return (
+    !PLAIN.test(text) &&
+    /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\u{e0001}-\u{e007f}]/u.test(text)
+  );
+}
+
+function hiddenIn(text: string): string[] {
+  const tags = PLAIN.test(text) ? [] : (text.match(TAGS) ?? []);
+  const runs = (text.match(BASE64) ?? []).slice(0, MOST_DECODED);
+  return [...tags.map(ofTags), ...runs.flatMap(decoded)];
+}
+
+const ofTags = (run: string): string =>
+  String.fromCodePoint(...[...run].slice(0, 4096).map((tag) => tag.codePointAt(0)! - 0xe0000));
+
+/** What a run of base64 says, if it says anything: shells take UTF-16, mail and web take UTF-8. */
+function decoded(run: string): string[] {
+  const bytes = Buffer.from(run, 'base64');
+  return [bytes.toString('latin1'), bytes.toString('utf16le')].filter((text) => PRINTED.test(text));
+}
+
+/**
+ * Phrases by the name of what they are a sign of, found in one pass over the words: the work grows with the text and not with
+ * the number of phrases, and nothing is tried again.
+ */
+export class Lexicon<Name extends string> {
+  private readonly byFirstWord = new Map<string, { name: Name; rest: readonly Step[] }[]>();
+
+  constructor(phrases: Readonly<Record<Name, string>>) {
+    for (const name of Object.keys(phrases) as Name[]) {
+      for (const phrase of phrases[name].split('|')) this.add(name, phrase);
+    }
+  }
+
+  private add(name: Name, phrase: string): void {
+    const rest: Step[] = [];
+    const [first, ...others] = phrase.trim().split(' ');
+    others.forEach((word, at) => {
+      if (word !== GAP) rest.push({ word, afterGap: others[at - 1] === GAP });
+    });
+    const known = this.byFirstWord.get(first!);
+    if (known) known.push({ name, rest });
+    else this.byFirstWord.set(first!, [{ name, rest }]);
+  }
+
+  namesIn(words: readonly string[]): ReadonlySet<Name> {
+    const found = new Set<Name>();
+    words.forEach((word, at) => {
+      for (const { name, rest } of this.byFirstWord.get(word) ?? []) {
+        if (!found.has(name) && follows(words, at + 1, rest)) found.add(name);
+      }
+    });
+    return found;
+  }
+}
+
+function follows(words: readonly string[], from: number, steps: readonly Step[]): boolean {
+  let at = from;
+  for (const { word, afterGap } of steps) {
+    const last = at + (afterGap ? WORDS_IN_A_GAP : 0);
+    while (at <= last && !isWord(words[at], word)) at += 1;
+    if (at > last) return false;
+    at += 1;
+  }
+  return true;
+}
+
+function isWord(said: string | undefined, meant: string): boolean {
+  if (said === undefined) return false;
+  return meant.endsWith(OPEN_END) ? said.startsWith(meant.slice(0, -1)) : said === meant;
+}

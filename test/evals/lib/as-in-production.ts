@@ -1,0 +1,60 @@
+import { incidentTitle } from '../../../src/incidents/title-rules.js';
+import { checkedEvidence, RAW_DATA } from '../../../src/triage/evidence/evidence-rules.js';
+import { extractIndicators } from '../../../src/triage/evidence/indicators.js';
+import type {
+  Judgement,
+  ProposedVerdict,
+  TriageCase,
+  TriageModel,
+} from '../../../src/triage/model/triage-model.port.js';
+import type { Gate } from '../../../src/platform/net/gate.js';
+import { SEVERITIES } from '../../../src/incidents/incident.js';
+import type { EvalCase, RawData } from './case-shape.js';
+
+/** Nothing has to be asked here: there is no kill switch beside an evaluation. */
+const OPEN_GATE: Gate = {
+  send: (request) =>
+    request({ signal: new AbortController().signal, leave: () => Promise.resolve() }),
+};
+
+const CREATED_AT = new Date('2026-11-22T12:00:00Z');
+
+export interface Judged {
+  readonly verdict: ProposedVerdict;
+  readonly judgement: Judgement;
+}
+
+/**
+ * The one place where a case meets a model: what a triage run does with an incident before and after the model is done here, too.
+ * Tools are not offered, because there are no other incidents and no vendors to ask.
+ */
+export async function judgedAsInProduction(
+  model: TriageModel,
+  incident: EvalCase['incident'],
+  rawData: RawData,
+  signal: AbortSignal,
+): Promise<Judged> {
+  const judgement = await model.judge(triageCase(incident, rawData), {
+    tools: [],
+    gate: OPEN_GATE,
+    signal,
+  });
+  const sources = new Map<string, unknown>([[RAW_DATA, rawData]]);
+  return { verdict: checkedEvidence(judgement.verdict, sources).verdict, judgement };
+}
+
+/** The number and the id say nothing: those of the set name what is expected. */
+function triageCase(incident: EvalCase['incident'], rawData: RawData): TriageCase {
+  const { incident_type: incidentType, source } = incident;
+  return {
+    incidentId: '00000000-0000-4000-8000-000000000001',
+    incidentNumber: 'INC-2026-0001',
+    incidentType,
+    severity: SEVERITIES.find((severity) => severity === incident.severity)!,
+    source,
+    title: incidentTitle(incidentType, rawData, source),
+    createdAt: CREATED_AT,
+    rawData,
+    indicators: extractIndicators(rawData),
+  };
+}

@@ -6,7 +6,7 @@ import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { WebhookEventsService } from './events/webhook-events.service.js';
 import { InboxProcessing } from './receipt/inbox-processing.js';
 import { InboxRepository } from './receipt/inbox.repository.js';
-import { NewReceiptsRepository } from './receipt/new-receipts.repository.js';
+import { ReceiptBatchesRepository } from './receipt/receipt-batches.repository.js';
 import { ReceiptsController } from './receipt/receipts.controller.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
@@ -22,7 +22,7 @@ import { WebhookSourcesService } from './sources/webhook-sources.service.js';
   providers: [
     InboxProcessing,
     InboxRepository,
-    NewReceiptsRepository,
+    ReceiptBatchesRepository,
     SealedSecrets,
     Settlement,
     SourceDirectory,

@@ -1,5 +1,6 @@
 /* What the service costs: beside a bare baseline at 100 000 incidents (reads, a creation, a receipt of a webhook, an action
- * from the request to its end), and its lists and receipts at 1 000 and at 1 000 000. A shot that is answered with anything but what it asked for ends the run.
+ * from the request to its end), and its lists and receipts at 1 000 and at 1 000 000. A shot that is answered with anything
+ * but what it asked for ends the run.
  *
  *   node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON test/bench/run.ts      (after a build)
  *

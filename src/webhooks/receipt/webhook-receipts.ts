@@ -18,7 +18,7 @@ import { readEventJson } from '../reading/event-json.js';
 import { isUnfit, readEvents } from '../reading/read-events.js';
 import type { WebhookSource } from '../sources/webhook-source.js';
 import { InboxRepository } from './inbox.repository.js';
-import { NewReceiptsRepository, type SingleReceipt } from './new-receipts.repository.js';
+import { ReceiptBatchesRepository, type SingleReceipt } from './receipt-batches.repository.js';
 import { QUEUED_EVENTS } from './inbox-processing.js';
 import { type Arrival, principalOf, type ReadReceipt, type SettledEvent } from './receipt.js';
 import { Settlement, unknownSeverityEntries } from './settlement.js';
@@ -41,6 +41,9 @@ export class WebhookReceipts {
   private readonly newOnes = new Batcher<SingleReceipt, SettledEvent | undefined>((singles) =>
     this.insertNew(singles),
   );
+  private readonly repeatedOnes = new Batcher<SingleReceipt, SettledEvent | undefined>((singles) =>
+    this.insertRepeated(singles),
+  );
   private readonly queue = new Batcher<Arrival, string>((arrivals) => this.queueAll(arrivals));
   /** A body of many events keeps a connection for long: others find the remaining ones free. */
   private readonly manyEvents = new Semaphore(2);
@@ -48,7 +51,7 @@ export class WebhookReceipts {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly newReceipts: NewReceiptsRepository,
+    private readonly batches: ReceiptBatchesRepository,
     private readonly inbox: InboxRepository,
     private readonly settlement: Settlement,
     private readonly creation: IncidentCreation,
@@ -89,7 +92,7 @@ export class WebhookReceipts {
 
   private async settle(read: ReadReceipt): Promise<readonly SettledEvent[]> {
     try {
-      return (await this.settleNew(read)) ?? (await this.settleAny(read));
+      return (await this.settleSingle(read)) ?? (await this.settleAny(read));
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
       // It is not lost, although its sender may never try again.
@@ -99,11 +102,15 @@ export class WebhookReceipts {
     }
   }
 
-  /** The usual case: one event, never seen. Undefined when that is not so. */
-  private async settleNew({ arrival, events }: ReadReceipt): Promise<SettledEvent[] | undefined> {
+  /** The usual cases: one event that was never seen, or that is repeated as it was. Undefined for all others. */
+  private async settleSingle({
+    arrival,
+    events,
+  }: ReadReceipt): Promise<SettledEvent[] | undefined> {
     const [event, ...others] = events;
     if (!event || others.length > 0) return undefined;
-    const settled = await this.newOnes.submit({ arrival, event });
+    const single = { arrival, event };
+    const settled = (await this.newOnes.submit(single)) ?? (await this.repeatedOnes.submit(single));
     return settled && [settled];
   }
 
@@ -128,7 +135,7 @@ export class WebhookReceipts {
       unknownSeverityEntries(rows[index]!.id, principalOf(arrival.source), event),
     );
     const timeline = this.timeline.valuesOf(entries);
-    const numbers = await this.newReceipts.insertNew(singles, insertion, timeline);
+    const numbers = await this.batches.insertNew(singles, insertion, timeline);
     this.creation.inserted(
       insertion,
       rows.filter(({ id }) => numbers.has(id)),
@@ -141,6 +148,22 @@ export class WebhookReceipts {
         incidentId: id,
         incidentNumber: incidentNumber(number, createdAt),
       };
+    });
+  }
+
+  private async insertRepeated(
+    singles: readonly SingleReceipt[],
+  ): Promise<readonly (SettledEvent | undefined)[]> {
+    const rows = await this.batches.insertRepeated(singles);
+    return singles.map(({ arrival }) => {
+      const row = rows.get(arrival.id);
+      return (
+        row && {
+          outcome: 'duplicate',
+          incidentId: row.incident_id,
+          incidentNumber: incidentNumber(row.number, row.created_at),
+        }
+      );
     });
   }
 

@@ -44,8 +44,39 @@ const INSERT_NEW: Statement = {
     select id, number from incident`,
 };
 
+/** A duplicate needs no bytes of its own where the first receipt has the same. */
+const INSERT_REPEATED: Statement = {
+  name: 'webhook_receipts_insert_repeated',
+  text: `
+    with arrived as materialized (
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::timestamptz[])
+        as arrived (id, source, body, body_hash, event_key, content_hash, received_at)),
+    repeated as materialized (
+      select arrived.*, seen.incident_id, seen.event_id as first_id,
+             coalesce(first.body_hash = arrived.body_hash, false) as has_same_bytes
+        from arrived
+        join webhook_seen_events seen on seen.source = arrived.source and seen.event_key = arrived.event_key
+        left join webhook_events first on first.id = seen.event_id
+       where arrived.content_hash = any(seen.content_hashes)),
+    inbox as (
+      insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
+      select id, source, 'duplicate', case when has_same_bytes then null else body end, body_hash, array[incident_id],
+             first_id, 1, received_at, received_at
+        from repeated)
+    select repeated.id, incidents.id as incident_id, incidents.number, incidents.created_at
+      from repeated join incidents on incidents.id = repeated.incident_id`,
+};
+
+/** The incident that the first receipt of an event made. */
+export interface RepeatedRow {
+  readonly id: string;
+  readonly incident_id: string;
+  readonly number: string;
+  readonly created_at: Date;
+}
+
 @Injectable()
-export class NewReceiptsRepository {
+export class ReceiptBatchesRepository {
   constructor(private readonly statements: Statements) {}
 
   /**
@@ -70,5 +101,24 @@ export class NewReceiptsRepository {
       ...timeline,
     ]);
     return new Map(rows.map(({ id, number }) => [id, number]));
+  }
+
+  /**
+   * The same for events that were seen before. Answers those whose content is known, too, by the ids of their receipts: they
+   * are duplicates. Of the others it leaves no trace.
+   */
+  async insertRepeated(
+    singles: readonly SingleReceipt[],
+  ): Promise<ReadonlyMap<string, RepeatedRow>> {
+    const rows = await this.statements.rows<RepeatedRow>(INSERT_REPEATED, [
+      singles.map(({ arrival }) => arrival.id),
+      singles.map(({ arrival }) => arrival.source),
+      singles.map(({ arrival }) => arrival.body),
+      singles.map(({ arrival }) => arrival.bodyHash),
+      singles.map(({ event }) => event.key),
+      singles.map(({ event }) => event.contentHash),
+      singles.map(({ arrival }) => arrival.receivedAt.toISOString()),
+    ]);
+    return new Map(rows.map((row) => [row.id, row]));
   }
 }

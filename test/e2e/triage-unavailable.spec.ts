@@ -94,6 +94,20 @@ describe('without a verdict', () => {
     });
   });
 
+  it('counts what a run used that was ended before its verdict', async () => {
+    script(world.app, async (_given, { meter, signal }) => {
+      meter?.add({ input: 1_000, output: 500 });
+      meter?.add({ input: 1_000, output: 500 });
+      await new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+      return judgement();
+    });
+    const id = await world.incident();
+    expect((await world.triage(id)).body.error.details).toEqual({ reason: 'timeout' });
+    expect((await world.runs(id))[0].tokens).toMatchObject({ input: 2_000, output: 1_000 });
+  });
+
   it('answers 500 to an error of its own, without its words, and fails the run', async () => {
     script(world.app, () => Promise.reject(new TypeError('secret detail')));
     const id = await world.incident();

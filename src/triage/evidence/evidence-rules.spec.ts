@@ -194,12 +194,12 @@ describe('checkedEvidence', () => {
     ]);
   });
 
-  it('keeps a hundred indicators at most', () => {
+  it('keeps fifty indicators at most', () => {
     const hosts = Array.from({ length: 300 }, (_, index) => `host-${index}.example`);
     const indicators = hosts.map((value) => ({ type: 'host', value }));
     const sources = new Map([['raw_data', { ...RAW_DATA, hosts }]]);
     expect(checkedEvidence({ ...PROPOSED, indicators }, sources).verdict.indicators).toHaveLength(
-      100,
+      50,
     );
   });
 
@@ -227,6 +227,27 @@ describe('checkedEvidence', () => {
       expect([evidence, indicators]).toEqual([[], []]);
     }
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(6_000);
+  });
+
+  it('looks for values that repeat themselves in a text that does, in bounded time', () => {
+    const half = 'a'.repeat(1_000);
+    const indicators = Array.from({ length: 50 }, (_, index) => ({
+      type: 'host',
+      value: `${half}b${half}${index}`.slice(index % 2 === 0 ? 0 : 1_850),
+    }));
+    const sources = new Map([['raw_data', { a: 'a'.repeat(1_000_000) }]]);
+    const before = process.cpuUsage();
+    expect(checkedEvidence({ ...PROPOSED, indicators }, sources).verdict.indicators).toEqual([]);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+  });
+
+  it('finds a long value that is a word of its text', () => {
+    const value = `https://login.example/${'x'.repeat(400)}`;
+    const sources = new Map([['raw_data', { body: `Go to <${value}> now.` }]]);
+    const verdict = { ...PROPOSED, indicators: [{ type: 'url', value }] };
+    expect(checkedEvidence(verdict, sources).verdict.indicators).toEqual([
+      { type: 'url', value, found_in: '/body' },
+    ]);
   });
 
   it('survives sources of any kind', () => {

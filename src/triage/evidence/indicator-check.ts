@@ -4,12 +4,15 @@ import { refang } from './defang.js';
 import { INDICATOR_TYPES } from './indicators.js';
 import { rawTexts } from './raw-values.js';
 
-const MOST_INDICATORS = 100;
+/** The search below takes time by the length of the text times that of the value, where both repeat themselves. */
+const MOST_INDICATORS = 50;
 const SHORTEST_VALUE = 3;
 const LONGEST_VALUE = 2_048;
+const LONGEST_SEARCHED = 200;
 
-/** How much text is searched. Raw data and the answers of tools together have less. */
-const MOST_CHARACTERS = 1024 * 1024;
+/** How much text is searched: a model is shown no more of one text, and of all of them together. */
+const MOST_OF_A_TEXT = 4_096;
+const MOST_CHARACTERS = 128 * 1024;
 
 interface Haystack {
   readonly source: string;
@@ -32,7 +35,7 @@ export function indicatorsInSources(
     const plain = refang(value).trim();
     const key = `${type} ${plain.toLowerCase()}`;
     if (kept.has(key) || !isIndicator(type, plain)) continue;
-    const place = texts.find(({ text }) => text.includes(plain.toLowerCase()));
+    const place = placeOf(texts, plain.toLowerCase());
     if (!place) continue;
     const isRaw = place.source === 'raw_data' && place.pointer !== '';
     const found_in = isRaw ? storable(place.pointer) : undefined;
@@ -47,13 +50,23 @@ function isIndicator(type: string, value: string): boolean {
   return isKnown && value === storable(value);
 }
 
+/** A long value, such as the address of a page, has to be a word of its text. */
+function placeOf(texts: readonly Haystack[], value: string): Haystack | undefined {
+  return value.length <= LONGEST_SEARCHED
+    ? texts.find(({ text }) => text.includes(value))
+    : texts.find(({ text }) => text.split(BETWEEN_WORDS).includes(value));
+}
+
+const BETWEEN_WORDS = /[\s"'<>()]+/;
+
 function searchedTexts(sources: ReadonlyMap<string, unknown>): Haystack[] {
   let left = MOST_CHARACTERS;
   return [...sources].flatMap(([source, value]) =>
     rawTexts(value).flatMap((found) => {
       if (left <= 0) return [];
-      left -= found.value.length;
-      const text = refang(found.value.slice(0, MOST_CHARACTERS)).toLowerCase();
+      const shown = found.value.slice(0, MOST_OF_A_TEXT);
+      left -= shown.length;
+      const text = refang(shown).toLowerCase();
       return text.length < SHORTEST_VALUE ? [] : [{ source, pointer: found.pointer, text }];
     }),
   );

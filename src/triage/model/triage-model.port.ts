@@ -84,6 +84,8 @@ export interface Judging {
   /** Every request to the provider leaves through it, so that the kill switch stops it. */
   readonly gate: Gate;
   readonly signal: AbortSignal;
+  /** Is told of tokens as soon as they are used: an attempt that is ended before its verdict has been paid for, too. */
+  readonly meter?: { add(tokens: TokenUse): void };
 }
 
 export const PROVIDERS = ['anthropic', 'rules', 'none'] as const;

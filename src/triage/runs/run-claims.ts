@@ -5,6 +5,7 @@ import type { Permit } from '../../kill-switch/permit.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { ModelUnavailableError } from '../model/model.errors.js';
+import type { TokenUse } from '../model/triage-model.port.js';
 import { RunClaimsRepository } from '../records/run-claims.repository.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
@@ -47,17 +48,19 @@ export class RunClaims {
   }
 
   /** It was interrupted through no fault of its own, and waits for any replica. */
-  async release(run: TriageRun, afterMs = 0): Promise<TriageRun> {
-    return held(await this.claims.release(run, { afterMs }));
+  async release(run: TriageRun, afterMs = 0, tokens?: TokenUse): Promise<TriageRun> {
+    return held(await this.claims.release(run, { afterMs, tokens }));
   }
 
   /** The provider gave nothing: it waits for another attempt, and shows why. */
-  async retryLater(run: TriageRun, error: ModelUnavailableError): Promise<TriageRun> {
+  async retryLater(
+    run: TriageRun,
+    error: ModelUnavailableError,
+    tokens?: TokenUse,
+  ): Promise<TriageRun> {
     const changes = { error: runErrorOf(error), failures: run.failures + 1 };
     const afterMs = retryPauseMs(run.failures, error, Math.random());
-    return held(
-      await this.claims.release(run, { ...changes, afterMs, tokens: error.extras.tokens }),
-    );
+    return held(await this.claims.release(run, { ...changes, afterMs, tokens }));
   }
 
   /** The run as another replica has left it. */

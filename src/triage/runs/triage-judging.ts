@@ -5,6 +5,7 @@ import type { Gate } from '../../platform/net/gate.js';
 import { shownName } from '../../platform/text.js';
 import { checkedEvidence } from '../evidence/evidence-rules.js';
 import { type ExtractedIndicator, extractIndicators } from '../evidence/indicators.js';
+import type { TokenMeter } from '../model/token-use.js';
 import { type Judgement, type ToolCall, TriageModel } from '../model/triage-model.port.js';
 import { storedJson } from '../records/stored-json.js';
 import { TriageTools } from '../tools/triage-tools.js';
@@ -44,6 +45,7 @@ export class TriageJudging {
     { id: runId, incidentId, playbook }: TriageRun,
     gate: Gate,
     signal: AbortSignal,
+    meter: TokenMeter,
   ): Promise<Found> {
     const incident = await this.incidents.get(incidentId);
     const rawData = JSON.parse(incident.rawData) as Record<string, unknown>;
@@ -52,7 +54,7 @@ export class TriageJudging {
     const tools = await this.tools.of({ runId, incident, rawData, indicators, gate });
     const judgement = await this.model.judge(
       { ...caseOf(incident, guidance), rawData, indicators },
-      { tools, gate, signal },
+      { tools, gate, signal, meter },
     );
     const notes = playbook !== undefined && !guidance ? [missing(playbook)] : [];
     return { ...foundIn(judgement, rawData, notes), indicators };

@@ -12,6 +12,8 @@ import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import type { Participant } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { ModelUnavailableError } from '../model/model.errors.js';
+import { TokenMeter } from '../model/token-use.js';
+import type { TokenUse } from '../model/triage-model.port.js';
 import { TriageSignals } from '../signals/triage-signals.js';
 import type { RunError, TriageRun } from '../triage-run.js';
 import { type ClaimedRun, RunClaims } from './run-claims.js';
@@ -45,6 +47,8 @@ interface Attempt {
   readonly run: TriageRun;
   readonly waiting?: Waiting;
   readonly durationMs: number;
+  /** What the provider says was used, whatever came of it. */
+  readonly tokens: TokenUse | undefined;
 }
 
 class ShutdownError extends Error {}
@@ -96,15 +100,21 @@ export class TriageRunner implements BeforeApplicationShutdown {
       deadlineMs: this.settings.triageTimeoutMs,
       renew: (claimed) => this.claims.renew(claimed),
     });
+    const meter = new TokenMeter();
     const started = performance.now();
     const elapsed = () => Math.round(performance.now() - started);
     try {
-      const found = await this.judge(run, permit, lease.signal);
+      const found = await this.judge(run, permit, lease.signal, meter);
       this.signals.answered();
       this.signals.used(found.tokens);
-      return await this.complete({ run, waiting, durationMs: elapsed() }, found);
+      return await this.complete(
+        { run, waiting, durationMs: elapsed(), tokens: found.tokens },
+        found,
+      );
     } catch (error) {
-      return await this.afterError({ run, waiting, durationMs: elapsed() }, error);
+      const tokens = tokensOf(error) ?? meter.used;
+      if (tokens) this.signals.used(tokens);
+      return await this.afterError({ run, waiting, durationMs: elapsed(), tokens }, error);
     } finally {
       lease.stop();
     }
@@ -115,13 +125,14 @@ export class TriageRunner implements BeforeApplicationShutdown {
     run: TriageRun,
     permit: ClaimedRun['permit'],
     over: AbortSignal,
+    meter: TokenMeter,
   ): Promise<Found> {
     const signal = AbortSignal.any([over, this.stop.signal]);
     const gate = new PermitGate(this.killSwitch, permit, signal, {
       reclaim: (tx) => this.claims.confirm(tx, run),
     });
     try {
-      return await unlessAborted(signal, this.judging.judge(run, gate, signal));
+      return await unlessAborted(signal, this.judging.judge(run, gate, signal, meter));
     } catch (error) {
       throw signal.aborted ? signal.reason : error;
     }
@@ -135,14 +146,14 @@ export class TriageRunner implements BeforeApplicationShutdown {
   }
 
   private async afterError(attempt: Attempt, error: unknown): Promise<RunOutcome> {
-    const { run, waiting } = attempt;
+    const { run, waiting, tokens } = attempt;
     if (error instanceof ClaimLostError) throw error;
-    if (error instanceof ShutdownError) return { run: await this.claims.release(run) };
+    if (error instanceof ShutdownError) return { run: await this.claims.release(run, 0, tokens) };
     if (error instanceof PermitLapsed || isDatabaseUnavailable(error)) {
-      return { run: await this.claims.release(run, AGAIN_SOON_MS) };
+      return { run: await this.claims.release(run, AGAIN_SOON_MS, tokens) };
     }
     if (isKillSwitchActive(error)) {
-      if (!waiting) return { run: await this.claims.release(run) };
+      if (!waiting) return { run: await this.claims.release(run, 0, tokens) };
       return await this.fail(attempt, STOPPED_BY_KILL_SWITCH, error);
     }
     if (error instanceof NotFoundError) return await this.fail(attempt, INCIDENT_DELETED, error);
@@ -158,19 +169,16 @@ export class TriageRunner implements BeforeApplicationShutdown {
     attempt: Attempt,
     error: ModelUnavailableError,
   ): Promise<RunOutcome> {
-    const { tokens } = error.extras;
     this.signals.unavailable(error);
-    if (tokens) this.signals.used(tokens);
-    const { run, waiting } = attempt;
+    const { run, waiting, tokens } = attempt;
     if (!waiting && isTriedAgain(run, error, this.clock.now())) {
-      return { run: await this.claims.retryLater(run, error) };
+      return { run: await this.claims.retryLater(run, error, tokens) };
     }
     return await this.fail(attempt, runErrorOf(error), error);
   }
 
   private async fail(attempt: Attempt, error: RunError, cause: unknown): Promise<RunOutcome> {
-    const { run, waiting, durationMs } = attempt;
-    const tokens = cause instanceof ModelUnavailableError ? cause.extras.tokens : undefined;
+    const { run, waiting, durationMs, tokens } = attempt;
     const failed = await this.endings.fail(run, { error, durationMs, tokens }, waiting?.failed);
     this.signals.ended('failed', durationMs);
     return { run: failed, cause };
@@ -180,6 +188,10 @@ export class TriageRunner implements BeforeApplicationShutdown {
     const message = `There was no verdict within ${this.settings.triageTimeoutMs} ms.`;
     return new ModelUnavailableError('timeout', message, { mayHelpLater: true });
   }
+}
+
+function tokensOf(error: unknown): TokenUse | undefined {
+  return error instanceof ModelUnavailableError ? error.extras.tokens : undefined;
 }
 
 function isKillSwitchActive(error: unknown): boolean {

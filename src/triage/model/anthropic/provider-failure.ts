@@ -1,7 +1,7 @@
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import { retryAfterMs } from '../../../platform/net/retry-after.js';
 import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';
-import { fieldOf } from './token-use.js';
+import { fieldOf } from '../token-use.js';
 
 /** An answer with an error status. */
 export interface RefusedRequest {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { lastText, questionsOf, readMessage, refusalCategory } from './provider-message.js';
-import { tokensOf } from './token-use.js';
+import { tokensOf } from '../token-use.js';
 
 const block = fc.oneof(
   fc.jsonValue(),

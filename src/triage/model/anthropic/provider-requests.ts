@@ -3,10 +3,11 @@ import Anthropic from '@anthropic-ai/sdk';
 import type { Gate } from '../../../platform/net/gate.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';
+import type { Judging } from '../triage-model.port.js';
 import { gatedFetch, isOfNetwork } from './gated-fetch.js';
 import { failureOfNetwork, failureOfStatus, noMessage, timeIsUp } from './provider-failure.js';
 import { type ProviderMessage, readMessage } from './provider-message.js';
-import { NO_TOKENS, sumOfTokens, tokensOf } from './token-use.js';
+import { NO_TOKENS, sumOfTokens, tokensOf } from '../token-use.js';
 
 export interface AnthropicOptions {
   readonly apiKey: string;
@@ -47,6 +48,7 @@ export class ProviderRequests {
     http: OutboundHttp,
     gate: Gate,
     signal: AbortSignal,
+    private readonly meter?: Judging['meter'],
   ) {
     this.deadline = performance.now() + options.timeoutMs;
     this.signal = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
@@ -84,6 +86,12 @@ export class ProviderRequests {
     }
   }
 
+  private count(answer: unknown): void {
+    const tokens = tokensOf(answer);
+    this.tokens = sumOfTokens(this.tokens, tokens);
+    this.meter?.add(tokens);
+  }
+
   private get timeLeftMs(): number {
     return Math.max(1, this.deadline - performance.now());
   }
@@ -105,7 +113,7 @@ export class ProviderRequests {
     } catch (error) {
       throw this.failureOf(error);
     }
-    this.tokens = sumOfTokens(this.tokens, tokensOf(answer));
+    this.count(answer);
     const message = readMessage(answer);
     if (!message) throw noMessage();
     return { message, answer };
@@ -119,7 +127,7 @@ export class ProviderRequests {
     if (!(error instanceof Anthropic.APIError)) return noMessage();
     const { status, headers, error: body } = error as InstanceType<typeof Anthropic.APIError>;
     if (status === undefined || headers === undefined) return noMessage();
-    this.tokens = sumOfTokens(this.tokens, tokensOf(body));
+    this.count(body);
     return failureOfStatus({ status, headers, body });
   }
 

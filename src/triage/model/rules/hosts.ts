@@ -137,6 +137,8 @@ const seen = (label: string): string =>
 const LEAST_LETTERS = 5;
 const MOST_NAMES = 10;
 const LONGEST_ADDITION = 12;
+/** Nobody tells longer names apart by a letter. */
+const LONGEST_NAME = 40;
 
 /** Hosts that borrow the name of one of our own domains, or of a known one: `login-acme.test` for `acme.example`. */
 export function borrowedNames(facts: Facts): readonly Host[] {
@@ -148,7 +150,7 @@ export function borrowedNames(facts: Facts): readonly Host[] {
     .filter(({ length }) => length >= LEAST_LETTERS)
     .slice(0, MOST_NAMES);
   const hosts = [...senderDomains(facts), ...linkedHosts(facts), ...bareHosts(facts)];
-  return hosts.filter(({ name }) => {
+  return firstOfEach(hosts).filter(({ name }) => {
     const domain = registered(name);
     if (known.has(domain)) return false;
     if (knownNames.has(nameOf(domain))) return true;
@@ -157,6 +159,18 @@ export function borrowedNames(facts: Facts): readonly Host[] {
     const owned = { label: nameOf(domain), looks: seen(nameOf(domain)) };
     return names.some((real) => resembles(owned, real) || labels.some((one) => borrows(one, real)));
   });
+}
+
+/** Each comparison takes time by the length of both, and a mail may name hosts by the thousand. */
+const MOST_HOSTS = 500;
+
+function firstOfEach(hosts: readonly Host[]): Host[] {
+  const byName = new Map<string, Host>();
+  for (const host of hosts) {
+    if (byName.size === MOST_HOSTS) break;
+    if (!byName.has(host.name)) byName.set(host.name, host);
+  }
+  return [...byName.values()];
 }
 
 const nameOf = (domain: string): string => domain.split('.', 1)[0]!;
@@ -178,8 +192,8 @@ function borrows({ label, looks }: Label, real: string): boolean {
 }
 
 function resembles({ label, looks }: Label, real: string): boolean {
-  if (label === real || label[0] !== real[0] || Math.abs(looks.length - real.length) > 2)
-    return false;
+  if (label === real || label[0] !== real[0] || real.length > LONGEST_NAME) return false;
+  if (Math.abs(looks.length - real.length) > 2) return false;
   return distance(looks, real) <= (real.length < 7 ? 1 : 2);
 }
 

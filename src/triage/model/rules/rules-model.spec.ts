@@ -214,6 +214,13 @@ const HOSTILE: readonly [string, RawData][] = [
       urls: Array.from({ length: 4_000 }, (_, at) => `http://acme-${at}.test`),
     },
   ],
+  [
+    'long names of hosts that resemble those of recipients',
+    {
+      to: Array.from({ length: 10 }, (_, at) => `x@q${'a'.repeat(240)}${at}.aa`),
+      body: Array.from({ length: 900 }, (_, at) => `http://q${'a'.repeat(236)}${at}.cc/`).join(' '),
+    },
+  ],
   ['many keys', Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 'v']))],
   ['great depth', JSON.parse(`${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`) as RawData],
   [

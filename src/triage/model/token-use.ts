@@ -1,4 +1,4 @@
-import type { TokenUse } from '../triage-model.port.js';
+import type { TokenUse } from './triage-model.port.js';
 
 export const NO_TOKENS: TokenUse = { input: 0, output: 0, cachedInput: 0 };
 
@@ -26,6 +26,20 @@ export function sumOfTokens(one: TokenUse, other: TokenUse): TokenUse {
     output: one.output + other.output,
     cachedInput: (one.cachedInput ?? 0) + (other.cachedInput ?? 0),
   };
+}
+
+/** Adds up what one attempt uses, as the provider says it: also of an attempt that somebody ends in the middle. */
+export class TokenMeter {
+  private sum = NO_TOKENS;
+
+  /** Undefined when nothing was used. */
+  get used(): TokenUse | undefined {
+    return this.sum.input + this.sum.output > 0 ? this.sum : undefined;
+  }
+
+  add(tokens: TokenUse): void {
+    this.sum = sumOfTokens(this.sum, tokens);
+  }
 }
 
 function countIn(usage: unknown, name: string): number {

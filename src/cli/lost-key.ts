@@ -1,15 +1,19 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import type { DataSource } from 'typeorm';
 import { schema, sealedColumns } from '../app.schema.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { AuditResealing } from '../audit/verification/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
+import type { Settings } from '../platform/config/settings.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { waitUntilUnused } from '../platform/secrets/key-heartbeat.js';
-import { acceptKeys } from '../platform/secrets/known-keys.js';
+import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { SealedValues } from '../platform/secrets/sealed-values.js';
+import { SecretKeys } from '../platform/secrets/secret-keys.js';
 import { SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
 import { withLongStatements, runCommand, say } from './command.js';
 
@@ -17,8 +21,8 @@ const USAGE = `Usage: npm run lost-key -- KEY_ID --discard
 
 Goes on without a key that nobody has any more; KEY_ID is what the refused start names. It cannot be taken back:
 
-  - stored secrets that it encrypted are gone: their connectors and webhook sources are disabled
-    until they are set anew
+  - stored secrets that it encrypted are gone: their connectors and webhook sources are disabled until each is given
+    new secrets and "enabled": true, both
   - entries of the audit trail that it vouched for are taken as they are now: GET /api/audit/verify counts them as
     taken_over, because nobody can tell what happened to them before, and finds what happens to them from now on
 
@@ -43,15 +47,18 @@ async function main(): Promise<void> {
     if (!known.some(({ id, retired_at }) => id === lost && !retired_at)) {
       throw new Error(`This database needs no key ${lost}.`);
     }
-    if (givenSecretKeys(settings)?.ids.includes(lost)) {
+    const given = givenSecretKeys(settings);
+    if (given?.ids.includes(lost)) {
       throw new Error(
         `The key ${lost} is not lost: it is at hand. To replace it, run npm run reseal.`,
       );
     }
     await waitUntilUnused(repository, [lost], say);
+    const gone = [lost, ...retiredAndNotAtHand(known, given)];
+    await requireNoRefusal(dataSource, { known, settings, given, gone });
     const keys = await transactions.run((tx) => acceptKeys(tx, settings, lost));
     const auditKeys = new AuditKeys(keys);
-    const { takenOver } = await new AuditResealing(dataSource, auditKeys, [lost]).run();
+    const { takenOver } = await new AuditResealing(dataSource, auditKeys, gone).run();
     const discarded = await transactions.run(async (tx) => {
       const counts = await new SealedValues(dataSource, sealedColumns).discard(tx, lost);
       await repository.retire(tx, [lost]);
@@ -63,14 +70,43 @@ async function main(): Promise<void> {
       });
       return counts;
     });
-    const gone = Object.entries(discarded).map(([table, count]) => `${count} of ${table}`);
-    say(`The key ${lost} is given up. Secrets that are gone: ${gone.join(', ')}.`);
+    const secrets = Object.entries(discarded).map(([table, count]) => `${count} of ${table}`);
+    say(`The key ${lost} is given up. Secrets that are gone: ${secrets.join(', ')}.`);
+    if (discarded['webhook_sources']) {
+      say(
+        'Webhook sources are disabled, and what they are sent gets 404. Give each a new secret and enable it: PUT /api/webhooks/NAME {"secret": "...", "enabled": true}.',
+      );
+    }
     say(
       `${takenOver} entries of the audit trail are taken as they are. The key in use is ${keys.ids[0]}.`,
     );
   } finally {
     await database.close();
   }
+}
+
+/** The lost key vouched for what they sealed, and now nothing does. */
+function retiredAndNotAtHand(known: readonly KnownKey[], given: SecretKeys | undefined): string[] {
+  const isGone = ({ id, retired_at }: KnownKey) => retired_at !== null && !given?.ids.includes(id);
+  return known.filter(isGone).map(({ id }) => id);
+}
+
+interface Plan {
+  readonly known: readonly KnownKey[];
+  readonly settings: Settings;
+  readonly given: SecretKeys | undefined;
+  /** The lost key first. */
+  readonly gone: readonly string[];
+}
+
+/** A run that would be refused in the middle must not have made a new key the first one of the database by then. */
+async function requireNoRefusal(dataSource: DataSource, plan: Plan): Promise<void> {
+  const { known, settings, given, gone } = plan;
+  const others = known.filter(({ id }) => id !== gone[0]);
+  requireKeysOf(others, settings, given);
+  // A key that is made only later has sealed nothing yet, so any stands for it.
+  const keys = given ?? new SecretKeys([createSecretKey(randomBytes(32))]);
+  await new AuditResealing(dataSource, new AuditKeys(keys), gone).check();
 }
 
 runCommand(main);

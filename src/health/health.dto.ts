@@ -36,7 +36,7 @@ const COMPONENTS_EXAMPLE = {
   llm: { status: 'healthy', provider: 'rules' },
   connectors: { status: 'degraded', message: '1 of 3 connectors does not answer.' },
   kill_switch: { status: 'healthy', active: false },
-  jobs: { status: 'healthy', waiting: 0 },
+  jobs: { status: 'healthy', waiting: 0, webhook_events_queued: 0, webhook_events_failed: 2 },
   notifications: { status: 'disabled', message: 'No channel is set up.' },
   access: { status: 'healthy', made_up_password: false },
   audit: { status: 'healthy', unsealed: 3 },

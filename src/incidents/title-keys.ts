@@ -13,8 +13,10 @@ export const RECIPIENT = spots(`recipient recipients to recipient_address recipi
   recipient_email_address to_address email_to rcpt_to email.to target_user reported_by reporter mailbox`);
 export const HOST = spots(`host hostname host_name device device_name device_dns_name computer
   computer_name endpoint endpoint_name machine machine_name asset asset_name agent agent_name dvc dest_host
-  agent_realtime_info.agent_computer_name host.name agent.name instance instance_id pod`);
-export const USER = spots(`user username user_name user_principal_name upn account account_name
+  agent_realtime_info.agent_computer_name host.name agent.name instance instance_id pod container resource
+  repository`);
+// `account` alone is not here: to clouds it is a tenant, and its name behind "for" would be taken for a person's.
+export const USER = spots(`user username user_name user_principal_name upn account_name
   account_upn target_user email user_email login principal user_id actor.alternate_id actor actor.user
   user.name user.email identity`);
 export const ADDRESS = spots(`source_ip src_ip ip ip_address client_ip remote_ip caller_ip_address
@@ -26,7 +28,7 @@ export const COUNTRY =
   source.geo.country_name client.geographical_context.country`);
 export const FILE =
   spots(`file_name file file_path filename file.name file.path process_name process
-  process.name path object_name sha256 file_hash hash`);
+  process.name path object_name sha256 file_hash hash package`);
 export const DESTINATION = spots(`destination destination_domain destination_host dest_domain
   destination_url destination_ip dest_ip dst_ip dest dst destination.domain destination.ip dst_endpoint.ip url
   domain remote_host bucket`);

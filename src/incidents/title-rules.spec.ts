@@ -73,6 +73,11 @@ describe('incidentTitle', () => {
       'Many failures on web-01 from 203.0.113.7',
     ],
     [
+      'suspicious_login',
+      { rule: 'Odd login', account: 'tenant-7', ip: '203.0.113.7' },
+      'Suspicious login: Odd login from 203.0.113.7',
+    ],
+    [
       'dns_tunnel',
       { rule: { level: 12, id: 5710, description: 'Long names' }, agent: { name: 'web-01' } },
       'Dns tunnel: Long names on web-01',

@@ -22,21 +22,31 @@ export const COMPONENTS = [
 export type ComponentName = (typeof COMPONENTS)[number];
 
 type Check = () => Promise<ComponentHealth>;
+type Details = () => Promise<Readonly<Record<string, unknown>>>;
 
 /** Each module says here how it is; the health endpoints only ask. */
 @Injectable()
 export class HealthComponents {
   private readonly checks = new Map<ComponentName, Check>();
+  private readonly details = new Map<ComponentName, Details>();
 
   register(name: ComponentName, check: Check): void {
     this.checks.set(name, check);
   }
 
+  /** More fields of a part, from another module than the one that says how it is. Left out when they cannot be read. */
+  addDetails(name: ComponentName, details: Details): void {
+    this.details.set(name, details);
+  }
+
   /** A part that no module has registered is disabled. */
-  check(name: ComponentName): Promise<ComponentHealth> {
-    return (
-      this.checks.get(name)?.() ??
-      Promise.resolve({ status: 'disabled', message: 'Not part of this service.' })
-    );
+  async check(name: ComponentName): Promise<ComponentHealth> {
+    const check = this.checks.get(name);
+    if (!check) return { status: 'disabled', message: 'Not part of this service.' };
+    const more = this.details
+      .get(name)?.()
+      .catch(() => undefined);
+    const [health, details] = await Promise.all([check(), more]);
+    return { ...health, ...details };
   }
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { WebhookEventCounts } from './events/webhook-event-counts.js';
+import { WebhookEventSignals } from './events/webhook-event-signals.js';
 import { WebhookEventsController } from './events/webhook-events.controller.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { WebhookEventsService } from './events/webhook-events.service.js';
@@ -27,6 +28,7 @@ import { WebhookSourcesService } from './sources/webhook-sources.service.js';
     Settlement,
     SourceDirectory,
     WebhookEventCounts,
+    WebhookEventSignals,
     WebhookEventsRepository,
     WebhookEventsService,
     WebhookReceipts,

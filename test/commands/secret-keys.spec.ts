@@ -236,8 +236,13 @@ describe('the keys that the database knows', () => {
     expect(unasked.stderr).toMatch(/^Usage: /);
     const held = await runCommand('lost-key', [id!, '--discard'], withKeys(old));
     expect(held.stderr).toMatch(/is not lost: it is at hand/);
-    const { code, stderr } = await runCommand('lost-key', [id!, '--discard'], withKeys(next));
+    const { code, stderr, stdout } = await runCommand(
+      'lost-key',
+      [id!, '--discard'],
+      withKeys(next),
+    );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('PUT /api/webhooks/NAME {"secret": "...", "enabled": true}');
 
     const service = await start(next);
     await expectAuditHealthy(service);
@@ -253,6 +258,45 @@ describe('the keys that the database knows', () => {
       details: { discarded: { connectors: 1, idempotency_keys: 1, webhook_sources: 2 } },
     });
     expect(await refused(old)).toMatch(WRONG);
+  });
+
+  it('can be given up when they are lost after an earlier rotation, and a refused run changes nothing', async () => {
+    await fill();
+    const [second, third] = [newKey(), newKey()];
+    expect(await runCommand('reseal', [], withKeys(second, old))).toMatchObject({ code: 0 });
+    await longAfter();
+    const [, id] = WRONG.exec(await refused(third))!;
+    const seal = (keyId: string) =>
+      query(
+        database.url,
+        `set session_replication_role = replica;
+         update audit_seals set key_id = ${keyId} where seq = 2`,
+      );
+    const [{ key_id }] = (await query<{ key_id: string }>(
+      database.url,
+      'select key_id from audit_seals where seq = 2',
+    )) as [{ key_id: string }];
+    const state = async () => [
+      await query(database.url, 'select id, retired_at from secret_keys order by id'),
+      await query(database.url, 'select * from audit_chain'),
+      await query(database.url, 'select * from audit_attestations order by first_seq'),
+      await query(database.url, RECORDS),
+    ];
+    await seal(`'deadbeef'`);
+    const before = await state();
+    const stopped = await runCommand('lost-key', [id!, '--discard'], withKeys(third));
+    expect(stopped).toMatchObject({ code: 1 });
+    expect(stopped.stderr).toMatch(/needs the key deadbeef, which is not there/);
+    expect(await state()).toEqual(before);
+
+    await seal(`'${key_id}'`);
+    const { code, stderr } = await runCommand('lost-key', [id!, '--discard'], withKeys(third));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const service = await start(third);
+    await expectAuditHealthy(service);
+    const { body } = await site.admin(service).request('GET', '/api/audit/verify');
+    expect(body.data).toMatchObject({ valid: true });
+    expect(body.data.taken_over).toBeGreaterThan(5);
   });
 
   it('are not generated beside an embedded database that was used with another key', async () => {

@@ -25,6 +25,7 @@ const METRICS = [
   'triage_duration_seconds',
   'up',
   'webhook_errors_total',
+  'webhook_events',
   'webhook_received_total',
 ];
 

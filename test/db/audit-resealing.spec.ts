@@ -181,6 +181,23 @@ describe('resealing the audit trail', () => {
     });
   });
 
+  it('takes over what retired keys sealed when the key that vouched for them is lost', async () => {
+    const rotated = harness.replica([next, old]);
+    await reseal(rotated);
+    const gone = [next, old].map((key) => harness.replica([key]).keys.rows.first.id);
+    const third = harness.replica([newKey()]);
+    const check = (lost: string[]) =>
+      new AuditResealing(harness.database.dataSource, third.keys, lost).check();
+    const heads = () => harness.rows('select * from audit_chain');
+    const before = await heads();
+    await expect(check([gone[0]!])).rejects.toThrow(`needs the key ${gone[1]}`);
+    await expect(check([gone[1]!])).rejects.toThrow('its head is signed with the key');
+    await check(gone);
+    expect(await heads()).toEqual(before);
+    expect(await reseal(third, gone)).toEqual({ attested: ROWS, takenOver: ROWS });
+    expect(await third.verify()).toMatchObject({ valid: true, taken_over: ROWS });
+  });
+
   it('takes over only what the lost key sealed: what was altered under a known one stays altered', async () => {
     const stray = newKey();
     const { id: lost } = harness.replica([stray]).keys.rows.first;

@@ -3,6 +3,7 @@ import { newId } from '../../src/platform/ids.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
 import { WebhookEventCounts } from '../../src/webhooks/events/webhook-event-counts.js';
 import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -205,6 +206,24 @@ describe('the inbox of webhook events', () => {
         ]);
       }
     }
+  });
+
+  it('tells metrics and health how many events wait, and how many failed', async () => {
+    for (const status of ['queued', 'failed', 'failed', 'processed'] as const) {
+      await receive({ status, source: `s${later}` });
+    }
+    await app.nest.get(WebhookEventCounts).foldPending();
+    await receive({ status: 'queued', source: 'not-folded' });
+    // A look of the moment before is shared for a while.
+    const gauge = await eventually(
+      async () => (await app.request('GET', '/metrics')).text,
+      (text) => text.includes('webhook_events{status="queued"} 2\n'),
+    );
+    expect(gauge).toContain('webhook_events{status="failed"} 2\n');
+    expect(gauge).not.toContain('webhook_events{status="processed"}');
+    const jobs = { webhook_events_queued: 2, webhook_events_failed: 2 };
+    const { body } = await viewer.request('GET', '/api/health/detailed');
+    expect(body.components.jobs).toMatchObject({ status: 'healthy', ...jobs });
   });
 
   it.each([

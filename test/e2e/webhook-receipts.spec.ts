@@ -1,4 +1,12 @@
+import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { newId } from '../../src/platform/ids.js';
+import type { Jobs } from '../../src/platform/jobs/jobs.js';
+import { PgBossJobs } from '../../src/platform/jobs/pg-boss/pg-boss-jobs.js';
+import { NewReceiptsRepository } from '../../src/webhooks/receipt/new-receipts.repository.js';
+import { Settlement } from '../../src/webhooks/receipt/settlement.js';
+import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
+import { WebhookSourcesRepository } from '../../src/webhooks/sources/webhook-sources.repository.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -6,6 +14,17 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 
 let nextId = 0;
+
+/** What a connection says that the database ends. */
+const DATABASE_AWAY = Object.assign(new Error('terminating connection'), { code: '57P01' });
+
+/** How many errors of a source have been counted under a code. */
+async function errorsOf(app: TestApp, source: string, code: string): Promise<number> {
+  const { text } = await app.request('GET', '/metrics');
+  const start = `webhook_errors_total{source="${source}",code="${code}"} `;
+  const line = text.split('\n').find((one) => one.startsWith(start));
+  return Number(line?.slice(start.length) ?? 0);
+}
 
 function event(more: { severity?: string; details?: object; id?: string } = {}) {
   const { severity = 'high', details = { host: 'web-1' }, id = `alert-${(nextId += 1)}` } = more;
@@ -103,6 +122,39 @@ describe('webhook receipts', () => {
     expect((await eventById(latest!['id'] as string)).body).toContain('"low"');
     // Whichever of its contents comes again is a repetition.
     expect((await siem.send(sent)).body).toEqual({ ...first.body, duplicate: true });
+  });
+
+  it('names the receipt that a repetition repeats, and keeps bytes that no single receipt has', async () => {
+    await registerSource(admin, {
+      source: 'list',
+      format: 'mapping',
+      mapping: { items: '', title: '/t', event_id: '/id' },
+    });
+    const list = new WebhookSender(app.client, 'list');
+    const receive = async (body: string) => {
+      expect((await list.send(body)).status).toBe(200);
+      const [newest] = await events('&source=list');
+      return await eventById(newest!['id'] as string);
+    };
+    const [one, two] = ['{"id":1,"t":"one"}', '{"id":1,"t":"two"}'];
+    const first = await receive(one);
+    const second = await receive(two);
+    const [other, both] = ['{"id":2,"t":"x"}', `[{"id":2,"t":"x"},${one}]`];
+    const third = await receive(other);
+    for (const [body, repeated, kept] of [
+      [one, first, undefined],
+      [two, second, undefined],
+      [' {"id":1, "t":"two"}', first, ' {"id":1, "t":"two"}'],
+      [both, third, both],
+      [`[${one},${one}]`, first, `[${one},${one}]`],
+    ] as const) {
+      const again = await receive(body);
+      expect(again).toMatchObject({ status: 'duplicate', duplicate_of: repeated.id });
+      expect([body, again.body]).toEqual([body, kept]);
+    }
+    // Its row was pruned.
+    await rows('delete from webhook_events where id = $1', [third.id]);
+    expect((await receive(other)).body).toBe(other);
   });
 
   it('leaves a deleted incident as it was, and makes no other', async () => {
@@ -231,6 +283,34 @@ describe('webhook receipts', () => {
     await outbox.query(`drop trigger see on domain_events`);
   });
 
+  it('counts as unavailable, under the name of the source, what the database is away for', async () => {
+    const counted = () => errorsOf(app, 'siem', 'service_unavailable');
+    const before = await counted();
+    const insert = jest
+      .spyOn(app.nest.get(NewReceiptsRepository), 'insertNew')
+      .mockRejectedValueOnce(DATABASE_AWAY);
+    expect((await siem.send(event())).status).toBe(503);
+    insert.mockRestore();
+    expect(await counted()).toBe(before + 1);
+
+    const sources = jest
+      .spyOn(app.nest.get(WebhookSourcesRepository), 'all')
+      .mockRejectedValue(DATABASE_AWAY);
+    let refused = 0;
+    await eventually(
+      async () => (await siem.send(event())).status,
+      (status) => {
+        if (status === 503) refused += 1;
+        return status === 503;
+      },
+    );
+    const nobody = await errorsOf(app, 'other', 'service_unavailable');
+    expect((await new WebhookSender(app.client, 'nobody').send(event())).status).toBe(503);
+    sources.mockRestore();
+    expect(await counted()).toBe(before + 1 + refused);
+    expect(await errorsOf(app, 'other', 'service_unavailable')).toBe(nobody + 1);
+  });
+
   describe('on two replicas', () => {
     let other: TestApp;
 
@@ -261,7 +341,10 @@ describe('webhook receipts when too many are under way', () => {
   let viewer: ApiClient;
   let siem: WebhookSender;
 
+  let every: jest.SpyInstance<void, Parameters<Jobs['every']>>;
+
   beforeAll(async () => {
+    every = jest.spyOn(PgBossJobs.prototype, 'every');
     app = await startTestApp({ settings: { WEBHOOK_SYNC_LIMIT: '0' } });
     await registerSource(await as(app, 'admin'));
     viewer = await as(app, 'viewer');
@@ -296,7 +379,7 @@ describe('webhook receipts when too many are under way', () => {
     });
   });
 
-  it('has one place for twins that wait', async () => {
+  it('queues two identical bodies once', async () => {
     const sent = event();
     const answers = await Promise.all(Array.from({ length: 10 }, () => siem.send(sent)));
     const ids = [...new Set(answers.map(({ body }) => body.queue_id as string))];
@@ -305,12 +388,66 @@ describe('webhook receipts when too many are under way', () => {
     expect(statuses.filter((status) => status === 'duplicate')).toHaveLength(ids.length - 1);
   });
 
-  it('shows as failed what fits no format', async () => {
+  it('gives a job to what waited when the process started, and lets what has just come wait for its own', async () => {
+    const data = app.nest.get(DataSource);
+    const queue = async (secondsAgo: number): Promise<string> => {
+      const id = newId(Date.now() - secondsAgo * 1_000);
+      await data.query(
+        `insert into webhook_events (id, source, status, body, body_hash, received_at)
+         values ($1, 'siem', 'queued', $2, sha256($2), $3)`,
+        [id, Buffer.from(JSON.stringify(event())), new Date(Date.now() - secondsAgo * 1_000)],
+      );
+      return id;
+    };
+    const [restored, recent] = [await queue(120), await queue(1)];
+    const [, , sweep] = every.mock.calls.find(([name]) => name === 'webhook-events-forgotten')!;
+    await sweep({}, { id: newId(), attempt: 1, signal: new AbortController().signal });
+    expect(await settled(restored)).toMatchObject({ status: 'processed' });
+    const { body } = await viewer.request('GET', `/api/webhook-events/${recent}`);
+    expect(body.data.status).toBe('queued');
+  });
+
+  it('shows, counts and logs as failed what fits no format', async () => {
+    const counted = () => errorsOf(app, 'siem', 'validation_error');
+    const before = await counted();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const answer = await siem.send({ nothing: 'known' });
     expect(answer.status).toBe(202);
     expect(await settled(answer.body.queue_id)).toMatchObject({
       status: 'failed',
       error: 'The body fits no known format.',
     });
+    expect(await eventually(counted, (n) => n > before)).toBe(before + 1);
+    const told = { event: answer.body.queue_id, source: 'siem', code: 'validation_error' };
+    expect(warn.mock.calls).toContainEqual([
+      told,
+      'A queued webhook event failed: The body fits no known format.',
+    ]);
+    warn.mockRestore();
+  });
+
+  it('counts what could not be stored, and what has no source any more', async () => {
+    const broken = () => errorsOf(app, 'siem', 'internal_error');
+    const orphans = () => errorsOf(app, 'other', 'unknown_source');
+    const [before, without] = [await broken(), await orphans()];
+    const quiet = (['warn', 'error'] as const).map((level) =>
+      jest.spyOn(Logger.prototype, level).mockImplementation(),
+    );
+    const settle = jest
+      .spyOn(app.nest.get(Settlement), 'settle')
+      .mockRejectedValueOnce(new Error('a fault'));
+    const faulty = await siem.send(event());
+    expect(await settled(faulty.body.queue_id)).toMatchObject({ status: 'failed' });
+    expect(await eventually(broken, (n) => n > before)).toBe(before + 1);
+    settle.mockRestore();
+
+    const find = jest.spyOn(app.nest.get(SourceDirectory), 'find');
+    const known = await app.nest.get(SourceDirectory).find('siem');
+    // Once for the guard that admits it, and no more for the worker.
+    find.mockReset().mockResolvedValueOnce(known).mockResolvedValue(undefined);
+    const orphan = await siem.send(event());
+    expect(await settled(orphan.body.queue_id)).toMatchObject({ status: 'failed' });
+    expect(await eventually(orphans, (n) => n > without)).toBe(without + 1);
+    for (const spy of [find, ...quiet]) spy.mockRestore();
   });
 });

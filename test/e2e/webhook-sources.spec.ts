@@ -291,7 +291,7 @@ describe('/api/webhooks', () => {
       expect((await put('nothing-of-this-name', { enabled: false })).status).toBe(404);
     });
 
-    it('lets changes at once follow one another', async () => {
+    it('applies concurrent changes one after another', async () => {
       const source = await created();
       const changes = [{ enabled: false }, { auto_triage: true }, { format: 'ocsf' }];
       const answers = await Promise.all(changes.map((change) => put(source, change)));

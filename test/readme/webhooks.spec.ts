@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
 import { answersOf } from '../../scripts/readme/shell.js';
 import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/events/webhook-event.js';
+import { LIFTED_KEYS } from '../../src/webhooks/mapping/presets/lifted-keys.js';
 import { EVENT_FORMATS, SIGNATURE_SCHEMES } from '../../src/webhooks/sources/webhook-source.js';
 import { readContract } from '../support/contract-check-document.js';
 import { makeKey } from '../support/principals.js';
@@ -37,6 +38,12 @@ describe('docs/webhooks.md', () => {
     const own = EVENT_FORMATS.filter((format) => !['auto', 'mapping'].includes(format));
     const words = [...SIGNATURE_SCHEMES, ...own, ...WEBHOOK_EVENT_STATUSES];
     expect(words.filter((word) => !document.includes(`\n| \`${word}\` `))).toEqual([]);
+  });
+
+  it('has a row for each key that presets lift', () => {
+    const narrow = document.replace(/ +/g, ' ');
+    const rows = Object.entries(LIFTED_KEYS).map(([key, what]) => `\n| \`${key}\` | ${what} |`);
+    expect(rows.filter((row) => !narrow.includes(row))).toEqual([]);
   });
 
   it('tells what to do after each answer of a receipt', () => {

@@ -12,7 +12,7 @@ import { AuditVerifier } from './audit-verifier.js';
 import { AuditVerifyRepository } from './audit-verify.repository.js';
 import { AuditWitness } from '../anchor/audit-witness.js';
 import { AuditWriter } from '../writing/audit-writer.js';
-import { faultOfEnd, signHead } from '../chain/chain-head.js';
+import { type ChainEnd, faultOfEnd, signHead } from '../chain/chain-head.js';
 import { type JudgedSeal, SealWalk } from './seal-walk.js';
 
 const RETRY_MS = 50;
@@ -40,7 +40,10 @@ export class AuditResealing {
   private readonly walk: SealWalk;
   private readonly verifier: AuditVerifier;
 
-  /** @param lost the ids of keys that nobody has any more; what they sealed is accepted as it is found */
+  /**
+   * @param lost the ids of keys that are not there any more; what they sealed is accepted as it is found. The first is the
+   * one that is given up; those that were retired before may follow, for whose seals it vouched.
+   */
   constructor(
     private readonly dataSource: DataSource,
     private readonly keys: AuditKeys,
@@ -59,6 +62,14 @@ export class AuditResealing {
       witness,
       clock,
     );
+  }
+
+  /** Whether a run would be refused, before anything is written: throws then, as the run would. */
+  async check(): Promise<void> {
+    const { manager } = this.dataSource;
+    const end = await this.chain.readEnd(manager);
+    if (end.head?.keyId !== this.keys.chain.first.id) this.refuseHead(end);
+    for await (const page of this.walk.pages(manager)) this.refuse(page);
   }
 
   async run(): Promise<Resealed> {
@@ -88,7 +99,7 @@ export class AuditResealing {
   /** An acceptance of the trail is an entry with a key of its own, which may be given up: it is repeated with the first key. */
   private async renewAcceptance(): Promise<void> {
     if (this.lost.length > 0) {
-      await acceptHead(this.dataSource, this.keys, `the key ${this.lost.join(', ')} was lost`);
+      await acceptHead(this.dataSource, this.keys, `the key ${this.lost[0]} was lost`);
       return;
     }
     const accepted = await this.chain.lastAcceptance(this.dataSource.manager);
@@ -161,12 +172,16 @@ export class AuditResealing {
     const { head, lastSeal } = end;
     if (!head || head.keyId === this.keys.chain.first.id) return true;
     if (!locked) return false;
+    this.refuseHead(end);
     const isLost = this.lost.includes(head.keyId);
-    const fault = isLost ? undefined : faultOfEnd(end, this.keys.chain);
-    if (fault !== undefined) throw new AlteredTrailError(`The audit trail was altered: ${fault}.`);
     // Nobody can check what the lost key signed, so the last seal counts as the end.
     const point = isLost ? lastSeal : head;
     await this.chain.writeHead(tx, signHead(this.keys.chain.first, point, head));
     return true;
+  }
+  private refuseHead(end: ChainEnd): void {
+    if (!end.head || this.lost.includes(end.head.keyId)) return;
+    const fault = faultOfEnd(end, this.keys.chain);
+    if (fault !== undefined) throw new AlteredTrailError(`The audit trail was altered: ${fault}.`);
   }
 }

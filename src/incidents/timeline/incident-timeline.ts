@@ -27,6 +27,16 @@ export class IncidentTimeline {
     return timelineValues(entries.map((entry) => ({ ...entry, id: newId(at.getTime()), at })));
   }
 
+  /** What the newest `limit` entries of one kind are about, such as the receipts that changed these incidents. */
+  async subjectIds(
+    tx: Tx,
+    incidentIds: readonly string[],
+    event: string,
+    limit: number,
+  ): Promise<string[]> {
+    return await this.repository.subjectIds(tx, incidentIds, event, limit);
+  }
+
   /** The oldest first, unless the newest are asked for; the creation is always the oldest of all. */
   async page(incidentId: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
     const page = await this.transactions.snapshot((snapshot) =>

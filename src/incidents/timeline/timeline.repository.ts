@@ -1,6 +1,6 @@
 // SQL for the insertion, which the statement of a change of an action contains, too.
 import { Injectable } from '@nestjs/common';
-import { type EntityManager, IsNull } from 'typeorm';
+import { type EntityManager, In, IsNull, Not } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
@@ -18,6 +18,22 @@ export class TimelineRepository {
   /** @param values see timelineValues */
   async insert(tx: Tx, values: unknown[]): Promise<void> {
     await this.statements.rowsIn(tx, INSERT, values);
+  }
+
+  /** What the newest entries of that kind are about. */
+  async subjectIds(
+    tx: Tx,
+    incidentIds: readonly string[],
+    event: string,
+    limit: number,
+  ): Promise<string[]> {
+    const entries = await tx.getRepository(IncidentTimelineEntity).find({
+      select: { subject_id: true },
+      where: { incident_id: In(incidentIds), event, subject_id: Not(IsNull()) },
+      order: { id: 'DESC' },
+      take: limit,
+    });
+    return entries.flatMap(({ subject_id: id }) => (id === null ? [] : [id]));
   }
 
   /** Undefined when there is no such incident. The page and the total are of one moment in a snapshot. */

@@ -50,6 +50,11 @@ export const METRICS: readonly Provider[] = [
     help: 'Webhook receipts refused or failed.',
     labelNames: ['source', 'code'],
   }),
+  makeGaugeProvider({
+    name: 'webhook_events',
+    help: 'Webhook events in the inbox that are not settled: queued ones wait for a worker, failed ones for a person.',
+    labelNames: ['status'],
+  }),
 
   makeHistogramProvider({
     name: 'triage_duration_seconds',

@@ -36,6 +36,24 @@ describe('ScrapedGauges', () => {
     expect(text).toMatch(new RegExp(`^${(good as unknown as { name: string }).name} 3$`, 'm'));
   });
 
+  it('shows a value for each label, and none once they cannot be read', async () => {
+    const gauge = new Gauge({
+      name: 'labelled_gauge',
+      help: 'Of a test.',
+      labelNames: ['status'],
+      registers: [registry],
+    });
+    const values = [
+      [{ status: 'queued' }, 3],
+      [{ status: 'failed' }, 0],
+    ] as const;
+    new ScrapedGauges().register(gauge, () => values);
+    const read = async () => (await gauge.get()).values.map((one) => [one.labels, one.value]);
+    expect(await read()).toEqual(values);
+    new ScrapedGauges().register(gauge, () => Promise.reject(new Error('The database is away.')));
+    expect(await read()).toEqual([]);
+  });
+
   it('lets go of a gauge when its app ends, unless another app has taken it', async () => {
     const gauge = newGauge();
     const [first, second] = [new ScrapedGauges(), new ScrapedGauges()];

@@ -10,8 +10,17 @@ const PATIENCE_MS = 1_000;
 /** Scrapers that come together, and whoever asks more often than that, share one look. */
 const FRESH_MS = 1_000;
 
-type Read = () => number | Promise<number>;
-type Collecting = Gauge & { collect?: () => void | Promise<void> };
+/** A value for each label, where the gauge has one. */
+type LabelledValues = readonly (readonly [
+  labels: Readonly<Record<string, string>>,
+  value: number,
+])[];
+type Values = number | LabelledValues;
+type Read = () => Values | Promise<Values>;
+type Collecting = Gauge & {
+  collect?: () => void | Promise<void>;
+  readonly labelNames: readonly string[];
+};
 
 /**
  * Gauges that are read when someone scrapes: how many approvals wait, whether the kill switch is on. A gauge that
@@ -30,7 +39,7 @@ export class ScrapedGauges implements OnModuleDestroy {
     const collect = (): Promise<void> => {
       const now = performance.now();
       if (!fresh || fresh.until <= now) {
-        fresh = { until: now + FRESH_MS, done: this.update(gauge, read) };
+        fresh = { until: now + FRESH_MS, done: this.update(collecting, read) };
       }
       return fresh.done;
     };
@@ -44,14 +53,22 @@ export class ScrapedGauges implements OnModuleDestroy {
     for (const one of this.unregister.splice(0)) one();
   }
 
-  private async update(gauge: Gauge, read: Read): Promise<void> {
+  private async update(gauge: Collecting, read: Read): Promise<void> {
     try {
-      gauge.set(await within(PATIENCE_MS, Promise.resolve(read()), tooLate));
+      const values = await within(PATIENCE_MS, Promise.resolve(read()), tooLate);
+      if (typeof values === 'number') gauge.set(values);
+      else for (const [labels, value] of values) gauge.set(labels, value);
     } catch (error) {
-      gauge.remove();
+      clear(gauge);
       this.logger.debug({ err: error }, 'A gauge could not be read for a scrape');
     }
   }
+}
+
+/** A reset of a gauge without labels would show 0; with labels `remove` would have to name them. */
+function clear(gauge: Collecting): void {
+  if (gauge.labelNames.length > 0) gauge.reset();
+  else gauge.remove();
 }
 
 function tooLate(): never {

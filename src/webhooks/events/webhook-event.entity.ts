@@ -23,7 +23,7 @@ export class WebhookEventEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly status: WebhookEventStatus;
 
-  /** The exact bytes; null for a duplicate, whose bytes the first receipt has. */
+  /** The exact bytes; null for a duplicate of which `duplicate_of` has the same. */
   @Column({ type: 'bytea', nullable: true, select: false })
   readonly body: Buffer | null;
 

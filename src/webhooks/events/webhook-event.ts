@@ -14,6 +14,10 @@ export const WEBHOOK_EVENT_STATUSES = [
  */
 export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
 
+/** What a worker or a person still has to do something about. */
+export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
+export type UnsettledStatus = (typeof UNSETTLED)[number];
+
 /** One receipt, as analysts see it. */
 export interface WebhookEvent {
   readonly id: string;
@@ -21,6 +25,7 @@ export interface WebhookEvent {
   readonly status: WebhookEventStatus;
   /** Those that it made or changed, or that the first receipt of a duplicate made. */
   readonly incidentIds: readonly string[];
+  /** The receipt with the same bytes, or else the one that brought the event first. */
   readonly duplicateOf?: string;
   /** Why it failed. */
   readonly error?: string;
@@ -30,7 +35,7 @@ export interface WebhookEvent {
 }
 
 export interface WebhookEventWithBody extends WebhookEvent {
-  /** The bytes that came. A duplicate has none: those of the event that it repeats are the same. */
+  /** The bytes that came. A duplicate has none when those of the event that it repeats are the same. */
   readonly body?: Buffer;
 }
 

@@ -89,7 +89,12 @@ export class WebhookEventSummaryDto {
   })
   readonly incident_ids?: readonly string[];
 
-  @Id({ optional: true, description: 'The event that it repeats.', example: undefined })
+  @Id({
+    optional: true,
+    description:
+      'The event that it repeats: the one with the same bytes, or else the first with the same id.',
+    example: undefined,
+  })
   readonly duplicate_of?: string;
 
   @Text({ optional: true, description: 'Why it failed.' })
@@ -127,7 +132,8 @@ export class WebhookEventSummaryDto {
 export class WebhookEventDto extends WebhookEventSummaryDto {
   @Text({
     optional: true,
-    description: 'What was sent, exactly. A duplicate has none: see the event that it repeats.',
+    description:
+      'What was sent, exactly. Absent in a duplicate when the event that it repeats has the same bytes.',
   })
   readonly body?: string;
 
@@ -161,7 +167,7 @@ const FAILED: WebhookEventDto = {
   id: ID_EXAMPLE,
   source: 'email-gateway',
   status: 'failed',
-  error: 'The body fits no format of the source.',
+  error: 'The body fits no known format.',
   attempts: 1,
   received_at: TIME,
   processed_at: TIME,

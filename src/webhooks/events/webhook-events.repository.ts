@@ -1,13 +1,15 @@
 // SQL: a list is one statement with its exact total, and the fold is one over all deltas. One event is TypeORM's.
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, getMetadataArgsStorage } from 'typeorm';
-import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
+import { exactTotal, pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { foldStatement } from '../../platform/counting/fold-statement.js';
-import { Statements } from '../../platform/database/statements.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { listQuery } from './webhook-event-list.sql.js';
 import {
+  UNSETTLED,
+  type UnsettledStatus,
   type WebhookEvent,
   type WebhookEventListRequest,
   type WebhookEventWithBody,
@@ -24,6 +26,19 @@ const COLUMNS = getMetadataArgsStorage()
   .join(', ');
 
 const FOLD = foldStatement('webhook_event', ['source', 'status']);
+
+const UNSETTLED_TOTALS = UNSETTLED.map((status) => {
+  const conditions = [`status = '${status}'`];
+  const n = exactTotal(
+    { table: 'webhook_event_counts', conditions },
+    { table: 'webhook_event_count_deltas', conditions },
+  );
+  return `${n}::int as ${status}`;
+});
+const COUNT_UNSETTLED: Statement = {
+  name: 'webhook_events_count_unsettled',
+  text: `select ${UNSETTLED_TOTALS.join(', ')}`,
+};
 
 /** Reads receipts for analysts, and keeps the totals of their list. */
 @Injectable()
@@ -53,6 +68,12 @@ export class WebhookEventsRepository {
     if (!row) return undefined;
     const event = eventOf(row);
     return { ...event, body: row.body ?? undefined };
+  }
+
+  /** By the sums, so that a scrape costs the same however many there are. */
+  async countUnsettled(): Promise<Readonly<Record<UnsettledStatus, number>>> {
+    const [row] = await this.statements.rows<Record<UnsettledStatus, number>>(COUNT_UNSETTLED, []);
+    return row!;
   }
 
   /** Adds at most `limit` deltas to the sums; answers how many those were. */

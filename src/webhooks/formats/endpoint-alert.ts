@@ -1,10 +1,10 @@
 import type { Severity } from '../../incidents/incident.js';
 import type { Alert, SaidSeverity } from '../reading/alert.js';
 import { type KnownIncidentType, knownType, type Translations } from '../reading/incident-type.js';
-import { type Json, member, numberOf } from '../reading/json.js';
+import { type Json, member } from '../reading/json.js';
 import { isWithin, type NumberRange } from '../reading/number-range.js';
 import type { EventFormat } from './event-format.js';
-import { headline, textIn, wordIn } from './event-text.js';
+import { headline, levelledSeverityIn, textIn, wordIn } from './event-text.js';
 
 const HOST = [
   'HostnameField',
@@ -45,7 +45,7 @@ export const endpointAlert: EventFormat = {
     const detection = member(event, 'event');
     const eventId = textIn(detection, ...ID);
     const name = textIn(detection, ...NAME);
-    const severity = levelledSeverityIn(detection);
+    const severity = severityIn(detection);
     const isDetection = eventId !== undefined || (name !== undefined && severity !== undefined);
     if (stream === undefined || !isDetection) return undefined;
     return {
@@ -72,10 +72,8 @@ function typeIn(detection: Json | undefined): KnownIncidentType | undefined {
 }
 
 /** The word is the same on both scales of the vendor, the number is not. */
-function levelledSeverityIn(detection: Json | undefined): SaidSeverity | undefined {
-  const number = numberOf(member(detection, 'Severity'));
-  const said = textIn(detection, 'SeverityName', 'Severity');
-  return said === undefined ? undefined : { said, number, level: levelOf(number) };
+function severityIn(detection: Json | undefined): SaidSeverity | undefined {
+  return levelledSeverityIn(detection, 'SeverityName', 'Severity', levelOf);
 }
 
 const OLD_SCALE: readonly Severity[] = ['low', 'low', 'medium', 'high', 'critical'];
@@ -87,8 +85,7 @@ const NEW_SCALE: readonly (readonly [NumberRange, Severity])[] = [
 ];
 
 /** Whole numbers from 1 to 5 are of the old scale; all others are of the one that ends at 100. */
-function levelOf(number: number | undefined): Severity | undefined {
-  if (number === undefined) return undefined;
+function levelOf(number: number): Severity | undefined {
   const old = OLD_SCALE[number - 1];
   return old ?? NEW_SCALE.find(([range]) => isWithin(range, number))?.[1];
 }

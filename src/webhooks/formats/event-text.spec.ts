@@ -1,4 +1,5 @@
-import { firstOf, headline, textIn, wordIn } from './event-text.js';
+import type { Json } from '../reading/json.js';
+import { firstOf, headline, levelledSeverityIn, textIn, wordIn } from './event-text.js';
 
 describe('textIn', () => {
   it('takes the first member that is a text or a number, and of a list its first item', () => {
@@ -15,6 +16,22 @@ describe('wordIn', () => {
     expect(wordIn({ a: ' x ' }, 'a')).toBe('x');
     expect(wordIn({ a: 7, b: ['x'] }, 'a')).toBeUndefined();
     expect(wordIn({ b: ['x'] }, 'b')).toBeUndefined();
+  });
+});
+
+describe('levelledSeverityIn', () => {
+  const levelOf = (number: number) => (number > 5 ? 'high' : undefined);
+  const read = (event: Json) => levelledSeverityIn(event, 'word', 'number', levelOf);
+
+  it('has the word, the number, and what the scale makes of the number', () => {
+    expect(read({ word: 'Bad', number: 9 })).toEqual({ said: 'Bad', number: 9, level: 'high' });
+    expect(read({ word: 'Odd', number: '2' })).toEqual({ said: 'Odd', number: 2 });
+  });
+
+  it('says the number where there is no word, and asks no scale where there is no number', () => {
+    expect(read({ number: 9 })).toEqual({ said: '9', number: 9, level: 'high' });
+    expect(read({ word: 'Bad', number: {} })).toEqual({ said: 'Bad' });
+    expect(read({})).toBeUndefined();
   });
 });
 

@@ -1,6 +1,7 @@
+import type { Severity } from '../../incidents/incident.js';
 import { shownStart } from '../../platform/text.js';
 import type { SaidSeverity } from '../reading/alert.js';
-import { type Json, member, textOf } from '../reading/json.js';
+import { isList, type Json, member, numberOf, textOf } from '../reading/json.js';
 
 /** A member that is a text by its kind, not a number: for the fields by which a format is known. */
 export function wordIn(value: Json | undefined, name: string): string | undefined {
@@ -26,13 +27,22 @@ export function severityIn(
   return said === undefined ? undefined : { said };
 }
 
+/** A severity that has a word in one member and a number in another. What the number means, the format's own scale says. */
+export function levelledSeverityIn(
+  value: Json | undefined,
+  word: string,
+  number: string,
+  levelOf: (number: number) => Severity | undefined,
+): SaidSeverity | undefined {
+  const said = textIn(value, word, number);
+  if (said === undefined) return undefined;
+  const amount = numberOf(member(value, number));
+  return { said, number: amount, level: amount === undefined ? undefined : levelOf(amount) };
+}
+
 /** The first item of a list; of everything else the value itself. */
 export function firstOf(value: Json | undefined): Json | undefined {
   return isList(value) ? value[0] : value;
-}
-
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 const LONGEST_PART = 200;

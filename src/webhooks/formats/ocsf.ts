@@ -1,9 +1,17 @@
 import type { Severity } from '../../incidents/incident.js';
 import type { Alert, SaidSeverity } from '../reading/alert.js';
 import { type KnownIncidentType, knownType, type Translations } from '../reading/incident-type.js';
-import { isObject, type Json, member, memberAt, numberOf, textOf } from '../reading/json.js';
+import {
+  isList,
+  isObject,
+  type Json,
+  member,
+  memberAt,
+  numberOf,
+  textOf,
+} from '../reading/json.js';
 import type { EventFormat } from './event-format.js';
-import { firstOf, headline, isList, textIn } from './event-text.js';
+import { firstOf, headline, levelledSeverityIn, textIn } from './event-text.js';
 
 /**
  * A finding of the Open Cybersecurity Schema Framework 1.x, as security lakes and newer tools send it. One event each.
@@ -29,7 +37,7 @@ export const ocsf: EventFormat = {
       ),
       type: typeIn(event),
       usualType,
-      severity: levelledSeverityIn(event),
+      severity: severityIn(event),
     };
   },
 };
@@ -64,11 +72,8 @@ function namesMalware(event: Json): boolean {
 const LEVELS: readonly Severity[] = ['low', 'low', 'medium', 'high', 'critical', 'critical'];
 
 /** The number is the same everywhere; the word beside it is the sender's own, and all there is when the number is 99. */
-function levelledSeverityIn(event: Json): SaidSeverity | undefined {
-  const number = numberOf(member(event, 'severity_id'));
-  const said = textIn(event, 'severity', 'severity_id');
-  if (said === undefined) return undefined;
-  return { said, number, level: number === undefined ? undefined : LEVELS[number - 1] };
+function severityIn(event: Json): SaidSeverity | undefined {
+  return levelledSeverityIn(event, 'severity', 'severity_id', (number) => LEVELS[number - 1]);
 }
 
 const HOST = ['hostname', 'name', 'ip', 'uid'];

@@ -1,4 +1,4 @@
-import { isList, parsePointer, resolve } from './json-pointer.js';
+import { parsePointer, resolve } from './json-pointer.js';
 
 const at = (value: Parameters<typeof resolve>[0], pointer: string) =>
   resolve(value, parsePointer(pointer)!);
@@ -13,11 +13,5 @@ describe('A JSON pointer into an event', () => {
     const exact = JSON.rawJSON('12345678901234567890');
     expect(at({ n: exact }, '/n')).toBe(exact);
     expect(at({ n: exact }, '/n/rawJSON')).toBeUndefined();
-  });
-});
-
-describe('isList', () => {
-  it('knows a list from an object', () => {
-    expect([isList([]), isList({}), isList(undefined)]).toEqual([true, false, false]);
   });
 });

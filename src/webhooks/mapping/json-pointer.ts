@@ -7,8 +7,3 @@ export { parsePointer } from '../../platform/json-pointer.js';
 export function resolve(value: Json, steps: readonly string[]): Json | undefined {
   return resolveSteps(value, steps) as Json | undefined;
 }
-
-/** Array.isArray does not tell TypeScript about lists that cannot be changed. */
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
-}

@@ -171,7 +171,7 @@ describe('The rules of a mapping', () => {
   const codes = (mapping: unknown) =>
     mappingProblems(mapping, 'mapping').map(({ field, code }) => [field, code]);
 
-  it('are held by a mapping that has everything', () => {
+  it('accept a mapping with every field', () => {
     const mapping: Mapping = {
       items: ['/a', ''],
       title: [['/t', '^/host'], '/t'],

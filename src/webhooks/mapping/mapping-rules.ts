@@ -1,8 +1,8 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
 import type { Alert } from '../reading/alert.js';
-import { isObject, type Json } from '../reading/json.js';
-import { isList, resolve } from './json-pointer.js';
+import { isList, isObject, type Json } from '../reading/json.js';
+import { resolve } from './json-pointer.js';
 import type { Mapping } from './mapping.js';
 import { Finder, lifted, longestLifted, placeOf, waysOf } from './places.js';
 

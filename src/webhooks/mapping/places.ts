@@ -1,6 +1,6 @@
 import { shownStart } from '../../platform/text.js';
-import { type ExactNumber, isExactNumber, type Json, textOf } from '../reading/json.js';
-import { isList, parsePointer, resolve } from './json-pointer.js';
+import { isList, type ExactNumber, isExactNumber, type Json, textOf } from '../reading/json.js';
+import { parsePointer, resolve } from './json-pointer.js';
 import type { JoinedPointers } from './mapping.js';
 
 export interface Place {

@@ -1,7 +1,7 @@
 import type { Severity } from '../../incidents/incident.js';
 import type { Json } from './json.js';
 
-/** One event as a format or a mapping reads it. All but the event itself may be missing. */
+/** One event as a format or a mapping reads it. The event itself and its usual type are always there. */
 export interface Alert {
   /** As it came: what the incident's raw_data shows. */
   readonly event: Json;

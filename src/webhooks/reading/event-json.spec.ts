@@ -59,7 +59,7 @@ describe('the JSON of an event', () => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
   });
 
-  it('refuses a megabyte that only opens', () => {
+  it('refuses a megabyte of opening brackets', () => {
     for (const text of ['['.repeat(1_000_000), '{"a":'.repeat(200_000)]) {
       expect(() => read(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
     }

@@ -19,6 +19,11 @@ export function isObject(value: Json | undefined): value is JsonObject {
   );
 }
 
+/** Array.isArray does not tell TypeScript about lists that cannot be changed. */
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 /** The member of that name; undefined when the value is no object or has none. */
 export function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

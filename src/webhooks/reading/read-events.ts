@@ -24,7 +24,7 @@ export interface ReadEvent {
   readonly unknownSeverity?: string;
 }
 
-/** Of a word for the severity that nobody knows, as the timeline shows it. */
+/** The longest unknown severity word in the timeline. */
 const LONGEST_WORD = 100;
 
 type Rules = ReadingRules & Pick<WebhookSource, 'source' | 'autoTriage' | 'playbook'>;
@@ -50,7 +50,7 @@ export function isUnfit(read: readonly ReadEvent[] | Unfit): read is Unfit {
 function unfitWords(format: EventFormatName): string {
   if (format === 'auto') return 'The body fits no known format.';
   if (format === 'mapping') return "The source's mapping finds no event in the body.";
-  return `The body has not the marks of the format ${format}.`;
+  return `The body does not look like ${format}.`;
 }
 
 function alertsOf({ format, mapping }: Rules, body: Json): ReturnType<typeof readByMapping> {

@@ -26,7 +26,7 @@ const WORDS: ReadonlyMap<string, Severity> = new Map([
 /** The source's mapping decides first, then the usual words, then what the format knows of its own scale. */
 export function severityOf(said: SaidSeverity | undefined, mapping: SeverityMapping): ReadSeverity {
   if (!said) return { severity: 'medium' };
-  const word = normalWord(said.said);
+  const word = inSmallLetters(said.said);
   const severity = byMapping(word, said, mapping) ?? WORDS.get(word) ?? said.level;
   return severity ? { severity } : { severity: 'medium', unknownWord: shownName(said.said) };
 }
@@ -37,7 +37,7 @@ function byMapping(
   mapping: SeverityMapping,
 ): Severity | undefined {
   const entries = Object.entries(mapping);
-  const byWord = entries.find(([key]) => normalWord(key) === word);
+  const byWord = entries.find(([key]) => inSmallLetters(key) === word);
   if (byWord) return byWord[1];
   const number = said.number ?? numberOf(said.said);
   if (number === undefined) return undefined;
@@ -50,7 +50,7 @@ function byMapping(
   return holding(number) ?? holding(Math.floor(number));
 }
 
-function normalWord(word: string): string {
+function inSmallLetters(word: string): string {
   return word.trim().toLowerCase();
 }
 
@@ -103,9 +103,9 @@ function entryProblems(field: string, key: string, value: unknown): FieldError[]
 }
 
 function repeatedWords(keys: readonly string[], field: string): FieldError[] {
-  const words = keys.map(normalWord);
+  const words = keys.map(inSmallLetters);
   return keys
-    .filter((key, at) => words.indexOf(normalWord(key)) < at)
+    .filter((key, at) => words.indexOf(inSmallLetters(key)) < at)
     .map((key) => ({
       field: `${field}.${key}`,
       code: 'unique',
@@ -115,7 +115,7 @@ function repeatedWords(keys: readonly string[], field: string): FieldError[] {
 
 function overlaps(keys: readonly string[], field: string): FieldError[] {
   const ranges = keys
-    .map((key) => ({ key, word: normalWord(key), range: numberRange(key) }))
+    .map((key) => ({ key, word: inSmallLetters(key), range: numberRange(key) }))
     .flatMap(({ range, ...one }) => (range && range.from <= range.to ? [{ ...one, range }] : []));
   return ranges.flatMap(({ key, word, range }, at) => {
     const other = ranges

@@ -1,10 +1,14 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter } from 'prom-client';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
 import { Clock } from '../../platform/clock.js';
 import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
+import { toAppError } from '../../platform/errors/to-app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import { defineQueue } from '../../platform/jobs/job-queue.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
@@ -16,6 +20,7 @@ import { isUnfit, readEvents } from '../reading/read-events.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import { InboxRepository } from './inbox.repository.js';
 import { NO_SOURCE, NOT_STORED } from './receipt.errors.js';
+import { forgottenBefore } from './forgotten-events.js';
 import type { Arrival } from './receipt.js';
 import { Settlement } from './settlement.js';
 
@@ -23,14 +28,21 @@ export const QUEUED_EVENTS = defineQueue<{ readonly eventId: string }>('webhook-
 
 const CONCURRENCY = 4;
 const SWEEP_SECONDS = 60;
-/** A job that was lost, such as by a restore of the database alone, is made again for what has waited so long. */
-const LONG_WAIT_MS = 10 * 60_000;
 const MOST_AT_ONCE = 1_000;
+
+/** Why an event in the inbox failed, and as what that counts. */
+interface Failure {
+  /** Absent when it is not registered: its name would stay a label for ever. */
+  readonly source?: string;
+  readonly code: ErrorCode;
+  readonly why: string;
+}
 
 /** Works on what is in the inbox already: what was only queued when it arrived, and what an analyst wants tried again. */
 @Injectable()
 export class InboxProcessing implements OnModuleInit {
   private readonly log = new Logger('Webhooks');
+  private readonly startedAt: Date;
 
   constructor(
     private readonly transactions: Transactions,
@@ -41,7 +53,10 @@ export class InboxProcessing implements OnModuleInit {
     private readonly audit: AuditLog,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
-  ) {}
+    @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
+  ) {
+    this.startedAt = clock.now();
+  }
 
   onModuleInit(): void {
     this.jobs.work(QUEUED_EVENTS, ({ eventId }) => this.processQueued(eventId), {
@@ -80,32 +95,55 @@ export class InboxProcessing implements OnModuleInit {
   }
 
   private async processQueued(id: string): Promise<void> {
+    let failure: Failure | undefined;
+    let source: string | undefined;
     try {
-      await this.transactions.run(async (tx) => {
+      failure = await this.transactions.run(async (tx) => {
         const event = await this.inbox.lock(tx, id);
+        source = event?.source;
         // Another worker was faster, or an earlier attempt died after its commit.
-        if (event?.status === 'queued') await this.process(tx, event);
+        return event?.status === 'queued' ? await this.process(tx, event) : undefined;
       });
     } catch (error) {
       // Then it is tried again.
       if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       this.log.error({ err: error, event: id }, 'A webhook event was not stored');
       await this.transactions.run((tx) => this.inbox.markFailed(tx, id, NOT_STORED));
+      failure = { source, code: toAppError(error).code, why: NOT_STORED };
     }
+    if (failure) this.tell(id, failure);
   }
 
-  private async process(tx: Tx, event: WebhookEventEntity): Promise<void> {
+  /** Its sender was told that it is accepted, so only this says that nobody could read it. */
+  private tell(event: string, { source = 'other', code, why }: Failure): void {
+    this.errors.inc({ source, code });
+    this.log.warn({ event, source, code }, `A queued webhook event failed: ${why}`);
+  }
+
+  /** Answers why it failed, if it did. */
+  private async process(tx: Tx, event: WebhookEventEntity): Promise<Failure | undefined> {
     const arrival = arrivalOf(event);
     const source = await this.sources.find(event.source);
-    if (!source) return await this.inbox.markFailed(tx, event.id, NO_SOURCE);
+    if (!source) return await this.fail(tx, event, { code: 'unknown_source', why: NO_SOURCE });
     const events = readEvents(source, readEventJson(arrival.body));
-    if (isUnfit(events)) return await this.inbox.markFailed(tx, event.id, events.why);
+    if (isUnfit(events)) {
+      const { why } = events;
+      return await this.fail(tx, event, { source: event.source, code: 'validation_error', why });
+    }
     await this.inbox.updateSettled(tx, await this.settlement.settle(tx, { arrival, events }));
+    return undefined;
+  }
+
+  private async fail(tx: Tx, { id }: WebhookEventEntity, failure: Failure): Promise<Failure> {
+    await this.inbox.markFailed(tx, id, failure.why);
+    return failure;
   }
 
   private async queueForgotten(): Promise<void> {
-    const since = new Date(this.clock.now().getTime() - LONG_WAIT_MS);
-    const ids = await this.inbox.queuedBefore(since, MOST_AT_ONCE);
+    const ids = await this.inbox.queuedBefore(
+      forgottenBefore(this.clock.now(), this.startedAt),
+      MOST_AT_ONCE,
+    );
     for (const eventId of ids) {
       await this.transactions.run((tx) =>
         this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId }, { singletonKey: eventId }),

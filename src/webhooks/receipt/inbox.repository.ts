@@ -1,6 +1,6 @@
 // SQL for what must neither wait nor fail when another transaction was faster: `on conflict`, and locks in one order.
 import { Injectable } from '@nestjs/common';
-import { DataSource, LessThan } from 'typeorm';
+import { DataSource, Equal, In, IsNull, LessThan, Not } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
@@ -37,7 +37,7 @@ const LOCK_SEEN: Statement = {
      where source = $1 and event_key = any($2::bytea[]) order by event_key for no key update`,
 };
 
-/** As many contents of one event as a repetition is known by: a sender that counts something up sends many. */
+/** Contents remembered per event. More would grow without end where a sender counts something up. */
 const MOST_CONTENTS = 100;
 
 const ADD_CONTENT: Statement = {
@@ -103,6 +103,20 @@ export class InboxRepository {
   /** From now on a repetition of this content is a duplicate, too. */
   async addContent(tx: Tx, source: string, { key, contentHash }: ReadEvent): Promise<void> {
     await this.statements.rowsIn(tx, ADD_CONTENT, [source, key, contentHash]);
+  }
+
+  /** The first of these receipts that has the same bytes as the arrival. */
+  async findSameBytes(
+    tx: Tx,
+    { bodyHash }: Arrival,
+    ids: readonly string[],
+  ): Promise<string | undefined> {
+    const receipt = await tx.getRepository(WebhookEventEntity).findOne({
+      select: { id: true },
+      where: { id: In(ids), body_hash: Equal(bodyHash), body: Not(IsNull()) },
+      order: { id: 'ASC' },
+    });
+    return receipt?.id;
   }
 
   async insertSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
@@ -187,14 +201,13 @@ function nameOf(source: string, bodyHash: Buffer): string {
   return `${source} ${bodyHash.toString('base64')}`;
 }
 
-function outcomeOf({ arrival, events, duplicateOf }: SettledReceipt) {
-  const status = statusOf(events);
+function outcomeOf({ arrival, events, repeats }: SettledReceipt) {
   return {
-    status,
-    // The first receipt has the same bytes.
-    body: status === 'duplicate' ? null : arrival.body,
+    status: statusOf(events),
+    // Only what another receipt has is left out: equal events may have come in other bytes, or each in a body of its own.
+    body: repeats?.hasBytes ? null : arrival.body,
     incident_ids: [...new Set(events.map(({ incidentId }) => incidentId))],
-    duplicate_of: duplicateOf ?? null,
+    duplicate_of: repeats?.id ?? null,
     error: null,
     processed_at: () => 'now()',
   };

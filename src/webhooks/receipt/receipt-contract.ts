@@ -1,11 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
+import type { EventFormat } from '../formats/event-format.js';
+import type { JsonObject } from '../reading/json.js';
 import { SOURCE_NAME } from '../sources/webhook-source.js';
 
 const header = (name: string, description: string, example: string) =>
   ApiHeader({ name, required: false, description, schema: { type: 'string' }, example });
 
-const EXAMPLES = {
+/** One for each format: the compiler asks for it. */
+export const DELIVERY_EXAMPLES: Readonly<Record<EventFormat['name'], JsonObject>> = {
   generic: {
     event_type: 'malware',
     timestamp: '2026-01-31T09:30:00Z',
@@ -45,6 +48,13 @@ const EXAMPLES = {
       EventCode: '4625',
     },
   },
+  ocsf: {
+    class_uid: 2004,
+    severity_id: 4,
+    severity: 'High',
+    finding_info: { uid: 'finding-4711', title: 'Files are being encrypted' },
+    device: { hostname: 'fs-1.example.com' },
+  },
 };
 
 export const ApiAnyBody = (): MethodDecorator =>
@@ -53,7 +63,7 @@ export const ApiAnyBody = (): MethodDecorator =>
     required: true,
     schema: {},
     examples: Object.fromEntries(
-      Object.entries(EXAMPLES).map(([name, value]) => [name, { value }]),
+      Object.entries(DELIVERY_EXAMPLES).map(([name, value]) => [name, { value }]),
     ),
   });
 
@@ -78,7 +88,7 @@ export const ApiDelivery = (): MethodDecorator =>
     ),
     header(
       'X-Webhook-Token',
-      'The secret itself, where `signature` is `token`; `Authorization: Bearer` does as well.',
+      'The secret itself, where `signature` is `token`; `cf-webhook-auth` and `Authorization: Bearer` do as well.',
       'the-secret-of-the-source',
     ),
     header('webhook-id', 'As Standard Webhooks say, where `signature` is `standard`.', 'msg_1'),

@@ -23,8 +23,14 @@ export interface SettledEvent {
 export interface SettledReceipt {
   readonly arrival: Arrival;
   readonly events: readonly SettledEvent[];
-  /** Of a body that brought nothing new: the receipt that was the first. */
-  readonly duplicateOf?: string;
+  /** Of a body that brought nothing new. */
+  readonly repeats?: EarlierReceipt;
+}
+
+/** The receipt with the same bytes, or else the one that brought the first event of the body. */
+export interface EarlierReceipt {
+  readonly id: string;
+  readonly hasBytes: boolean;
 }
 
 export interface ReadReceipt {

@@ -9,11 +9,18 @@ import type { ReadEvent } from '../reading/read-events.js';
 import { type Claim, InboxRepository, type SeenEvent } from './inbox.repository.js';
 import {
   type Arrival,
+  type EarlierReceipt,
   principalOf,
   type ReadReceipt,
   type SettledEvent,
   type SettledReceipt,
 } from './receipt.js';
+
+/** In the timeline of an incident; its subject is the receipt. */
+const EVENT_UPDATED = 'event_updated';
+
+/** Of so many receipts that changed the incidents the bytes are compared with those of a repetition. */
+const UPDATES_COMPARED = 1_000;
 
 type Settled = Omit<SettledEvent, 'incidentNumber'>;
 
@@ -62,8 +69,27 @@ export class Settlement {
       events.map((event) => settled.get(event)!),
     );
     const isDuplicate = all.every(({ outcome }) => outcome === 'duplicate');
-    const [one] = seen.values();
-    return { arrival, events: all, duplicateOf: isDuplicate ? one?.event_id : undefined };
+    if (!isDuplicate) return { arrival, events: all };
+    const ofEach = events.map(({ key }) => seen.get(nameOf(key))!);
+    return { arrival, events: all, repeats: await this.repeatedBy(tx, arrival, ofEach) };
+  }
+
+  /** Usually a first receipt has the same bytes; else one that brought other content later may have them. */
+  private async repeatedBy(
+    tx: Tx,
+    arrival: Arrival,
+    seen: readonly SeenEvent[],
+  ): Promise<EarlierReceipt> {
+    const first = seen.map(({ event_id }) => event_id);
+    const id =
+      (await this.inbox.findSameBytes(tx, arrival, first)) ??
+      (await this.inbox.findSameBytes(tx, arrival, await this.updatesOf(tx, seen)));
+    return id === undefined ? { id: first[0]!, hasBytes: false } : { id, hasBytes: true };
+  }
+
+  private async updatesOf(tx: Tx, seen: readonly SeenEvent[]): Promise<string[]> {
+    const incidents = seen.map(({ incident_id }) => incident_id);
+    return await this.timeline.subjectIds(tx, incidents, EVENT_UPDATED, UPDATES_COMPARED);
   }
 
   private async seenOf(tx: Tx, source: string, events: readonly ReadEvent[]) {
@@ -102,7 +128,7 @@ export class Settlement {
       tx,
       {
         incidentId,
-        event: 'event_updated',
+        event: EVENT_UPDATED,
         actor: by,
         summary: `${source} sent the event again with other content, severity ${severity}.`,
         subject: about,

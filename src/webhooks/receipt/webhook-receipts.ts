@@ -11,7 +11,7 @@ import { Semaphore } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { AppError } from '../../platform/errors/app-error.js';
+import { toAppError } from '../../platform/errors/to-app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { readEventJson } from '../reading/event-json.js';
@@ -69,8 +69,7 @@ export class WebhookReceipts {
     try {
       return await this.take(source, body);
     } catch (error) {
-      const code = error instanceof AppError ? error.code : 'internal_error';
-      this.errors.inc({ source: source.source, code });
+      this.errors.inc({ source: source.source, code: toAppError(error).code });
       throw error;
     } finally {
       this.underWay -= 1;

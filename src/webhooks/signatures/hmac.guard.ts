@@ -7,6 +7,7 @@ import { DeclaredAccess } from '../../platform/access/declared-access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { AppError } from '../../platform/errors/app-error.js';
+import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { toAppError } from '../../platform/errors/to-app-error.js';
 import { Stranger } from '../../platform/http/body-memory.js';
 import '../../platform/http/request.js';
@@ -65,13 +66,21 @@ export class HmacGuard implements CanActivate {
       await this.accept(request, reply, source, bytes);
       return true;
     } catch (error) {
-      this.errors.inc({ source: source?.source ?? 'other', code: toAppError(error).code });
+      const { code } = toAppError(error);
+      const name = source?.source ?? this.nameBefore(request, code) ?? 'other';
+      this.errors.inc({ source: name, code });
       throw error;
     }
   }
 
-  private async sourceOf({ params }: FastifyRequest): Promise<ReceivingSource | undefined> {
-    const { source: name = '' } = params as { readonly source?: string };
+  /** While the database is away: of a source that was there the last time somebody could look. */
+  private nameBefore(request: FastifyRequest, code: ErrorCode): string | undefined {
+    const name = nameIn(request);
+    return code === 'service_unavailable' && this.sources.wasEnabled(name) ? name : undefined;
+  }
+
+  private async sourceOf(request: FastifyRequest): Promise<ReceivingSource | undefined> {
+    const name = nameIn(request);
     const source = SOURCE_NAME.test(name) ? await this.sources.find(name) : undefined;
     return source?.enabled ? source : undefined;
   }
@@ -133,6 +142,10 @@ export class HmacGuard implements CanActivate {
     request.received = bytes;
     request.verifiedReceipt = { source, bytes };
   }
+}
+
+function nameIn({ params }: FastifyRequest): string {
+  return (params as { readonly source?: string }).source ?? '';
 }
 
 /** A small body could become any size. */

@@ -63,6 +63,11 @@ export class SourceDirectory {
     return this.inForce(known);
   }
 
+  /** As it was the last time that the database could say it, however long ago: only to name it, never to admit it. */
+  wasEnabled(name: string): boolean {
+    return this.latest.sources.get(name)?.enabled === true;
+  }
+
   /** This process changed a source: whoever asks from now on gets what a read says that begins now. */
   forget(): void {
     this.changedAt = performance.now();

@@ -61,7 +61,7 @@ export function settingsAfter(before: SourceSettings, change: SettingsChange): S
   const after: SourceSettings = {
     ...DEFAULT_SETTINGS,
     ...given(before),
-    // Another mapping is not the one that the preset of before had.
+    // A new mapping detaches the source from its preset.
     ...(change.mapping && { format: 'mapping', preset: null }),
     ...(preset && settingsOf(preset)),
     ...given(change),

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject, type Json } from '../../reading/json.js';
-import { isList } from '../json-pointer.js';
+import { isList, isObject, type Json } from '../../reading/json.js';
 import { readByMapping, TOO_MANY_EVENTS } from '../mapping-rules.js';
 import { PRESETS, presetNamed } from '../presets.js';
 

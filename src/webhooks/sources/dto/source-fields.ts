@@ -6,6 +6,7 @@ import {
   JsonObject,
   Text,
 } from '../../../platform/validation/fields.js';
+import type { Mapping } from '../../mapping/mapping.js';
 import { PRESETS } from '../../mapping/presets.js';
 import { LONGEST_SECRET, SECRET, SHORTEST_SECRET } from '../secret-rules.js';
 import { EVENT_FORMATS, SIGNATURE_SCHEMES, SOURCE_NAME } from '../webhook-source.js';
@@ -76,16 +77,19 @@ const pointers = (description: string) => ({ description });
 const POINTERS = 'A JSON pointer, or a list of which the first that leads somewhere counts.';
 const JOINED = `${POINTERS} A list within the list is several that belong together.`;
 
+/** What people copy. The fingerprint alone is no id: the same alert has it again when it fires next week. */
+export const MAPPING_EXAMPLE = {
+  items: '/alerts',
+  title: ['/annotations/summary', '/labels/alertname'],
+  severity: '/labels/severity',
+  event_id: [['/fingerprint', '/startsAt']],
+  lift: { host: '/labels/instance' },
+} satisfies Mapping;
+
 export const EventMapping = (options: FieldOptions = {}) =>
   JsonObject({
     ...options,
-    example: {
-      items: '/alerts',
-      title: ['/annotations/summary', '/labels/alertname'],
-      severity: '/labels/severity',
-      event_id: '/fingerprint',
-      lift: { host: '/labels/instance' },
-    },
+    example: MAPPING_EXAMPLE,
     contract: {
       additionalProperties: false,
       properties: {

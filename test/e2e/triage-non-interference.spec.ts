@@ -1,9 +1,12 @@
+import { say } from '../support/chaos/figures.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { Adversary } from '../support/triage/adversary.js';
 import { script, TriageWorld } from '../support/triage/triage-world.js';
 
 const ANSWERS = process.env['CHAOS'] === 'full' ? 10_000 : 1_200;
 const AT_ONCE = 6;
+/** What people decided is only left alone without force, and then there is one run of each. */
+const DECIDED = 2;
 const SEED = Number(process.env['SEED'] ?? 13);
 const IP = '203.0.113.9';
 
@@ -122,9 +125,8 @@ describe('a model that answers anything at all', () => {
     script(world.app, adversary.judge);
     const statuses = new Map<number, number>();
     const keepAsking = async (id: string, at: number) => {
-      for (let n = 0; n < ANSWERS / AT_ONCE; n += 1) {
-        // What people decided is only left alone without force, and then there is one run.
-        const force = at >= 2;
+      for (let n = 0; n < ANSWERS / (AT_ONCE - DECIDED); n += 1) {
+        const force = at >= DECIDED;
         const { status } = await world.triage(id, { body: { force } });
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         if (!force && status === 200) return;
@@ -132,7 +134,7 @@ describe('a model that answers anything at all', () => {
     };
     await Promise.all(ids.map(keepAsking));
 
-    expect(adversary.answers).toBeGreaterThan(ANSWERS / 2);
+    expect(adversary.answers).toBeGreaterThanOrEqual(ANSWERS);
     expect([...statuses.keys()].filter((status) => ![200, 500, 503].includes(status))).toEqual([]);
     expect(statuses.get(200)).toBeGreaterThan(adversary.answers * 0.8);
     expect(await everythingElse()).toEqual(before);
@@ -153,5 +155,8 @@ describe('a model that answers anything at all', () => {
       new Set([`/lookup {"ip":"${IP}"}`]),
     );
     expect(adversary.wanted.length).toBeGreaterThan(ANSWERS / 2);
+    say(
+      `${adversary.answers} answers: ${JSON.stringify(Object.fromEntries(statuses))}; ${adversary.wanted.length} look-ups wanted, ${sent.length} sent`,
+    );
   }, 600_000);
 });

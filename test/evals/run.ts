@@ -8,7 +8,8 @@ import { lines, type Report, reportOf, worseThan } from './lib/report.js';
 
 const HELP = `npm run eval -- [options]
   --set NAME       ${PARTS.join(' or ')}; dev unless told
-  --provider NAME  ${EVALUATED.join(' or ')}; rules unless told
+  --provider NAME  ${EVALUATED.join(' or ')}; rules unless told. anthropic asks the provider of the settings
+                   (ANTHROPIC_API_KEY and the others), one paid request or more for each event
   --write          records the report as docs/evals/<provider>-<set>.json
   --check          compares the rules with every recorded report of theirs; fails when a figure is worse
   --mistakes       also lists the cases that were judged otherwise than expected

@@ -1,12 +1,14 @@
-/** What the fake provider does to one request. `body` is sent as JSON unless it is a string. */
-export type FakeAnswer =
-  | {
-      readonly kind: 'answer';
-      readonly status: number;
-      readonly body: unknown;
-      readonly headers?: Readonly<Record<string, string>>;
-    }
-  | { readonly kind: 'hang' | 'cut' | 'huge' };
+/** `body` is sent as JSON unless it is a string. */
+export interface WholeAnswer {
+  readonly kind: 'answer';
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly afterMs?: number;
+}
+
+/** What the fake provider does to one request. */
+export type FakeAnswer = WholeAnswer | { readonly kind: 'hang' | 'cut' | 'huge' };
 
 export const USAGE = {
   input_tokens: 100,
@@ -29,7 +31,7 @@ export const VERDICT = {
 };
 
 /** A message of the protocol, with the fields in which this one differs. */
-export function message(more: Readonly<Record<string, unknown>>): FakeAnswer {
+export function message(more: Readonly<Record<string, unknown>>): WholeAnswer {
   const body = {
     id: 'msg_1',
     type: 'message',
@@ -47,11 +49,11 @@ export function message(more: Readonly<Record<string, unknown>>): FakeAnswer {
   return { kind: 'answer', status: 200, body };
 }
 
-export function text(words: string, stopReason = 'end_turn'): FakeAnswer {
+export function text(words: string, stopReason = 'end_turn'): WholeAnswer {
   return message({ content: [{ type: 'text', text: words }], stop_reason: stopReason });
 }
 
-export function verdict(more: Readonly<Record<string, unknown>> = {}): FakeAnswer {
+export function verdict(more: Readonly<Record<string, unknown>> = {}): WholeAnswer {
   return text(JSON.stringify({ ...VERDICT, ...more }));
 }
 

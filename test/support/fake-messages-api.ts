@@ -24,6 +24,8 @@ export class FakeMessagesApi {
   readonly refused: string[] = [];
   /** Called when a request is there, before it is answered. */
   whenAsked: ((request: SeenMessagesRequest) => void) | undefined;
+  /** Called when it was answered, or whoever asked has gone. */
+  whenOver: ((request: SeenMessagesRequest) => void) | undefined;
   private turns: FakeAnswer[] = [];
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -62,6 +64,7 @@ export class FakeMessagesApi {
     this.requests.length = 0;
     this.refused.length = 0;
     this.whenAsked = undefined;
+    this.whenOver = undefined;
     this.turns = [];
   }
 
@@ -78,6 +81,7 @@ export class FakeMessagesApi {
     const seen = { headers, path, body: body as MessagesRequest, text };
     this.requests.push(seen);
     this.whenAsked?.(seen);
+    response.once('close', () => this.whenOver?.(seen));
     if (refusal) {
       this.refused.push(refusal.message);
       return send(response, failure(refusal.status, refusal.type));
@@ -104,9 +108,15 @@ function send(response: ServerResponse, answer: FakeAnswer): void {
       return more();
     }
     case 'answer': {
-      const { status, body, headers } = answer;
-      response.writeHead(status, { 'content-type': 'application/json', ...headers });
-      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+      const { status, body, headers, afterMs = 0 } = answer;
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const whole = (): void => {
+        if (response.destroyed) return;
+        response.writeHead(status, { 'content-type': 'application/json', ...headers });
+        response.end(text);
+      };
+      if (afterMs > 0) setTimeout(whole, afterMs);
+      else whole();
     }
   }
 }

@@ -1,4 +1,4 @@
-import { storedJson } from './stored-json.js';
+import { storedJson, storedRecords } from './stored-json.js';
 
 const ROOM = { characters: 100, longestText: 20, items: 5, depth: 3 };
 
@@ -52,5 +52,32 @@ describe('what is stored of a value', () => {
       null,
       null,
     ]);
+  });
+});
+
+describe('what is stored of a list of records', () => {
+  const record = (text: string) => ({ text, more: [text], number: 1 });
+
+  it('is all of them where there is room', () => {
+    const records = [record('a'), record('b')];
+    expect(storedRecords(records, ROOM)).toEqual(records);
+    expect(
+      storedRecords(
+        Array.from({ length: 9 }, () => ({ n: 1 })),
+        ROOM,
+      ),
+    ).toHaveLength(5);
+  });
+
+  it('is those that have room for every field, and none in part', () => {
+    const records = Array.from({ length: 5 }, () => record('x'.repeat(15)));
+    const stored = storedRecords(records, ROOM);
+    expect(stored.length).toBeGreaterThan(0);
+    expect(stored.length).toBeLessThan(5);
+    for (const one of stored) expect(Object.keys(one)).toEqual(['text', 'more', 'number']);
+  });
+
+  it('has its texts cut as everywhere', () => {
+    expect(storedRecords([record('x'.repeat(50))], ROOM)[0]!.text).toBe('x'.repeat(20));
   });
 });

@@ -17,11 +17,27 @@ export function storedJson<T>(value: T, room: Room): T {
   return new Cutter(room).cut(value, 0) as T;
 }
 
+/** The same for records whose readers count on every field: one that does not fit whole is left out, with those after it. */
+export function storedRecords<T extends object>(records: readonly T[], room: Room): T[] {
+  const cutter = new Cutter(room);
+  const kept: T[] = [];
+  for (const record of records.slice(0, room.items)) {
+    const cut = cutter.cut(record, 1) as T;
+    if (cutter.isSpent) break;
+    kept.push(cut);
+  }
+  return kept;
+}
+
 class Cutter {
   private left: number;
 
   constructor(private readonly room: Room) {
     this.left = room.characters;
+  }
+
+  get isSpent(): boolean {
+    return this.left <= 0;
   }
 
   cut(value: unknown, depth: number): unknown {
@@ -47,7 +63,7 @@ class Cutter {
   }
 
   private isFull(items: readonly unknown[]): boolean {
-    return items.length >= this.room.items || this.left <= 0;
+    return items.length >= this.room.items || this.isSpent;
   }
 
   private text(text: string): string {

@@ -48,6 +48,26 @@ describe('the verdict of a run', () => {
     const verdict = runVerdict(proposed({ indicators: many, reasoning: 'x'.repeat(10_000_000) }));
     expect(JSON.stringify(verdict).length).toBeLessThan(200_000);
   });
+
+  it('has every field, and evidence with every field, however long its lists are', () => {
+    const long = 'x'.repeat(1_500);
+    const given = {
+      indicators: Array.from({ length: 300 }, () => ({ type: 'url', value: long })),
+      evidence: Array.from({ length: 300 }, () => ({
+        source: 'raw_data',
+        pointer: '/a',
+        value: long,
+      })),
+      mitreTechniques: Array.from({ length: 300 }, () => 'T1566'),
+    };
+    const verdict = runVerdict(proposed(given));
+    expect(verdict.indicators.length).toBeGreaterThan(20);
+    expect(verdict.evidence.length).toBeGreaterThan(20);
+    expect(verdict.mitre_techniques).toHaveLength(200);
+    for (const one of verdict.evidence) {
+      expect(one).toEqual({ source: 'raw_data', pointer: '/a', value: long });
+    }
+  });
 });
 
 describe('the actions that a run recommends', () => {

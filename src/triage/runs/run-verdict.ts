@@ -1,10 +1,14 @@
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { CLASSIFICATIONS } from '../../incidents/incident.js';
+import { storable } from '../../platform/text.js';
 import type { ProposedVerdict } from '../model/triage-model.port.js';
-import { storedJson } from '../records/stored-json.js';
+import { storedRecords } from '../records/stored-json.js';
 import type { RunVerdict } from '../triage-run.js';
 
-const ROOM = { characters: 96_000, longestText: 4_000, items: 200, depth: 3 } as const;
+/** Of indicators, and of evidence: one list that is long leaves the other its room. */
+const ROOM = { characters: 48_000, longestText: 4_000, items: 200, depth: 2 } as const;
+const LONGEST_REASONING = 4_000;
+const MOST_TECHNIQUES = 200;
 
 const fits = (text: string | undefined, longest: number): boolean =>
   text !== undefined && text.length > 0 && text.length <= longest;
@@ -18,26 +22,29 @@ const KNOWN_ACTIONS: readonly string[] = ACTION_TYPES;
 export function runVerdict(checked: ProposedVerdict): RunVerdict {
   const { confidence, category, reasoning, mitreTechniques } = checked;
   const classification = CLASSIFICATIONS.find((known) => known === checked.classification);
-  return storedJson(
-    {
-      classification: classification ?? 'inconclusive',
-      confidence: Math.min(1, Math.max(0, confidence || 0)),
-      category: CATEGORY.test(category) ? category : 'unknown',
-      reasoning,
-      indicators: checked.indicators
+  return {
+    classification: classification ?? 'inconclusive',
+    confidence: Math.min(1, Math.max(0, confidence || 0)),
+    category: CATEGORY.test(category) ? category : 'unknown',
+    reasoning: storable(reasoning.slice(0, LONGEST_REASONING)),
+    indicators: storedRecords(
+      checked.indicators
         .filter(({ type, value }) => fits(type, 64) && fits(value, 2_048))
         .map(({ type, value, found_in }) => ({
           type,
           value,
           ...(fits(found_in, 512) && { found_in }),
         })),
-      mitre_techniques: mitreTechniques.filter((id) => TECHNIQUE.test(id)),
-      evidence: checked.evidence
+      ROOM,
+    ),
+    mitre_techniques: mitreTechniques.filter((id) => TECHNIQUE.test(id)).slice(0, MOST_TECHNIQUES),
+    evidence: storedRecords(
+      checked.evidence
         .filter(({ source, pointer }) => fits(source, 128) && pointer.length <= 512)
         .map(({ source, pointer, value }) => ({ source, pointer, value })),
-    },
-    ROOM,
-  );
+      ROOM,
+    ),
+  };
 }
 
 /** What it recommends: names of action types that there are, and nothing that could be taken for more. */

@@ -7,7 +7,7 @@ import { checkedEvidence } from '../evidence/evidence-rules.js';
 import { type ExtractedIndicator, extractIndicators } from '../evidence/indicators.js';
 import type { TokenMeter } from '../model/token-use.js';
 import { type Judgement, type ToolCall, TriageModel } from '../model/triage-model.port.js';
-import { storedJson } from '../records/stored-json.js';
+import { storedJson, storedRecords } from '../records/stored-json.js';
 import { TriageTools } from '../tools/triage-tools.js';
 import { type Guidance, TriageGuidance } from '../triage-guidance.js';
 import type { RunVerdict, TriageRun } from '../triage-run.js';
@@ -81,7 +81,7 @@ function foundIn(
 ): Omit<Found, 'indicators'> {
   const { model, promptHash, tokens, points } = judgement;
   // Evidence is held against what is kept of an answer, so that its readers find it there.
-  const toolCalls = storedJson(judgement.toolCalls, CALLS_ROOM);
+  const toolCalls = storedRecords(judgement.toolCalls, CALLS_ROOM);
   const sources = new Map<string, unknown>(toolCalls.map(({ id, output }) => [id, output]));
   sources.set('raw_data', rawData);
   const { verdict, notes } = checkedEvidence(judgement.verdict, sources);
@@ -92,7 +92,7 @@ function foundIn(
     model: shownName(model),
     promptHash: shownName(promptHash),
     tokens,
-    points: points && storedJson(points, POINTS_ROOM),
+    points: points && storedRecords(points, POINTS_ROOM),
     toolCalls,
   };
 }

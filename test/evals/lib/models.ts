@@ -1,3 +1,7 @@
+import { loadSettings } from '../../../src/platform/config/load-settings.js';
+import { OutboundHttp } from '../../../src/platform/net/outbound-http.js';
+import { Resolver, Targets } from '../../../src/platform/net/targets.js';
+import { configuredModel } from '../../../src/triage/model/anthropic/configured-model.js';
 import { RulesModel } from '../../../src/triage/model/rules/rules-model.js';
 import type { TriageModel } from '../../../src/triage/model/triage-model.port.js';
 import { ScriptedModel } from './scripted-model.js';
@@ -5,14 +9,23 @@ import { ScriptedModel } from './scripted-model.js';
 /** Everything that can be evaluated, by the name that the command takes. */
 const MODELS: Readonly<Record<string, () => TriageModel>> = {
   rules: () => new RulesModel(),
+  anthropic: modelOfEnvironment,
   scripted: () => new ScriptedModel(),
 };
 
 export const EVALUATED = Object.keys(MODELS);
 
+/** Throws SettingError when the provider cannot be asked with the settings of the environment. */
 export function modelOf(provider: string): TriageModel {
   if (!Object.hasOwn(MODELS, provider)) {
     throw new Error(`No provider ${provider}: there are ${EVALUATED.join(', ')}.`);
   }
   return MODELS[provider]!();
+}
+
+/** As the service would make it: with the same settings, and by the same way out of the house. */
+function modelOfEnvironment(): TriageModel {
+  const settings = loadSettings();
+  const targets = new Targets(new Resolver(), settings);
+  return configuredModel(settings, new OutboundHttp(targets), targets);
 }

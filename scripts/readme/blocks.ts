@@ -26,16 +26,17 @@ export function shellBlocks(markdown: string): Block[] {
 const CHANGING: readonly [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<id>'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
+  [/\b[0-9a-f]{64}\b/g, '<hash>'],
   [/its_[A-Za-z0-9]{8}(_[\w-]{43})?/g, '<key>'],
   [/\d+/g, '<n>'],
 ];
 
-/** The text without what differs from run to run: ids, times, keys and numbers. */
+/** The text without what differs from run to run or with each change of a prompt: ids, times, hashes, keys and numbers. */
 function lasting(text: string): string {
   return CHANGING.reduce((rest, [pattern, word]) => rest.replace(pattern, word), text);
 }
 
-/** The same answer but for what differs from run to run? JSON is compared by content, not by layout. */
+/** The same answer but for that? JSON is compared by content, not by layout. */
 export function sameAnswer(shown: string, actual: string): boolean {
   return lasting(layout(shown)) === lasting(layout(actual));
 }

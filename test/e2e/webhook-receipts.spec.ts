@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import type { Jobs } from '../../src/platform/jobs/jobs.js';
 import { PgBossJobs } from '../../src/platform/jobs/pg-boss/pg-boss-jobs.js';
-import { NewReceiptsRepository } from '../../src/webhooks/receipt/new-receipts.repository.js';
+import { ReceiptBatchesRepository } from '../../src/webhooks/receipt/receipt-batches.repository.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import { WebhookSourcesRepository } from '../../src/webhooks/sources/webhook-sources.repository.js';
@@ -287,7 +287,7 @@ describe('webhook receipts', () => {
     const counted = () => errorsOf(app, 'siem', 'service_unavailable');
     const before = await counted();
     const insert = jest
-      .spyOn(app.nest.get(NewReceiptsRepository), 'insertNew')
+      .spyOn(app.nest.get(ReceiptBatchesRepository), 'insertNew')
       .mockRejectedValueOnce(DATABASE_AWAY);
     expect((await siem.send(event())).status).toBe(503);
     insert.mockRestore();

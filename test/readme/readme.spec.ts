@@ -8,6 +8,7 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'docs/operations.md',
   'docs/figures.md',
+  'docs/triage.md',
   'docs/webhooks.md',
   'docs/webhook-presets.md',
 ];
@@ -61,6 +62,7 @@ describe('the blocks of a document', () => {
     ['{"a": 1}', '{ "a": 27 }', true],
     ['{"at": "2026-01-01T00:00:00.000Z"}', '{"at":"2027-02-03T04:05:06.789Z"}', true],
     ['{"a": 1}', '{"b": 1}', false],
+    [`{"hash": "${'a1'.repeat(32)}"}`, `{"hash": "${'b2'.repeat(32)}"}`, true],
     ['{"a": "x"}', '{"a": "y"}', false],
     ['{"a": 1}', '{"a": 1, "b": 2}', false],
     ['plain 5', 'plain 6\n', true],

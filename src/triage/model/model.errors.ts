@@ -1,18 +1,21 @@
 import type { TokenUse } from './triage-model.port.js';
 
+export const UNAVAILABLE_REASONS = [
+  'not_configured',
+  'authentication',
+  'unreachable',
+  'timeout',
+  'rate_limited',
+  'overloaded',
+  'provider_error',
+  'refused',
+  'truncated',
+  'invalid_answer',
+  'token_budget',
+] as const;
+
 /** Why there is no verdict, as `details.reason` of the answer and as the run says it. */
-export type UnavailableReason =
-  | 'not_configured'
-  | 'authentication'
-  | 'unreachable'
-  | 'timeout'
-  | 'rate_limited'
-  | 'overloaded'
-  | 'provider_error'
-  | 'refused'
-  | 'truncated'
-  | 'invalid_answer'
-  | 'token_budget';
+export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
 /** The provider gave no usable verdict. */
 export class ModelUnavailableError extends Error {

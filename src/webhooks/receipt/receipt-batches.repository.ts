@@ -44,24 +44,22 @@ const INSERT_NEW: Statement = {
     select id, number from incident`,
 };
 
-/** A duplicate needs no bytes of its own where the first receipt has the same. */
+/** A repetition with the bytes of the first receipt needs none of its own. */
 const INSERT_REPEATED: Statement = {
   name: 'webhook_receipts_insert_repeated',
   text: `
     with arrived as materialized (
-      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::timestamptz[])
-        as arrived (id, source, body, body_hash, event_key, content_hash, received_at)),
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::timestamptz[])
+        as arrived (id, source, body_hash, event_key, content_hash, received_at)),
     repeated as materialized (
-      select arrived.*, seen.incident_id, seen.event_id as first_id,
-             coalesce(first.body_hash = arrived.body_hash, false) as has_same_bytes
+      select arrived.*, seen.incident_id, first.id as first_id
         from arrived
         join webhook_seen_events seen on seen.source = arrived.source and seen.event_key = arrived.event_key
-        left join webhook_events first on first.id = seen.event_id
+        join webhook_events first on first.id = seen.event_id and first.body_hash = arrived.body_hash
        where arrived.content_hash = any(seen.content_hashes)),
     inbox as (
-      insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
-      select id, source, 'duplicate', case when has_same_bytes then null else body end, body_hash, array[incident_id],
-             first_id, 1, received_at, received_at
+      insert into webhook_events (id, source, status, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
+      select id, source, 'duplicate', body_hash, array[incident_id], first_id, 1, received_at, received_at
         from repeated)
     select repeated.id, incidents.id as incident_id, incidents.number, incidents.created_at
       from repeated join incidents on incidents.id = repeated.incident_id`,
@@ -104,8 +102,8 @@ export class ReceiptBatchesRepository {
   }
 
   /**
-   * The same for events that were seen before. Answers those whose content is known, too, by the ids of their receipts: they
-   * are duplicates. Of the others it leaves no trace.
+   * The same for events whose first receipt had the same bytes. Answers those by the ids of their receipts: they are
+   * duplicates. Of the others it leaves no trace.
    */
   async insertRepeated(
     singles: readonly SingleReceipt[],
@@ -113,7 +111,6 @@ export class ReceiptBatchesRepository {
     const rows = await this.statements.rows<RepeatedRow>(INSERT_REPEATED, [
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
-      singles.map(({ arrival }) => arrival.body),
       singles.map(({ arrival }) => arrival.bodyHash),
       singles.map(({ event }) => event.key),
       singles.map(({ event }) => event.contentHash),

@@ -63,7 +63,8 @@ describe('the first start', () => {
       approval_level: 'manager',
     });
     const written = existsSync(dataDir) ? readdirSync(dataDir) : [];
-    expect(written.filter((name) => name !== 'audit-anchor.json')).toEqual([]);
+    // While the anchor is written anew, it has a file of another name beside it.
+    expect(written.filter((name) => !name.startsWith('audit-anchor.json'))).toEqual([]);
     const kept = JSON.stringify([
       await query('select * from audit_log'),
       await query('select * from users'),

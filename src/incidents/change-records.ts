@@ -26,19 +26,22 @@ export interface IncidentEventPayload {
 }
 
 export interface TriageWantedPayload {
+  /** The principal who made the incident, such as a webhook source. */
+  readonly requested_by?: string;
   readonly playbook?: string;
 }
 
 /** What the creation of an incident makes known. */
 export function eventsOfCreation(
   id: string,
-  incident: NewIncident,
+  incident: NewIncident & { readonly createdBy: string },
 ): NewEvent<IncidentEventPayload | TriageWantedPayload>[] {
   const created = incidentEvent(INCIDENT_EVENTS.created, id, incident);
-  const { triage } = incident;
+  const { triage, createdBy } = incident;
   if (!triage) return [created];
   const subject = { type: 'incident', id };
-  return [created, { type: INCIDENT_EVENTS.triageWanted, subject, payload: { ...triage } }];
+  const payload = { ...triage, requested_by: createdBy };
+  return [created, { type: INCIDENT_EVENTS.triageWanted, subject, payload }];
 }
 
 export function incidentEvent(

@@ -125,6 +125,11 @@ export class IncidentsService {
     return await this.incidents.numbersOf(tx, ids);
   }
 
+  /** By their ids, without those of deleted incidents. */
+  async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
+    return await this.incidents.summariesOf(tx, ids);
+  }
+
   /** Nobody changes the incident until the transaction ends. Undefined when there is none, or it was deleted. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     return isUuid(id) ? await this.incidents.lockForShare(tx, id) : undefined;
@@ -137,17 +142,22 @@ export class IncidentsService {
 
   /**
    * Changes an incident that the caller has locked for update, with what belongs to a change: entries of the timeline,
-   * audit records and events. `about` is what caused the change, such as a triage run.
+   * audit records and events. `about` is what caused the change, such as a triage run, and `askedBy` who asked for that:
+   * the timeline names them, also where somebody else decided.
    */
   async change(
     tx: Tx,
     before: Incident,
     wanted: IncidentChange,
-    change: Omit<ChangeOrigin, 'at'> & { readonly about?: TimelineSubject },
+    change: Omit<ChangeOrigin, 'at'> & {
+      readonly about?: TimelineSubject;
+      readonly askedBy?: string;
+    },
   ): Promise<Incident> {
     const after = applyChange(before, wanted, { ...change, at: this.clock.now() });
     await this.incidents.update(tx, after);
-    await this.timeline.add(tx, ...timelineOfChange(before, after, change.by, change.about));
+    const { askedBy = change.by } = change;
+    await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, change.about));
     await this.audit.recordAll(tx, auditOfChange(before, after, wanted, change.by));
     await this.events.record(tx, ...eventsOfChange(before, after));
     return after;

@@ -14,6 +14,11 @@ import {
   KillSwitchDeactivationDto,
   KillSwitchStatusDto,
 } from './kill-switch.dto.js';
+import {
+  ACTIVATED_EXAMPLE,
+  DEACTIVATED_EXAMPLE,
+  KILL_SWITCH_EXAMPLE,
+} from './kill-switch-examples.js';
 import { KillSwitchService } from './kill-switch.service.js';
 import {
   type Activated,
@@ -35,7 +40,12 @@ export class KillSwitchController {
   @Get()
   @Requires('viewer')
   @Operation('getKillSwitch', 'Read the kill switch, and count what waits for it')
-  @ApiAnswer({ status: 200, description: 'The switch.', type: KillSwitchStatusDto })
+  @ApiAnswer({
+    status: 200,
+    description: 'The switch.',
+    type: KillSwitchStatusDto,
+    example: KILL_SWITCH_EXAMPLE,
+  })
   async get(): Promise<KillSwitchStatusDto> {
     const { state, held } = await this.killSwitch.readWithHeld();
     return KillSwitchStatusDto.of(state, held);
@@ -55,6 +65,7 @@ export class KillSwitchController {
     status: 200,
     description: 'The switch is on; it may have been before.',
     type: KillSwitchActivationDto,
+    example: ACTIVATED_EXAMPLE,
   })
   async activate(
     @Body() { reason }: ActivateKillSwitchDto,
@@ -75,6 +86,7 @@ export class KillSwitchController {
     status: 200,
     description: 'The switch is off; it may have been before.',
     type: KillSwitchDeactivationDto,
+    example: DEACTIVATED_EXAMPLE,
   })
   async deactivate(
     @Body() { reason, held }: DeactivateKillSwitchDto,

@@ -13,7 +13,8 @@ export interface ClaimSteps {
 
 /**
  * Lets the requests of one claim out. The first may leave on the permit of the claim; every further one, and the first
- * when it comes too late, only after the switch has been read again and the claim has been confirmed with it.
+ * when it comes too late or the claim took no permit, only after the switch has been read again and the claim has been
+ * confirmed with it.
  */
 export class PermitGate implements Gate {
   private noted = false;
@@ -21,7 +22,7 @@ export class PermitGate implements Gate {
 
   constructor(
     private readonly killSwitch: Pick<KillSwitch, 'renewPermit'>,
-    private permit: Permit,
+    private permit: Permit | undefined,
     private readonly signal: AbortSignal,
     private readonly claim: ClaimSteps = {},
   ) {}
@@ -48,7 +49,7 @@ export class PermitGate implements Gate {
     if (!this.noted) await this.claim.noteSending?.();
     this.noted = true;
     this.signal.throwIfAborted();
-    if (this.used || !this.permit.fresh) {
+    if (this.used || !this.permit?.fresh) {
       this.permit = await this.killSwitch.renewPermit(this.claim.reclaim);
     }
     this.signal.throwIfAborted();

@@ -5,7 +5,7 @@ import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import {
-  ApiPrefersAsync,
+  KnowsRespondAsync,
   PREFERENCE_APPLIED_HEADER,
   PrefersAsync,
   setRespondedAsync,
@@ -40,10 +40,11 @@ export class IncidentTriageController {
     'Triage an incident',
     'Asks the model for a verdict and waits for it, up to `TRIAGE_TIMEOUT_MS`. Where there is a completed run, that one is ' +
       'answered and the model is not asked again, unless `force` says so. A verdict that a person gave and a resolved incident ' +
-      'stay as they are without `force`; the run is kept. Nothing that it recommends is done by it.',
+      'stay as they are without `force`; the run is kept. Nothing that it recommends is done by it. The kill switch stops it ' +
+      'where the model is asked outside; the built-in rules go on.',
   )
   @ApiBody({ type: RequestTriageDto, required: false })
-  @ApiPrefersAsync()
+  @KnowsRespondAsync()
   @ApiAnswer({
     status: 200,
     description: 'The completed run.',
@@ -77,7 +78,7 @@ export class IncidentTriageController {
       failed: idempotency.release(),
     });
     void reply.status(statusOfTriage(run));
-    if (later && run.status !== 'completed') setRespondedAsync(reply);
+    setRespondedAsync(reply);
     return TriageRunDto.from(run);
   }
 

@@ -40,7 +40,7 @@ export interface TriageRunSummary {
   readonly id: string;
   readonly incidentId: string;
   readonly status: RunStatus;
-  /** The principal who asked for it; `system` when nobody did in person. */
+  /** The principal who asked for it: a person, or the webhook source that wants its incidents triaged. */
   readonly requestedBy: string;
   /** It may replace a verdict that a person gave, and the verdict of a resolved incident. */
   readonly force: boolean;

@@ -6,7 +6,6 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { Settings } from '../platform/config/settings.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
-import { Targets } from '../platform/net/targets.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
 import { modelOfSettings } from './model/model-of-settings.js';
 import { TriageModel } from './model/triage-model.port.js';
@@ -17,6 +16,7 @@ import { TriageRunsRepository } from './records/triage-runs.repository.js';
 import { AutoTriage } from './runs/auto-triage.js';
 import { RunClaims } from './runs/run-claims.js';
 import { RunEndings } from './runs/run-endings.js';
+import { RunPermits } from './runs/run-permits.js';
 import { RunQueue } from './runs/run-queue.js';
 import { RunRequests } from './runs/run-requests.js';
 import { TokenBudget } from './runs/token-budget.js';
@@ -38,11 +38,7 @@ import { TriageService } from './triage.service.js';
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
   controllers: [IncidentTriageController],
   providers: [
-    {
-      provide: TriageModel,
-      inject: [Settings, OutboundHttp, Targets],
-      useFactory: modelOfSettings,
-    },
+    { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOfSettings },
     { provide: TriageGuidance, useClass: NoGuidance },
     AutoTriage,
     ConnectorLookups,
@@ -51,6 +47,7 @@ import { TriageService } from './triage.service.js';
     RunClaims,
     RunClaimsRepository,
     RunEndings,
+    RunPermits,
     RunQueue,
     RunRecorder,
     RunRequests,

@@ -1,4 +1,5 @@
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const PASSWORD = 'correct horse battery staple';
@@ -12,7 +13,9 @@ describe('Swagger UI in a browser', () => {
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    app = await startTestApp({ settings: { BOOTSTRAP_ADMIN_PASSWORD: PASSWORD } });
+    app = await startTestApp({
+      settings: { BOOTSTRAP_ADMIN_PASSWORD: PASSWORD, TRIAGE_PROVIDER: 'rules' },
+    });
     browser = await chromium.launch({
       executablePath: CHROMIUM,
       args: [
@@ -35,6 +38,14 @@ describe('Swagger UI in a browser', () => {
     await app?.close();
   });
 
+  const answerOf = async (operation: Locator) => {
+    const answers = operation.locator('.live-responses-table');
+    const body = answers.locator('.response-col_description pre').first();
+    await body.waitFor();
+    const status = answers.locator('.response .response-col_status').first();
+    return { status: await status.innerText(), body: await body.innerText() };
+  };
+
   it('leads a stranger to the login page and, logged in by keyboard alone, to the documentation', async () => {
     await page.goto(`${app.url}/docs`);
     expect(new URL(page.url()).pathname).toBe('/login');
@@ -53,15 +64,23 @@ describe('Swagger UI in a browser', () => {
     const operation = page.locator('#operations-Access-getMe');
     await operation.locator('.opblock-summary').click();
     await operation.getByRole('button', { name: 'Execute' }).click();
-    const answer = operation.locator('.live-responses-table .response-col_description pre').first();
-    await answer.waitFor();
-    expect(
-      await operation
-        .locator('.live-responses-table .response .response-col_status')
-        .first()
-        .innerText(),
-    ).toContain('200');
-    expect(await answer.innerText()).toContain('"name": "admin"');
+    const { status, body } = await answerOf(operation);
+    expect(status).toContain('200');
+    expect(body).toContain('"name": "admin"');
+  });
+
+  it('triages with what it fills in, given an incident on a fresh service', async () => {
+    const { client } = await makeKey(app, 'analyst');
+    const { body: made } = await client.request('POST', '/api/incidents', {
+      body: { incident_type: 'phishing', source: 'test' },
+    });
+    const operation = page.locator('#operations-Triage-triageIncident');
+    await operation.locator('.opblock-summary').click();
+    await operation.locator('tr[data-param-name="id"] input').fill(made.data.id as string);
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const { status, body } = await answerOf(operation);
+    expect(status).toContain('200');
+    expect(body).toContain('"verdict"');
   });
 
   it('breaks no rule of its content security policy', () => {

@@ -63,6 +63,9 @@ function impossibilities(shown: Shown): string[] {
     ['first_invalid_id', 'head_rewound', 'missing'].some((field) => both(field))
       ? ['is valid with faults']
       : []),
+    ...(shown['active'] === true && ['deactivated_at', 'discarded'].some((field) => both(field))
+      ? ['is active and was deactivated after it']
+      : []),
     ...(impaired && shown['status'] === 'healthy' ? ['is healthy with parts impaired'] : []),
   ];
 }
@@ -130,6 +133,16 @@ describe('the contract', () => {
         .map(([place]) => `${nameOf(placed)} ${place}`);
     });
     expect(without).toEqual([]);
+  });
+
+  it('fills in no header that a first try in Swagger UI would have to leave out', () => {
+    const filled = operations.flatMap(({ operation }) =>
+      (operation.parameters ?? [])
+        .filter(({ name }) => ['Prefer', 'If-Match', 'Idempotency-Key'].includes(name))
+        .filter((parameter) => 'example' in parameter || 'example' in (parameter.schema ?? {}))
+        .map(({ name }) => `${operation.operationId} ${name}`),
+    );
+    expect(filled).toEqual([]);
   });
 
   it('answers every error in the one shared shape', () => {

@@ -21,7 +21,6 @@ describe('without a verdict', () => {
     world = await TriageWorld.start(settings);
   });
   afterEach(async () => {
-    await world.turnOff();
     await world.database.query('update triage_runs set tokens_at = null');
   });
   afterAll(() => world?.close());
@@ -185,47 +184,6 @@ describe('without a verdict', () => {
     await world.triage(await world.incident());
     expect(await value(completed)).toBeGreaterThan(before[0]);
     expect(await value(output)).toBeGreaterThanOrEqual(before[1] + 20);
-  });
-
-  describe('while the kill switch is on', () => {
-    it('refuses to begin, and answers with a run that there was before', async () => {
-      const asked = script(world.app, async () => judgement());
-      const [id, done] = [await world.incident(), await world.incident()];
-      await world.triage(done);
-      await world.turnOn();
-      for (const answer of [await world.triage(id), await world.later(id)]) {
-        expect(answer.status).toBe(409);
-        expect(answer.body.error).toMatchObject({
-          code: 'kill_switch_active',
-          details: { reason: 'a test' },
-        });
-      }
-      expect((await world.triage(done)).status).toBe(200);
-      expect(asked).toHaveBeenCalledTimes(1);
-      expect(await world.runs(id)).toEqual([]);
-    });
-
-    it('sends nothing for a run that began before, and fails it', async () => {
-      const held = heldModel();
-      let sent = 0;
-      script(world.app, async (given, { gate, ...rest }) => {
-        await held.judge(given, { gate, ...rest });
-        await gate.send(async ({ leave }) => {
-          await leave();
-          sent += 1;
-        });
-        return judgement();
-      });
-      const id = await world.incident();
-      const answer = world.triage(id);
-      await held.begun;
-      await world.turnOn();
-      held.answer.resolve(judgement());
-      expect((await answer).body.error.code).toBe('kill_switch_active');
-      expect(sent).toBe(0);
-      expect((await world.runs(id))[0].error.reason).toBe('kill_switch');
-      await untouched(id);
-    });
   });
 
   describe('when the tokens of the hour are used up', () => {

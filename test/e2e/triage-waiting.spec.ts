@@ -23,7 +23,6 @@ describe('a triage run that nobody waits for', () => {
   beforeEach(() => {
     script(world.app, async () => judgement());
   });
-  afterEach(() => world.turnOff());
   afterAll(() => world?.close());
 
   /** Its time has come again. */
@@ -39,6 +38,25 @@ describe('a triage run that nobody waits for', () => {
     const run = await world.until(id, 'completed');
     expect(run.triage_id).toBe(answer.body.data.triage_id);
     expect((await world.read(id)).verdict.classification).toBe('malicious');
+  });
+
+  it('is told in the same words to who asks again with the same Idempotency-Key', async () => {
+    const held = heldModel();
+    script(world.app, held.judge);
+    const id = await world.incident();
+    const headers = { prefer: 'respond-async', 'idempotency-key': `later-${id}` };
+    const first = await world.triage(id, { headers });
+    const again = await world.triage(id, { headers });
+    expect(again.text).toBe(first.text);
+    expect(again.headers).toMatchObject({
+      'idempotency-replayed': 'true',
+      'preference-applied': 'respond-async',
+    });
+    const without = await world.triage(id, { headers: { 'idempotency-key': `later-${id}` } });
+    expect(without.status).toBe(202);
+    expect(without.headers).not.toHaveProperty('preference-applied');
+    held.answer.resolve(judgement());
+    await world.until(id, 'completed');
   });
 
   it('keeps others from beginning one while it waits', async () => {
@@ -72,8 +90,15 @@ describe('a triage run that nobody waits for', () => {
     expect(received.body).toMatchObject({ status: 'accepted' });
     const id = received.body.incident_id as string;
     const run = await world.until(id, 'completed');
-    expect(run).toMatchObject({ requested_by: 'system', playbook: 'not-there-yet' });
+    expect(run).toMatchObject({ requested_by: 'webhook:siem', playbook: 'not-there-yet' });
     expect((await world.read(id)).status).toBe('triaged');
+    const entries = await world.timeline(id);
+    expect(entries.map(({ event, actor }) => `${event} ${actor}`)).toEqual(
+      ['created', 'triage_requested', 'triage_completed', 'triaged'].map(
+        (event) => `${event} webhook:siem`,
+      ),
+    );
+    expect(entries[1]!.summary).toBe('Triage was asked for, with the playbook "not-there-yet".');
   });
 
   it('is not made when the incident is gone', async () => {
@@ -168,56 +193,6 @@ describe('a triage run that nobody waits for', () => {
       id,
     ]);
     expect(row).toMatchObject({ status: 'failed', error: { reason: 'incident_deleted' } });
-  });
-
-  describe('while the kill switch is on', () => {
-    it('is made and held, and goes on afterwards', async () => {
-      const asked = script(world.app, async () => judgement());
-      await world.turnOn();
-      const id = await world.incident();
-      await world.wantTriage(id);
-      await eventually(
-        () => world.held(),
-        (held) => held === 1,
-      );
-      await pause(500);
-      expect(asked).not.toHaveBeenCalled();
-      await world.turnOff();
-      await world.until(id, 'completed');
-      expect(await world.held()).toBe(0);
-    });
-
-    it('ends when what is held is discarded', async () => {
-      await world.turnOn();
-      const id = await world.incident();
-      await world.wantTriage(id);
-      await world.until(id, 'queued');
-      const { body } = await world.turnOff('discard');
-      expect(body.data.discarded.triage_runs).toBe(1);
-      expect((await world.runs(id))[0]).toMatchObject({
-        status: 'failed',
-        error: { reason: 'discarded' },
-      });
-    });
-
-    it('waits again when it is turned on in the middle', async () => {
-      const held = heldModel();
-      script(world.app, async (given, judging) => {
-        await held.judge(given, judging);
-        await judging.gate.send(({ leave }) => leave());
-        return judgement();
-      });
-      const id = await world.incident();
-      await world.later(id);
-      await held.begun;
-      const turned = await world.turnOn();
-      expect(turned.body.data.in_flight).toBe(1);
-      held.answer.resolve(judgement());
-      const run = await world.until(id, 'queued');
-      expect(run).toMatchObject({ failures: 0 });
-      await world.turnOff();
-      await world.until(id, 'completed');
-    });
   });
 });
 

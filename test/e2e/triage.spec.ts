@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { TriageGuidance } from '../../src/triage/triage-guidance.js';
+import type { Answer } from '../support/api-client.js';
 import {
   heldModel,
   judgement,
@@ -56,6 +58,16 @@ describe('the triage of an incident', () => {
     expect((await world.triage(id, { body: { severity: 'low' } })).status).toBe(422);
     expect((await world.triage(id, { body: { force: 'yes' } })).status).toBe(422);
     expect((await world.triage(id, { body: {} })).status).toBe(200);
+  });
+
+  it('takes the example of the contract on a service that has no playbook', async () => {
+    const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
+      paths: Record<string, Record<string, { requestBody: { content: Answer['body'] } }>>;
+    };
+    const { requestBody } = document.paths['/api/incidents/{id}/triage']!['post']!;
+    const body = requestBody.content['application/json'].example as unknown;
+    expect(body).toEqual({ force: false });
+    expect((await world.triage(await world.incident(), { body })).status).toBe(200);
   });
 
   it('gives the model the incident with its raw data, indicators by id, and tools', async () => {
@@ -202,7 +214,22 @@ describe('the triage of an incident', () => {
     expect(summary).toContain('Evidence: /sender is');
     expect(summary).toContain('120 tokens');
     expect(summary).not.toContain('http://');
-    expect(entry('triaged')).toMatchObject({ actor: 'system', subject: { type: 'triage' } });
+    expect(entry('triaged')).toMatchObject({ subject: { type: 'triage' } });
+  });
+
+  it('tells it in the order of cause, by the name of who asked', async () => {
+    const asker = expect.stringMatching(/^key:analyst/);
+    for (let n = 0; n < 12; n += 1) {
+      const id = await world.incident();
+      await world.triage(id);
+      const entries = await world.timeline(id);
+      expect(entries.map(({ event, actor }) => ({ event, actor }))).toEqual(
+        ['created', 'triage_completed', 'triaged', 'updated'].map((event) => ({
+          event,
+          actor: asker,
+        })),
+      );
+    }
   });
 
   it('is recorded in the audit trail', async () => {

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
+import { isPrivateHost } from '../../platform/addresses/target-rules.js';
 import type { Targets } from '../../platform/net/targets.js';
 import {
   type Config,
@@ -65,13 +66,12 @@ export function plainTextProblems(
   { schema, destinations }: ConfigDefinition,
   config: Config,
   path: string,
-  targets: Targets,
 ): FieldError[] {
   if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
   return destinations.flatMap((destination) => {
     if (!('address' in destination)) return [];
     const { protocol, hostname } = new URL(String(valueOf(schema, config, destination.address)));
-    if (protocol !== 'http:' || targets.isPrivate(hostname)) return [];
+    if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
     const field = `${path}.${destination.address}`;
     const message = `${field} must be an https address, because secrets are sent to it; http is for addresses and names of private networks.`;
     return [{ field, code: 'https_required', message }];

@@ -75,7 +75,7 @@ export class SealedConfig {
 
   /** See plainTextProblems. */
   plainText(kind: ConfigDefinition, config: Config): FieldError[] {
-    return plainTextProblems(kind, config, 'config', this.targets);
+    return plainTextProblems(kind, config, 'config');
   }
 
   open(id: string, { config, sealed }: Sealed): Config {

@@ -31,7 +31,7 @@ export class TimelineEntryDto {
 
   @Text({
     description:
-      'An open set: created, updated, triaged, resolved, severity_lowered (of a critical incident), and what happens to its actions.',
+      'An open set: created, updated, triaged, resolved, severity_lowered (of a critical incident), triage_requested (by somebody who does not wait), triage_completed, triage_failed, and what happens to its actions.',
     example: 'triaged',
   })
   readonly event: string;

@@ -1,6 +1,6 @@
 // SQL for reads: each request for an incident or a list, and each action, pays for one. Changes are TypeORM's.
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
+import { Any, In, IsNull } from 'typeorm';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -93,6 +93,25 @@ export class IncidentRepository {
       where: { id: In([...ids]) },
     });
     return new Map(rows.map((row) => [row.id, incidentNumber(row.number, row.created_at)]));
+  }
+
+  /** By their ids, without those of deleted incidents. */
+  async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
+    const rows = await tx.getRepository(IncidentEntity).find({
+      select: {
+        id: true,
+        number: true,
+        incident_type: true,
+        severity: true,
+        status: true,
+        source: true,
+        title: true,
+        created_at: true,
+        updated_at: true,
+      },
+      where: { id: Any([...ids]), deleted_at: IsNull() },
+    });
+    return new Map(rows.map((row) => [row.id, summaryOf(row)]));
   }
 
   /** The caller has locked it for update. */

@@ -11,6 +11,9 @@ import { TimelineRepository } from './timeline.repository.js';
 /** A module that changes something about an incident adds an entry here, in the transaction of the change. */
 @Injectable()
 export class IncidentTimeline {
+  /** When the last entry of a transaction was made: what it adds later is not before that, should the clock be set back. */
+  private readonly latest = new WeakMap<Tx, Date>();
+
   constructor(
     private readonly repository: TimelineRepository,
     private readonly transactions: Transactions,
@@ -18,12 +21,15 @@ export class IncidentTimeline {
   ) {}
 
   async add(tx: Tx, ...entries: readonly NewTimelineEntry[]): Promise<void> {
-    if (entries.length > 0) await this.repository.insert(tx, this.valuesOf(entries));
+    if (entries.length === 0) return;
+    const [now, latest] = [this.clock.now(), this.latest.get(tx)];
+    const at = latest && latest > now ? latest : now;
+    this.latest.set(tx, at);
+    await this.repository.insert(tx, this.valuesOf(entries, at));
   }
 
   /** The parameters of `insertTimeline`, for a hot path that inserts the entries in the statement of its change. */
-  valuesOf(entries: readonly NewTimelineEntry[]): unknown[] {
-    const at = this.clock.now();
+  valuesOf(entries: readonly NewTimelineEntry[], at = this.clock.now()): unknown[] {
     return timelineValues(entries.map((entry) => ({ ...entry, id: newId(at.getTime()), at })));
   }
 

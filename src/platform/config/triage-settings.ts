@@ -1,3 +1,4 @@
+import { isPrivateHost } from '../addresses/target-rules.js';
 import type { Parser } from './setting.js';
 
 export const TRIAGE_PROVIDERS = ['anthropic', 'rules', 'none'] as const;
@@ -27,19 +28,23 @@ export function chosenProvider(settings: {
   return settings.databaseUrl === undefined ? 'rules' : 'none';
 }
 
-/** The value goes into a URL as it is, so it must not have a part in which a path cannot go on. */
+/**
+ * The value goes into a URL as it is, so it must not have a part in which a path cannot go on. The key and incidents never
+ * cross the internet unencrypted.
+ */
 export function modelAddress(fallback: string): Parser<string> {
   return {
     fallback,
     example: fallback,
     read: (given) => {
       const url = URL.parse(given);
-      const usable =
-        (url?.protocol === 'https:' || url?.protocol === 'http:') && !/[@?#\\\s]/.test(given);
-      if (!usable) {
+      if (!url || !/^https?:$/.test(url.protocol) || /[@?#\\\s]/.test(given)) {
         throw new Error(
           'must be an https address, or an http one, without a user, query or fragment',
         );
+      }
+      if (url.protocol === 'http:' && !isPrivateHost(url.hostname)) {
+        throw new Error('must be an https address; http is for private networks');
       }
       return given;
     },

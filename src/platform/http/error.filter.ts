@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError } from '../errors/app-error.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { AnswerInstead, errorBody, JSON_UTF8 } from './answer.js';
+import { setRespondedAsync } from './prefer.js';
 
 /** The only place where what was thrown becomes an answer. */
 @Catch()
@@ -37,5 +38,6 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 function sendInstead({ answer, headers }: AnswerInstead, reply: FastifyReply): FastifyReply {
-  return reply.status(answer.status).headers(headers).type(JSON_UTF8).send(answer.body);
+  setRespondedAsync(reply.status(answer.status));
+  return reply.headers(headers).type(JSON_UTF8).send(answer.body);
 }

@@ -1,6 +1,13 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    knowsRespondAsync?: boolean;
+  }
+}
 
 /** Whether the caller prefers an answer before the work is done (RFC 7240). What a list says besides is ignored. */
 export function prefersAsync(header: string | undefined): boolean {
@@ -16,8 +23,11 @@ export const PrefersAsync = createParamDecorator((_: unknown, context: Execution
   ),
 );
 
-/** Says that the preference was followed. */
+/** Says that the preference was followed, where the request has it and the answer, now or as it was before, is 202. */
 export function setRespondedAsync(reply: FastifyReply): void {
+  const { knowsRespondAsync } = reply.routeOptions.config;
+  if (!knowsRespondAsync || reply.statusCode !== 202) return;
+  if (!prefersAsync(reply.request.headers['prefer'] as string | undefined)) return;
   void reply.header('preference-applied', 'respond-async');
 }
 
@@ -28,10 +38,14 @@ export const PREFERENCE_APPLIED_HEADER = {
   },
 };
 
-export const ApiPrefersAsync = (): MethodDecorator =>
-  ApiHeader({
-    name: 'Prefer',
-    required: false,
-    description: '`respond-async`: answer at once with 202, and do the work afterwards.',
-    schema: { type: 'string', example: 'respond-async' },
-  });
+/** For an operation that asks whether the request has the preference. Without an example, which Swagger UI would send. */
+export const KnowsRespondAsync = (): MethodDecorator =>
+  applyDecorators(
+    RouteConfig({ knowsRespondAsync: true }),
+    ApiHeader({
+      name: 'Prefer',
+      required: false,
+      description: '`respond-async`: answer at once with 202, and do the work afterwards.',
+      schema: { type: 'string' },
+    }),
+  );

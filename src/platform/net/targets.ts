@@ -2,7 +2,7 @@ import { lookup as lookUp } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
-import { isPrivateName, targetRules, type TargetRules } from './target-rules.js';
+import { literalIn, targetRules, type TargetRules } from '../addresses/target-rules.js';
 
 export interface PinnedAddress {
   readonly address: string;
@@ -65,19 +65,13 @@ export class Targets {
 
   /** Why a host that is an address is refused; undefined for every name. The host is written as for `pin`. */
   refusalOfAddress(host: string): string | undefined {
-    const literal = addressIn(host);
-    return literal && this.rules(literal.address) ? refusalOf(host) : undefined;
-  }
-
-  /** Whether a host is in a private network: by its address, or by a name that means nothing elsewhere. Written as for `pin`. */
-  isPrivate(host: string): boolean {
-    const literal = addressIn(host);
-    return literal ? rulesWithoutExceptions(literal.address) !== undefined : isPrivateName(host);
+    const literal = literalIn(host);
+    return literal && this.rules(literal) ? refusalOf(host) : undefined;
   }
 
   private async resolve(host: string): Promise<readonly PinnedAddress[]> {
-    const literal = addressIn(host);
-    if (literal) return [literal];
+    const literal = literalIn(host);
+    if (literal) return [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
     let addresses: PinnedAddress[];
     try {
       addresses = await this.resolver.resolve(host);
@@ -87,15 +81,6 @@ export class Targets {
     if (addresses.length === 0) throw new UnreachableError(`The name ${host} has no address.`);
     return addresses;
   }
-}
-
-/** Private networks stay private here, also those that the site allows. */
-const rulesWithoutExceptions = targetRules([]);
-
-function addressIn(host: string): PinnedAddress | undefined {
-  const bare = host.replace(/^\[(.*)\]$/, '$1');
-  if (bare.includes(':')) return { address: bare, family: 6 };
-  return /^\d+\.\d+\.\d+\.\d+$/.test(bare) ? { address: bare, family: 4 } : undefined;
 }
 
 /** The same text for every refusal, so that nobody learns from it which private addresses a name leads to. */

@@ -100,11 +100,12 @@ export const ETAG_HEADER = {
 
 const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`;
 
-/** Documents If-Match; the operation also lists `precondition_failed` among its errors. */
+/** Documents If-Match, without an example, which Swagger UI would send; the operation also lists `precondition_failed` among its errors. */
 export const ApiIfMatch = (): MethodDecorator =>
   ApiHeader({
     name: 'If-Match',
     required: false,
-    description: 'The ETag that the change is meant for; without it, whatever is there.',
-    schema: { type: 'string', pattern: `^([*]|${TAG}(, *${TAG})*)$`, example: '"3"' },
+    description:
+      'The ETag that the change is meant for, such as `"3"`; without it, whatever is there.',
+    schema: { type: 'string', pattern: `^([*]|${TAG}(, *${TAG})*)$` },
   });

@@ -7,13 +7,13 @@ export class RequestTriageDto {
     max: 200,
     description:
       'The name or id of an enabled playbook, whose instructions guide the model. None of its steps is run by this.',
-    example: 'phishing-response',
   })
   readonly playbook?: string;
 
   @Flag({
     optional: true,
     default: false,
+    example: false,
     description:
       'Ask the model again although there is a completed run, and let its verdict replace one that a person gave, or that of a resolved incident.',
   })

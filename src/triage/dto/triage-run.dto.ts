@@ -114,7 +114,8 @@ export class TriageRunSummaryDto {
   readonly tokens: TriageTokensDto;
 
   @Text({
-    description: 'The principal who asked for it; `system` where nobody did in person.',
+    description:
+      'The principal who asked for it: a person, a key, or `webhook:<source>` where a source wants its incidents triaged.',
     example: 'alice',
   })
   readonly requested_by: string;

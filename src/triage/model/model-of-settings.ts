@@ -1,19 +1,14 @@
 import type { Settings } from '../../platform/config/settings.js';
 import { chosenProvider } from '../../platform/config/triage-settings.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import type { Targets } from '../../platform/net/targets.js';
 import { configuredModel } from './anthropic/configured-model.js';
 import { NoModel } from './no-model.js';
 import { RulesModel } from './rules/rules-model.js';
 import type { TriageModel } from './triage-model.port.js';
 
 /** Who gives verdicts here. Throws SettingError when the settings name a provider that cannot be asked. */
-export function modelOfSettings(
-  settings: Settings,
-  http: OutboundHttp,
-  targets: Targets,
-): TriageModel {
+export function modelOfSettings(settings: Settings, http: OutboundHttp): TriageModel {
   const provider = chosenProvider(settings);
-  if (provider === 'anthropic') return configuredModel(settings, http, targets);
+  if (provider === 'anthropic') return configuredModel(settings, http);
   return provider === 'rules' ? new RulesModel() : new NoModel();
 }

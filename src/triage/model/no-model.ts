@@ -5,6 +5,7 @@ import { type Judgement, TriageModel } from './triage-model.port.js';
 export class NoModel extends TriageModel {
   readonly provider = 'none';
   readonly configuredModel = undefined;
+  readonly asksOutside = false;
 
   async judge(): Promise<Judgement> {
     throw new ModelUnavailableError(

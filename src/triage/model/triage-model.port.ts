@@ -96,6 +96,8 @@ export abstract class TriageModel {
   abstract readonly provider: ProviderName;
   /** The model's name as it is configured; undefined where there is none. */
   abstract readonly configuredModel: string | undefined;
+  /** Whether it asks somebody outside: then the kill switch holds its runs. */
+  abstract readonly asksOutside: boolean;
   /** Throws ModelUnavailableError, and what the gate throws. */
   abstract judge(given: TriageCase, judging: Judging): Promise<Judgement>;
 }

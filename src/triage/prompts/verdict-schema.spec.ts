@@ -1,4 +1,5 @@
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+import { knownActions } from '../runs/run-verdict.js';
 import { readVerdict, VERDICT_SCHEMA } from './verdict-schema.js';
 
 const ANSWER = {
@@ -66,12 +67,22 @@ describe('readVerdict', () => {
     expect(readVerdict(Object.fromEntries(others))).toBeUndefined();
   });
 
+  it('reads an answer that recommends what there is not: only that is cut later', () => {
+    const recommended = ['block_sender', 'rm_rf', '__proto__', '', '\0', 'block_sender'];
+    const verdict = readVerdict({ ...ANSWER, recommended_actions: recommended });
+    expect(verdict).toMatchObject({
+      classification: 'malicious',
+      recommendedActions: recommended,
+    });
+    expect(knownActions(verdict!)).toEqual(['block_sender']);
+  });
+
   it.each<[string, unknown]>([
     ['a field more', { ...ANSWER, approve: true }],
     ['an unknown classification', { ...ANSWER, classification: 'safe' }],
     ['a confidence in words', { ...ANSWER, confidence: '0.9' }],
-    ['an unknown action', { ...ANSWER, recommended_actions: ['rm'] }],
     ['an action with parameters', { ...ANSWER, recommended_actions: [{ name: 'block_ip' }] }],
+    ['an action that is a number', { ...ANSWER, recommended_actions: [7] }],
     ['an unknown kind of indicator', { ...ANSWER, indicators: [{ type: 'x', value: 'y' }] }],
     [
       'evidence that is an object',

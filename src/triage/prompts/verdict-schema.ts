@@ -14,11 +14,7 @@ const object = (properties: Readonly<Record<string, object>>) => ({
 });
 const list = (items: object) => ({ type: 'array', items });
 
-/**
- * The answer of a model. Structured output does not know limits of numbers, lengths and patterns, so there are none in it: the
- * rules of evidence see to them.
- */
-export const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = object({
+const VERDICT_PROPERTIES = {
   classification: { type: 'string', enum: [...CLASSIFICATIONS] },
   confidence: { type: 'number', description: 'Between 0 and 1.' },
   category: { ...TEXT, description: 'One word of small letters, digits and underscores.' },
@@ -36,7 +32,13 @@ export const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = object({
     }),
   ),
   recommended_actions: list({ type: 'string', enum: [...ACTION_TYPES] }),
-});
+};
+
+/**
+ * What a model is asked for. Structured output does not know limits of numbers, lengths and patterns, so there are none in it:
+ * the rules of evidence see to them.
+ */
+export const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = object(VERDICT_PROPERTIES);
 
 interface Answer {
   readonly classification: ProposedVerdict['classification'];
@@ -49,10 +51,16 @@ interface Answer {
   readonly recommended_actions: readonly string[];
 }
 
-/** `ownProperties`: a field that is called like a part of the prototype is a field. */
-const isAnswer = new Ajv({ ownProperties: true }).compile<Answer>(VERDICT_SCHEMA);
+/** What is read: an action that there is not is cut later, and spoils no verdict. */
+const READ_SCHEMA = {
+  ...VERDICT_SCHEMA,
+  properties: { ...VERDICT_PROPERTIES, recommended_actions: list(TEXT) },
+};
 
-/** The verdict of an answer, if it keeps to the schema in all its parts; undefined for every other. */
+/** `ownProperties`: a field that is called like a part of the prototype is a field. */
+const isAnswer = new Ajv({ ownProperties: true }).compile<Answer>(READ_SCHEMA);
+
+/** The verdict of an answer that has the shape of one; undefined for every other. */
 export function readVerdict(json: unknown): ProposedVerdict | undefined {
   if (!isAnswer(json)) return undefined;
   const { mitre_techniques, recommended_actions, ...rest } = json;

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { incidentEvent } from '../../incidents/change-records.js';
-import type { Incident } from '../../incidents/incident.js';
+import type { IncidentSummary } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import type { NewEvent } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { SYSTEM, TRIAGE_EVENTS, type TriageRun } from '../triage-run.js';
-import { completionInWords } from './run-words.js';
+import { completionInWords, requestInWords } from './run-words.js';
 
 /** Writes what is told of a run into the audit trail, the timeline and the outbox, in the transaction of its change. */
 @Injectable()
@@ -20,6 +22,13 @@ export class RunRecorder {
   async requested(tx: Tx, run: TriageRun): Promise<void> {
     const { force, playbook } = run;
     await this.note(tx, TRIAGE_EVENTS.requested, run.requestedBy, run, { force, playbook });
+    // Of a run that somebody waits for, its end tells soon enough.
+    if (run.status !== 'queued') return;
+    await this.timeline.add(tx, {
+      ...aboutRun(run),
+      event: 'triage_requested',
+      summary: requestInWords(run),
+    });
   }
 
   async completed(tx: Tx, run: TriageRun): Promise<void> {
@@ -40,36 +49,55 @@ export class RunRecorder {
   }
 
   /** @param incident undefined when it was deleted meanwhile: then nobody sees its timeline, and nobody is to be told */
-  async failed(tx: Tx, run: TriageRun, incident: Incident | undefined): Promise<void> {
-    const { reason, message } = run.error!;
-    await this.note(tx, TRIAGE_EVENTS.failed, SYSTEM, run, { reason, message });
-    if (!incident) return;
-    const summary = `Triage failed: ${message}`;
-    await this.timeline.add(tx, { ...aboutRun(run), event: 'triage_failed', summary });
-    const about = incidentEvent(TRIAGE_EVENTS.failed, incident.id, incident);
-    await this.events.record(tx, {
-      ...about,
-      payload: { ...about.payload, triage_id: run.id, reason, message },
-    });
+  async failed(tx: Tx, run: TriageRun, incident: IncidentSummary | undefined): Promise<void> {
+    await this.allFailed(tx, [run], new Map(incident && [[incident.id, incident]]));
   }
 
-  private async note(
+  /** The same for many runs at once. @param incidents by their ids, without the deleted ones */
+  async allFailed(
     tx: Tx,
-    action: (typeof TRIAGE_EVENTS)[keyof typeof TRIAGE_EVENTS],
-    actor: string,
-    { id, incidentId }: TriageRun,
-    details: Readonly<Record<string, unknown>>,
+    runs: readonly TriageRun[],
+    incidents: ReadonlyMap<string, IncidentSummary>,
   ): Promise<void> {
-    const subject = { type: 'triage', id };
-    await this.audit.record(tx, {
-      actor,
-      action,
-      subject,
-      details: { incident_id: incidentId, ...details },
-    });
+    await this.audit.recordAll(
+      tx,
+      runs.map((run) => auditEntry(TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error })),
+    );
+    const told = runs.filter(({ incidentId }) => incidents.has(incidentId));
+    await this.timeline.add(
+      tx,
+      ...told.map((run) => ({
+        ...aboutRun(run),
+        event: 'triage_failed',
+        summary: `Triage failed: ${run.error?.message}`,
+      })),
+    );
+    await this.events.record(
+      tx,
+      ...told.map((run) => failureEvent(run, incidents.get(run.incidentId)!)),
+    );
+  }
+
+  private async note(tx: Tx, ...entry: Parameters<typeof auditEntry>): Promise<void> {
+    await this.audit.record(tx, auditEntry(...entry));
   }
 }
 
-function aboutRun({ id, incidentId }: TriageRun) {
-  return { incidentId, actor: SYSTEM, subject: { type: 'triage', id } };
+function auditEntry(
+  action: (typeof TRIAGE_EVENTS)[keyof typeof TRIAGE_EVENTS],
+  actor: string,
+  { id, incidentId }: TriageRun,
+  details: Readonly<Record<string, unknown>>,
+): AuditEntry {
+  const subject = { type: 'triage', id };
+  return { actor, action, subject, details: { incident_id: incidentId, ...details } };
+}
+
+function failureEvent(run: TriageRun, incident: IncidentSummary): NewEvent {
+  const about = incidentEvent(TRIAGE_EVENTS.failed, incident.id, incident);
+  return { ...about, payload: { ...about.payload, triage_id: run.id, ...run.error } };
+}
+
+function aboutRun({ id, incidentId, requestedBy }: TriageRun) {
+  return { incidentId, actor: requestedBy, subject: { type: 'triage', id } };
 }

@@ -1,4 +1,4 @@
-import { shownStart } from '../../platform/text.js';
+import { shownName, shownStart } from '../../platform/text.js';
 import { defang } from '../evidence/indicators.js';
 import type { NotApplied, TriageRun } from '../triage-run.js';
 
@@ -10,6 +10,17 @@ const KEPT_BACK: Readonly<Record<NotApplied, string>> = {
   verdict_by_person: 'Kept as a run only: a person gave the verdict of the incident.',
   incident_resolved: 'Kept as a run only: the incident is resolved.',
 };
+
+/** What somebody asked for who does not wait for it. */
+export function requestInWords({ playbook, force }: TriageRun): string {
+  return [
+    'Triage was asked for',
+    ...(playbook === undefined ? [] : [`with the playbook ${JSON.stringify(shownName(playbook))}`]),
+    ...(force ? ['whatever was decided before'] : []),
+  ]
+    .join(', ')
+    .concat('.');
+}
 
 /**
  * What a run found, for the timeline: the verdict, why, on what it rests, what was asked, and what it cost. Nothing in it

@@ -30,7 +30,7 @@ export class AutoTriage implements OnModuleInit {
   }
 
   private async queueRun(event: DomainEvent): Promise<void> {
-    const { playbook } = event.payload as TriageWantedPayload;
+    const { playbook, requested_by = SYSTEM } = event.payload as TriageWantedPayload;
     const wanted = {
       incidentId: event.subject.id,
       force: false,
@@ -40,7 +40,7 @@ export class AutoTriage implements OnModuleInit {
       if (!(await this.events.firstTime(tx, HANDLER, event))) return;
       if (await this.runs.hasCompletedIn(tx, wanted.incidentId)) return;
       try {
-        await this.requests.queueIn(tx, wanted, SYSTEM);
+        await this.requests.queueIn(tx, wanted, requested_by);
       } catch (error) {
         // A person was faster, or the incident is gone: nothing was written, and nothing is left to do.
         if (!isNeedless(error)) throw error;

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
@@ -9,12 +8,13 @@ import type { TokenUse } from '../model/triage-model.port.js';
 import { RunClaimsRepository } from '../records/run-claims.repository.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
+import { RunPermits } from './run-permits.js';
 import { retryPauseMs, runErrorOf } from './run-rules.js';
 
-/** A run that one replica works on, on the permit of the transaction that claimed it. */
+/** A run that one replica works on, on the permit of the transaction that claimed it, where it needs one. */
 export interface ClaimedRun {
   readonly run: TriageRun;
-  readonly permit: Permit;
+  readonly permit?: Permit;
 }
 
 /** What a run writes while it has not ended: its claim, its signs of life, and that it waits again. */
@@ -22,7 +22,7 @@ export interface ClaimedRun {
 export class RunClaims {
   constructor(
     private readonly transactions: Transactions,
-    private readonly killSwitch: KillSwitch,
+    private readonly permits: RunPermits,
     private readonly claims: RunClaimsRepository,
     private readonly runs: TriageRunsRepository,
     private readonly settings: Settings,
@@ -31,7 +31,7 @@ export class RunClaims {
   /** Undefined when another replica has it, or it has ended. Throws `kill_switch_active`. */
   async claim(waiting: TriageRun): Promise<ClaimedRun | undefined> {
     return await this.transactions.run<ClaimedRun | undefined>(async (tx) => {
-      const permit = await this.killSwitch.claimPermit(tx);
+      const permit = await this.permits.claim(tx);
       const run = await this.claims.claim(tx, waiting, this.settings.actionLeaseMs);
       return run && { run, permit };
     });

@@ -62,7 +62,12 @@ export class RunEndings {
         tx,
         incident,
         { verdict: { ...verdict, model }, recommendedActions },
-        { by: SYSTEM, byPerson: false, about: { type: 'triage', id: run.id } },
+        {
+          by: SYSTEM,
+          byPerson: false,
+          about: { type: 'triage', id: run.id },
+          askedBy: run.requestedBy,
+        },
       );
       return ended;
     }, idempotency);
@@ -87,7 +92,8 @@ export class RunEndings {
   async discardHeld(tx: Tx, by: string): Promise<number> {
     const message = `Discarded by ${by}, who turned the kill switch off.`;
     const ended = await this.claims.failQueued(tx, { reason: 'discarded', message });
-    for (const run of ended) await this.recorder.failed(tx, run, undefined);
+    const ids = ended.map(({ incidentId }) => incidentId);
+    await this.recorder.allFailed(tx, ended, await this.incidents.summariesOf(tx, ids));
     return ended.length;
   }
 

@@ -17,6 +17,7 @@ import { TriageSignals } from '../signals/triage-signals.js';
 import type { TriageRun } from '../triage-run.js';
 import { RunClaims } from './run-claims.js';
 import { RunEndings } from './run-endings.js';
+import { RunPermits } from './run-permits.js';
 import { TokenBudget } from './token-budget.js';
 import { TriageRunner } from './triage-runner.js';
 
@@ -28,7 +29,7 @@ const TASK = 'Looking for triage runs that wait';
 
 /**
  * Carries out the runs that wait: those that nobody waits for, and those whose replica died or stopped. Every replica looks,
- * and a claim decides which one goes on. While the kill switch is on, or the hour has no tokens left, they go on waiting.
+ * and a claim decides which one goes on. While the kill switch holds them, or the hour has no tokens left, they go on waiting.
  */
 @Injectable()
 export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -45,6 +46,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     private readonly repository: RunClaimsRepository,
     private readonly signals: TriageSignals,
     private readonly killSwitch: KillSwitch,
+    private readonly permits: RunPermits,
     private readonly deletion: IncidentDeletion,
     private readonly events: DomainEvents,
     settings: Settings,
@@ -54,13 +56,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
   }
 
   onModuleInit(): void {
-    this.killSwitch.registerUnderWay({
-      countClaims: async () => ({ inFlight: await this.repository.countUnderWay() }),
-    });
-    this.killSwitch.registerHeld('triage_runs', {
-      count: () => this.runs.countQueued(),
-      discard: (tx, caller) => this.endings.discardHeld(tx, caller.name),
-    });
+    if (this.permits.areNeeded) this.registerWithKillSwitch();
     this.deletion.register((tx, incidentId) => this.endings.failOfDeleted(tx, incidentId));
     this.events.on([KILL_SWITCH_DEACTIVATED], 'triage-goes-on', async () => this.wake());
   }
@@ -78,12 +74,22 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     await this.loop.stop();
   }
 
+  private registerWithKillSwitch(): void {
+    this.killSwitch.registerUnderWay({
+      countClaims: async () => ({ inFlight: await this.repository.countUnderWay() }),
+    });
+    this.killSwitch.registerHeld('triage_runs', {
+      count: () => this.runs.countQueued(),
+      discard: (tx, caller) => this.endings.discardHeld(tx, caller.name),
+    });
+  }
+
   private async look(): Promise<void> {
     await this.endings.settleLapsed();
     const places = MOST_AT_ONCE - this.underWay.size;
     if (places <= 0) return;
     const due = await this.repository.due(places, [...this.underWay]);
-    if (due.length === 0 || (await this.killSwitch.isActive())) return;
+    if (due.length === 0 || (await this.permits.areWithheld())) return;
     const shortage = await this.budget.shortage();
     if (shortage) return this.signals.unavailable(shortage);
     for (const run of due) void this.begin(run);

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -14,6 +13,7 @@ import { type NewRun, TriageRunsRepository } from '../records/triage-runs.reposi
 import { TriageInProgressError } from '../triage.errors.js';
 import type { TriageRun } from '../triage-run.js';
 import type { ClaimedRun } from './run-claims.js';
+import { RunPermits } from './run-permits.js';
 
 export interface WantedRun {
   readonly incidentId: string;
@@ -29,7 +29,7 @@ export class RunRequests {
   constructor(
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
-    private readonly killSwitch: KillSwitch,
+    private readonly permits: RunPermits,
     private readonly runs: TriageRunsRepository,
     private readonly recorder: RunRecorder,
     private readonly model: TriageModel,
@@ -37,23 +37,23 @@ export class RunRequests {
     private readonly settings: Settings,
   ) {}
 
-  /** A run that the caller waits for: claimed by the transaction that creates it, which has read the kill switch anyway. */
+  /** A run that the caller waits for: claimed by the transaction that creates it, with the permit that it may need. */
   async begin(
     caller: Principal,
     wanted: WantedRun,
     idempotency: Participant<TriageRun>,
   ): Promise<ClaimedRun> {
-    let permit: Permit;
+    let permit: Permit | undefined;
     const run = await this.transactions.run<TriageRun>(
       async (tx) => {
-        permit = await this.killSwitch.claimPermit(tx);
+        permit = await this.permits.claim(tx);
         const claimForMs = this.settings.actionLeaseMs;
         return await this.create(tx, wanted, { requestedBy: caller.name, claimForMs });
       },
       caller,
       idempotency,
     );
-    return { run, permit: permit! };
+    return { run, permit };
   }
 
   /** A run that waits for any replica. A person learns at once that the kill switch is on. */
@@ -64,7 +64,7 @@ export class RunRequests {
   ): Promise<TriageRun> {
     return await this.transactions.run<TriageRun>(
       async (tx) => {
-        await this.killSwitch.claimPermit(tx);
+        await this.permits.claim(tx);
         return await this.create(tx, wanted, { requestedBy: caller.name });
       },
       caller,

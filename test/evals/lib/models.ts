@@ -26,6 +26,5 @@ export function modelOf(provider: string): TriageModel {
 /** As the service would make it: with the same settings, and by the same way out of the house. */
 function modelOfEnvironment(): TriageModel {
   const settings = loadSettings();
-  const targets = new Targets(new Resolver(), settings);
-  return configuredModel(settings, new OutboundHttp(targets), targets);
+  return configuredModel(settings, new OutboundHttp(new Targets(new Resolver(), settings)));
 }

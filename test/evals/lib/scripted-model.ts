@@ -18,6 +18,7 @@ const ALWAYS: ProposedVerdict = {
 
 /** Answers by script, to try the machinery of the evaluation. Its figures are those of the script and of no model. */
 export class ScriptedModel extends TriageModel {
+  readonly asksOutside = false;
   readonly provider = 'none';
   readonly configuredModel = 'scripted';
 

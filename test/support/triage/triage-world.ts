@@ -76,6 +76,9 @@ export function heldModel() {
   return { judge, begun: begun.promise, answer };
 }
 
+/** Settings with which the kill switch holds triage; `script` keeps the provider from being asked. */
+export const ASKING_OUTSIDE = { TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'key-of-a-test' };
+
 /** Replicas on one database with scripted models, and somebody of each role. */
 export class TriageWorld {
   private constructor(

@@ -8,6 +8,7 @@ import {
   verdict,
 } from '../../../../test/support/fake-messages-answers.js';
 import { failureOf, judge, modelAt, withEnvironment } from '../../../../test/support/judge.js';
+import { knownActions } from '../../runs/run-verdict.js';
 
 describe('AnthropicModel', () => {
   let api: FakeMessagesApi;
@@ -44,6 +45,14 @@ describe('AnthropicModel', () => {
       toolCalls: [],
     });
     expect(model).toMatchObject({ provider: 'anthropic', configuredModel: 'claude-sonnet-5-5' });
+  });
+
+  it('takes a verdict that recommends what there is not, without asking again', async () => {
+    api.script(verdict({ recommended_actions: ['quarantine_email', 'rm_rf'] }));
+    const { verdict: proposed } = await judge(modelAt(api));
+    expect(proposed.classification).toBe('malicious');
+    expect(knownActions(proposed)).toEqual(['quarantine_email']);
+    expect(api.requests).toHaveLength(1);
   });
 
   it('asks for the configured model below the path of a proxy, and sends no more than it has to', async () => {

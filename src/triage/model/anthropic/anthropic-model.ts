@@ -17,6 +17,7 @@ const NONCE_BYTES = 16;
 /** A language model behind the Messages API. It only reads: what it may ask are the tools that it is given. */
 export class AnthropicModel extends TriageModel {
   readonly provider = 'anthropic';
+  readonly asksOutside = true;
 
   constructor(
     private readonly http: OutboundHttp,

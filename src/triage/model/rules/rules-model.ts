@@ -10,6 +10,7 @@ import { verdictOn } from './verdict.js';
 export class RulesModel extends TriageModel {
   readonly provider = 'rules';
   readonly configuredModel = 'rules';
+  readonly asksOutside = false;
 
   async judge({ rawData, indicators }: TriageCase): Promise<Judgement> {
     const findings = findingsIn(rawData);

@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { type IpAddress, readIpAddress, readIpRange } from '../addresses/ip-address.js';
+import { type IpAddress, readIpAddress, readIpRange } from './ip-address.js';
 
 /** Addresses at which machines in a cloud get credentials: AWS, Azure, Google, Alibaba, Oracle, containers. */
 const METADATA = [
@@ -67,8 +67,24 @@ export function targetRules(allowed: readonly string[]): TargetRules {
 const PRIVATE_NAME =
   /^[^.]+\.?$|\.(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|svc|test)\.?$/i;
 
-export function isPrivateName(host: string): boolean {
-  return PRIVATE_NAME.test(host);
+/** Private networks stay private here, also those that the site allows. */
+const rulesWithoutExceptions = targetRules([]);
+
+/**
+ * Whether a host is in a private network: by its address, or by a name that means nothing elsewhere.
+ *
+ * @param host as URL#hostname writes it: in lower case, IPv6 in brackets, and an address in whatever spelling (`0x7f.1`)
+ *   already written as usual
+ */
+export function isPrivateHost(host: string): boolean {
+  const literal = literalIn(host);
+  return literal ? rulesWithoutExceptions(literal) !== undefined : PRIVATE_NAME.test(host);
+}
+
+/** The address that a host is, written without brackets; undefined for every name. The host is written as above. */
+export function literalIn(host: string): string | undefined {
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  return bare.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(bare) ? bare : undefined;
 }
 
 function isPublic(address: IpAddress): boolean {

@@ -1,0 +1,177 @@
+import { TriageModel } from '../../src/triage/model/triage-model.port.js';
+import {
+  ASKING_OUTSIDE,
+  heldModel,
+  judgement,
+  script,
+  TriageWorld,
+} from '../support/triage/triage-world.js';
+import { eventually } from '../support/jobs/eventually.js';
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('while the kill switch is on', () => {
+  describe('a model that is asked outside', () => {
+    let world: TriageWorld;
+
+    beforeAll(async () => {
+      world = await TriageWorld.start({ ...ASKING_OUTSIDE, TRIAGE_TIMEOUT_MS: '5000' });
+    });
+    afterEach(() => world.turnOff());
+    afterAll(() => world?.close());
+
+    /** Answers when it is told to, and then wants to send something. */
+    const sendingLate = () => {
+      const held = heldModel();
+      const sent = jest.fn();
+      script(world.app, async (given, { gate, ...rest }) => {
+        await held.judge(given, { gate, ...rest });
+        await gate.send(async ({ leave }) => {
+          await leave();
+          sent();
+        });
+        return judgement();
+      });
+      return { ...held, sent };
+    };
+
+    it('begins no run, and a run that there was before is answered', async () => {
+      const asked = script(world.app, async () => judgement());
+      const [id, done] = [await world.incident(), await world.incident()];
+      await world.triage(done);
+      await world.turnOn();
+      for (const answer of [await world.triage(id), await world.later(id)]) {
+        expect(answer.status).toBe(409);
+        expect(answer.body.error).toMatchObject({
+          code: 'kill_switch_active',
+          details: { reason: 'a test' },
+        });
+      }
+      expect((await world.triage(done)).status).toBe(200);
+      expect(asked).toHaveBeenCalledTimes(1);
+      expect(await world.runs(id)).toEqual([]);
+    });
+
+    it('is sent nothing for a run that began before, which fails', async () => {
+      const { begun, answer, sent } = sendingLate();
+      const id = await world.incident();
+      const waiting = world.triage(id);
+      await begun;
+      await world.turnOn();
+      answer.resolve(judgement());
+      expect((await waiting).body.error.code).toBe('kill_switch_active');
+      expect(sent).not.toHaveBeenCalled();
+      expect((await world.runs(id))[0].error.reason).toBe('kill_switch');
+      expect(await world.read(id)).toMatchObject({ status: 'open', recommended_actions: [] });
+    });
+
+    it('keeps a run waiting that nobody waits for, and goes on afterwards', async () => {
+      const asked = script(world.app, async () => judgement());
+      await world.turnOn();
+      const id = await world.incident();
+      await world.wantTriage(id);
+      await eventually(
+        () => world.held(),
+        (held) => held === 1,
+      );
+      await pause(500);
+      expect(asked).not.toHaveBeenCalled();
+      await world.turnOff();
+      await world.until(id, 'completed');
+      expect(await world.held()).toBe(0);
+    });
+
+    it('lets such a run wait again that was under way', async () => {
+      const { begun, answer } = sendingLate();
+      const id = await world.incident();
+      await world.later(id);
+      await begun;
+      const turned = await world.turnOn();
+      expect(turned.body.data.in_flight).toBe(1);
+      answer.resolve(judgement());
+      const run = await world.until(id, 'queued');
+      expect(run).toMatchObject({ failures: 0 });
+      await world.turnOff();
+      await world.until(id, 'completed');
+    });
+
+    it('leaves what is discarded failed, which the timeline tells with the reason', async () => {
+      await world.turnOn();
+      const ids = [await world.incident(), await world.incident()];
+      for (const id of ids) await world.wantTriage(id, { requested_by: 'webhook:siem' });
+      for (const id of ids) await world.until(id, 'queued');
+      const { body } = await world.turnOff('discard');
+      expect(body.data.discarded.triage_runs).toBe(2);
+      for (const id of ids) {
+        const [run] = await world.runs(id);
+        expect(run).toMatchObject({ status: 'failed', error: { reason: 'discarded' } });
+        const subject = { type: 'triage', id: run.triage_id };
+        expect((await world.timeline(id)).slice(1)).toMatchObject([
+          { event: 'triage_requested', actor: 'webhook:siem', subject },
+          {
+            event: 'triage_failed',
+            actor: 'webhook:siem',
+            subject,
+            summary: expect.stringMatching(/^Triage failed: Discarded by key:manager/),
+          },
+        ]);
+      }
+    });
+  });
+
+  describe('the rules, which ask nobody', () => {
+    let world: TriageWorld;
+
+    beforeAll(async () => {
+      world = await TriageWorld.start({ TRIAGE_PROVIDER: 'rules' });
+      await world.turnOn();
+    });
+    afterAll(() => world?.close());
+
+    it('give verdicts to who waits for one and to who does not', async () => {
+      const [id, later] = [await world.incident(), await world.incident()];
+      const answer = await world.triage(id);
+      expect(answer.status).toBe(200);
+      expect(answer.body.data).toMatchObject({ status: 'completed', applied: true });
+      expect((await world.later(later)).status).toBe(202);
+      await world.until(later, 'completed');
+    });
+
+    it('go on with runs that a source wants, and nothing of theirs is held', async () => {
+      const id = await world.incident();
+      await world.wantTriage(id);
+      await world.until(id, 'completed');
+      expect(await world.held()).toBe(0);
+      expect((await world.turnOn()).body.data.in_flight).toBe(0);
+    });
+
+    it('could send nothing if they tried', async () => {
+      const sent = jest.fn();
+      const [real, id] = [world.app.nest.get(TriageModel), await world.incident()];
+      const { judge } = real;
+      script(world.app, async (_given, { gate }) => {
+        await gate.send(async ({ leave }) => {
+          await leave();
+          sent();
+        });
+        return judgement();
+      });
+      const answer = await world.triage(id);
+      real.judge = judge;
+      expect(answer.body.error.code).toBe('kill_switch_active');
+      expect(sent).not.toHaveBeenCalled();
+    });
+  });
+
+  it('is 503 where nobody gives verdicts', async () => {
+    const world = await TriageWorld.start({ TRIAGE_PROVIDER: 'none' });
+    try {
+      await world.turnOn();
+      const answer = await world.triage(await world.incident());
+      expect(answer.status).toBe(503);
+      expect(answer.body.error.details).toEqual({ reason: 'not_configured' });
+    } finally {
+      await world.close();
+    }
+  });
+});

@@ -57,8 +57,10 @@ export interface TriageRunSummary {
   readonly verdict?: RunVerdict;
   readonly recommendedActions?: readonly string[];
   readonly notApplied?: NotApplied;
-  /** Of a run that waits: why its last attempt gave nothing. */
+  /** Of a run that waits: for what. */
   readonly error?: RunError;
+  /** Of a run that waits until then. */
+  readonly nextAttemptAt?: Date;
   /** How often the provider gave nothing. */
   readonly failures: number;
   /** How often its replica died in the middle. */
@@ -82,6 +84,11 @@ export function hasEnded({ status }: Pick<TriageRun, 'status'>): boolean {
 
 /** Who decides where no person does. */
 export const SYSTEM = 'system';
+
+/** A webhook source wants its incidents triaged: nobody asked who would look for the answer. */
+export function noPersonAsked({ requestedBy }: Pick<TriageRunSummary, 'requestedBy'>): boolean {
+  return requestedBy === SYSTEM || requestedBy.startsWith('webhook:');
+}
 
 /** The names of this module's events; its audit records have the same names. */
 export const TRIAGE_EVENTS = {

@@ -16,6 +16,7 @@ import { TriageRunsRepository } from './records/triage-runs.repository.js';
 import { AutoTriage } from './runs/auto-triage.js';
 import { RunClaims } from './runs/run-claims.js';
 import { RunEndings } from './runs/run-endings.js';
+import { RunObstacles } from './runs/run-obstacles.js';
 import { RunPermits } from './runs/run-permits.js';
 import { RunQueue } from './runs/run-queue.js';
 import { RunRequests } from './runs/run-requests.js';
@@ -47,6 +48,7 @@ import { TriageService } from './triage.service.js';
     RunClaims,
     RunClaimsRepository,
     RunEndings,
+    RunObstacles,
     RunPermits,
     RunQueue,
     RunRecorder,

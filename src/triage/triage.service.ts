@@ -7,12 +7,13 @@ import { NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { ModelUnavailableError } from './model/model.errors.js';
+import { TriageModel } from './model/triage-model.port.js';
 import { type RunListRequest, TriageRunsRepository } from './records/triage-runs.repository.js';
 import { RunQueue } from './runs/run-queue.js';
 import { RunRequests, type WantedRun } from './runs/run-requests.js';
 import { TokenBudget } from './runs/token-budget.js';
+import { stillAnswers } from './runs/run-rules.js';
 import { type RunOutcome, TriageRunner, type Waiting } from './runs/triage-runner.js';
-import { TriageSignals } from './signals/triage-signals.js';
 import { TriageGuidance } from './triage-guidance.js';
 import { AiUnavailableError, TriageInProgressError, unknownPlaybook } from './triage.errors.js';
 import type { TriageRun, TriageRunSummary } from './triage-run.js';
@@ -34,7 +35,7 @@ export class TriageService {
     private readonly runner: TriageRunner,
     private readonly queue: RunQueue,
     private readonly budget: TokenBudget,
-    private readonly signals: TriageSignals,
+    private readonly model: TriageModel,
     private readonly transactions: Transactions,
     private readonly settings: Settings,
   ) {}
@@ -55,9 +56,10 @@ export class TriageService {
   ): Promise<TriageRun> {
     const { playbook, force } = given;
     if (playbook !== undefined && !(await this.guidance.find(playbook))) throw unknownPlaybook();
-    const wanted = { ...given, incidentId: (await this.incidents.get(given.incidentId)).id };
-    const done = force ? undefined : await this.runs.lastCompleted(wanted.incidentId);
-    if (done) return done;
+    const incident = await this.incidents.get(given.incidentId);
+    const wanted = { ...given, incidentId: incident.id };
+    const done = force ? undefined : await this.runs.lastCompleted(incident.id);
+    if (done && stillAnswers(done, incident)) return done;
     const open = await this.runs.open(wanted.incidentId);
     if (open) throw new TriageInProgressError(open);
     return later
@@ -82,6 +84,8 @@ export class TriageService {
     wanted: WantedRun,
     { completed }: Waiting,
   ): Promise<TriageRun> {
+    const { unusable } = this.model;
+    if (unusable) throw new AiUnavailableError(unusable);
     const run = await this.requests.queue(caller, wanted, completed);
     this.queue.wake();
     return run;
@@ -93,10 +97,7 @@ export class TriageService {
     idempotency: Waiting,
   ): Promise<TriageRun> {
     const shortage = await this.budget.shortage();
-    if (shortage) {
-      this.signals.unavailable(shortage);
-      throw new AiUnavailableError(shortage, shortage.extras);
-    }
+    if (shortage) throw new AiUnavailableError(shortage, shortage.extras);
     const claimed = await this.requests.begin(caller, wanted, idempotency.completed);
     const outcome = await this.runner.run(claimed, idempotency);
     if (outcome.run.status === 'failed') throw errorOf(outcome);

@@ -11,6 +11,7 @@ import { ReceiptBatchesRepository } from './receipt/receipt-batches.repository.j
 import { ReceiptsController } from './receipt/receipts.controller.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
+import { NobodyTriages } from './sources/nobody-triages.js';
 import { SealedSecrets } from './sources/sealed-secrets.js';
 import { SourceDirectory } from './sources/source-directory.js';
 import { WebhookSourcesController } from './sources/webhook-sources.controller.js';
@@ -23,6 +24,7 @@ import { WebhookSourcesService } from './sources/webhook-sources.service.js';
   providers: [
     InboxProcessing,
     InboxRepository,
+    NobodyTriages,
     ReceiptBatchesRepository,
     SealedSecrets,
     Settlement,

@@ -23,6 +23,7 @@ const METRICS = [
   'kill_switch_active',
   'llm_tokens_total',
   'triage_duration_seconds',
+  'triage_runs',
   'up',
   'webhook_errors_total',
   'webhook_events',

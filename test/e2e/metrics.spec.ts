@@ -15,6 +15,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['webhook_received_total', 'counter'],
   ['webhook_errors_total', 'counter'],
   ['webhook_events', 'gauge'],
+  ['triage_runs', 'gauge'],
   ['triage_duration_seconds', 'histogram'],
   ['llm_tokens_total', 'counter'],
   ['approvals_pending', 'gauge'],

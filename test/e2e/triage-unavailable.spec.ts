@@ -1,4 +1,6 @@
+import { Logger } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
+import { Clock } from '../../src/platform/clock.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
 import { TriageModel } from '../../src/triage/model/triage-model.port.js';
@@ -157,6 +159,17 @@ describe('without a verdict', () => {
     expect(refused).not.toHaveProperty('message');
   });
 
+  it('forgets in the health an outage of long ago, when nothing waits', async () => {
+    script(world.app, () => Promise.reject(unavailable('unreachable')));
+    await world.triage(await world.incident());
+    await llmIs({ status: 'degraded' });
+    const later = new Date(Date.now() + 16 * 60_000);
+    const clock = jest.spyOn(world.app.nest.get(Clock), 'now').mockReturnValue(later);
+    const healthy = await llmIs({ status: 'healthy', runs_waiting: 0 });
+    clock.mockRestore();
+    expect(healthy).toMatchObject({ message: expect.stringContaining('not asked since') });
+  });
+
   it('shows in the health that there is no provider', async () => {
     const bare = await TriageWorld.start({ TRIAGE_PROVIDER: 'none' });
     try {
@@ -229,10 +242,32 @@ describe('without a verdict', () => {
       await world.triage(await world.incident());
       const id = await world.incident();
       expect((await world.later(id)).status).toBe(202);
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      expect((await world.runs(id))[0].status).toBe('queued');
+      const [run] = await eventually(
+        () => world.runs(id),
+        ([newest]) => newest?.error?.reason === 'token_budget',
+      );
+      expect(run).toMatchObject({ status: 'queued', failures: 0 });
+      const minutes = (Date.parse(run.next_attempt_at) - Date.now()) / 60_000;
+      expect(minutes).toBeGreaterThan(55);
+      expect(minutes).toBeLessThanOrEqual(60);
       await world.database.query('update triage_runs set tokens_at = null');
       await world.until(id, 'completed');
+    });
+
+    it('shows that in the health for as long as it is so, and tells the log once', async () => {
+      const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+      script(world.app, async () => judgement({ tokens: { input: 1_000, output: 0 } }));
+      await world.triage(await world.incident());
+      for (let request = 0; request < 3; request += 1) {
+        await world.triage(await world.incident());
+      }
+      const degraded = await llmIs({ status: 'degraded' });
+      expect(degraded).toMatchObject({ message: expect.stringContaining('AI_TOKENS_PER_HOUR') });
+      await world.database.query('update triage_runs set tokens_at = null');
+      await llmIs({ status: 'healthy' });
+      const lines = warn.mock.calls.filter(([line]) => String(line).includes('used up'));
+      warn.mockRestore();
+      expect(lines).toHaveLength(1);
     });
   });
 });

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
 import { TRIAGE_EVENTS } from '../../src/triage/triage-run.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
@@ -215,13 +216,20 @@ describe('a triage run whose replica ends', () => {
 
   it('in the middle is carried out by another replica, and once', async () => {
     kill();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const held = heldModel();
     script(world.app, held.judge);
     const id = await world.incident();
     const answer = world.triage(id);
     await held.begun;
     const run = await world.until(id, 'completed');
-    expect(run).toMatchObject({ model: 'the other' });
+    expect(run).toMatchObject({
+      model: 'the other',
+      notes: [expect.stringContaining('ended in the middle')],
+    });
+    const lines = warn.mock.calls.filter(([, line]) => String(line).includes('begun anew'));
+    warn.mockRestore();
+    expect(lines).toEqual([[{ triage: [run.triage_id] }, expect.any(String)]]);
     held.answer.resolve(judgement({ model: 'the dead' }));
     // It learns that the run is not its own any more, and answers with what the other one found.
     expect((await answer).body.data.model).toBe('the other');

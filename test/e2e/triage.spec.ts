@@ -204,6 +204,22 @@ describe('the triage of an incident', () => {
     });
   });
 
+  it('is asked anew once an incident is open again that was resolved before it had a verdict', async () => {
+    const asked = script(world.app, async () => judgement());
+    const id = await world.incident();
+    await world.update(id, { status: 'resolved', resolution: 'a drill' });
+    const kept = (await world.triage(id)).body.data;
+    expect(kept).toMatchObject({ applied: false, not_applied: 'incident_resolved' });
+    expect((await world.triage(id)).body.data.triage_id).toBe(kept.triage_id);
+    await world.update(id, { status: 'open' });
+    const anew = (await world.triage(id, { body: {} })).body.data;
+    expect(anew).toMatchObject({ status: 'completed', applied: true });
+    expect(anew.triage_id).not.toBe(kept.triage_id);
+    expect((await world.read(id)).verdict).toMatchObject({ classification: 'malicious' });
+    expect((await world.triage(id)).body.data.triage_id).toBe(anew.triage_id);
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
   it('tells in the timeline what was found and on what it rests, without a link', async () => {
     const id = await world.incident();
     await world.triage(id);

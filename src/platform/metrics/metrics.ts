@@ -56,6 +56,11 @@ export const METRICS: readonly Provider[] = [
     labelNames: ['status'],
   }),
 
+  makeGaugeProvider({
+    name: 'triage_runs',
+    help: 'Triage runs that have not ended: queued ones wait, running ones are being judged.',
+    labelNames: ['status'],
+  }),
   makeHistogramProvider({
     name: 'triage_duration_seconds',
     help: 'Time from the start to the end of a triage run.',

@@ -97,7 +97,8 @@ export class TriageRunSummaryDto {
 
   @Text({
     optional: true,
-    description: 'The model that answered; `rules` for the rule-based scorer.',
+    description:
+      'The model that answered; of a run without an answer, the one that was asked. `rules` for the rule-based scorer.',
     example: 'rules',
   })
   readonly model?: string;
@@ -138,11 +139,23 @@ export class TriageRunSummaryDto {
 
   @Nested(() => TriageErrorDto, {
     optional: true,
-    description: 'Why it failed; of one that waits, why its last attempt gave nothing.',
+    description: 'Why it failed; of one that waits, what it waits for.',
   })
   readonly error?: TriageErrorDto;
 
-  @WholeNumber({ min: 0, description: 'How often the provider gave nothing.', example: 0 })
+  @Instant({
+    optional: true,
+    description:
+      'Of one that waits because of an `error`: not before then, unless it is over sooner.',
+    example: TIME,
+  })
+  readonly next_attempt_at?: string;
+
+  @WholeNumber({
+    min: 0,
+    description: 'How many of its attempts got no verdict of the provider.',
+    example: 0,
+  })
   readonly failures: number;
 
   @Instant({ example: TIME })
@@ -178,6 +191,7 @@ export class TriageRunSummaryDto {
       playbook: run.playbook,
       notes: [...run.notes],
       error: error && { reason: error.reason, message: error.message },
+      next_attempt_at: run.nextAttemptAt?.toISOString(),
       failures: run.failures,
       created_at: run.createdAt.toISOString(),
       started_at: run.startedAt?.toISOString(),

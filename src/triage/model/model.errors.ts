@@ -25,6 +25,8 @@ export class ModelUnavailableError extends Error {
     readonly extras: {
       /** Whether the same question may be answered later, so that a job tries again. */
       readonly mayHelpLater: boolean;
+      /** Somebody has to mend a setting or an account first: asking again at once is in vain, and so is any other question. */
+      readonly needsOperator?: boolean;
       readonly retryAfterMs?: number;
       /** What was used all the same. */
       readonly tokens?: TokenUse;

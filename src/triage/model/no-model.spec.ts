@@ -7,7 +7,7 @@ describe('NoModel', () => {
     await expect(model.judge()).rejects.toMatchObject({
       reason: 'not_configured',
       message: expect.stringContaining('TRIAGE_PROVIDER'),
-      extras: { mayHelpLater: false },
+      extras: { mayHelpLater: true, needsOperator: true },
     });
   });
 });

@@ -1,4 +1,4 @@
-import type { TokenUse } from './triage-model.port.js';
+import type { Asked, TokenUse } from './triage-model.port.js';
 
 export const NO_TOKENS: TokenUse = { input: 0, output: 0, cachedInput: 0 };
 
@@ -28,13 +28,19 @@ export function sumOfTokens(one: TokenUse, other: TokenUse): TokenUse {
   };
 }
 
-/** Adds up what one attempt uses, as the provider says it: also of an attempt that somebody ends in the middle. */
+/** Adds up what one attempt uses, as the provider says it, and who was asked: also of an attempt that is ended in the middle. */
 export class TokenMeter {
+  /** Undefined when it ended before anybody was asked. */
+  asked: Asked | undefined;
   private sum = NO_TOKENS;
 
   /** Undefined when nothing was used. */
   get used(): TokenUse | undefined {
     return this.sum.input + this.sum.output > 0 ? this.sum : undefined;
+  }
+
+  asks(asked: Asked): void {
+    this.asked = asked;
   }
 
   add(tokens: TokenUse): void {

@@ -1,6 +1,7 @@
 import type { Classification, Evidence, Indicator, Severity } from '../../incidents/incident.js';
 import type { Gate } from '../../platform/net/gate.js';
 import type { ExtractedIndicator } from '../evidence/indicators.js';
+import type { ModelUnavailableError } from './model.errors.js';
 
 /** What a model is given to judge. All of it but the guidance may have been written by an attacker. */
 export interface TriageCase {
@@ -58,12 +59,16 @@ export interface TokenUse {
   readonly cachedInput?: number;
 }
 
-export interface Judgement {
-  readonly verdict: ProposedVerdict;
-  /** The model that answered, as the provider names it; `rules` for the scorer. */
+/** Who is asked, and in which words. */
+export interface Asked {
+  /** The model that answers, as the provider names it; before it has, the one that is configured. `rules` for the scorer. */
   readonly model: string;
   /** SHA-256 in hex of all prompts, so that runs of different wordings can be told apart. */
   readonly promptHash: string;
+}
+
+export interface Judgement extends Asked {
+  readonly verdict: ProposedVerdict;
   readonly tokens: TokenUse;
   readonly toolCalls: readonly ToolCall[];
   readonly points?: readonly ScoredPoint[];
@@ -84,8 +89,11 @@ export interface Judging {
   /** Every request to the provider leaves through it, so that the kill switch stops it. */
   readonly gate: Gate;
   readonly signal: AbortSignal;
-  /** Is told of tokens as soon as they are used: an attempt that is ended before its verdict has been paid for, too. */
-  readonly meter?: { add(tokens: TokenUse): void };
+  /**
+   * Is told at once who is asked, and of tokens as soon as they are used: an attempt that is ended before its verdict has
+   * been paid for, too, and a reader wants to know what was asked of whom.
+   */
+  readonly meter?: { asks(asked: Asked): void; add(tokens: TokenUse): void };
 }
 
 export const PROVIDERS = ['anthropic', 'rules', 'none'] as const;
@@ -98,6 +106,12 @@ export abstract class TriageModel {
   abstract readonly configuredModel: string | undefined;
   /** Whether it asks somebody outside: then the kill switch holds its runs. */
   abstract readonly asksOutside: boolean;
+
+  /** Why nobody can be asked, whatever the incident; undefined where somebody can. */
+  get unusable(): ModelUnavailableError | undefined {
+    return undefined;
+  }
+
   /** Throws ModelUnavailableError, and what the gate throws. */
   abstract judge(given: TriageCase, judging: Judging): Promise<Judgement>;
 }

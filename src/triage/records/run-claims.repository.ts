@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type FindOptionsWhere, LessThan, MoreThanOrEqual, Raw } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { TokenUse, ToolCall } from '../model/triage-model.port.js';
+import type { Asked, ProviderName, TokenUse, ToolCall } from '../model/triage-model.port.js';
+import type { UnavailableReason } from '../model/model.errors.js';
 import type { RunError, TriageRun } from '../triage-run.js';
 import { runOf, type RunRow } from './run-rows.js';
 import { TriageRunEntity } from './triage-run.entity.js';
@@ -11,11 +12,19 @@ import { TriageRunEntity } from './triage-run.entity.js';
 export type Fenced = Pick<TriageRun, 'id' | 'fence'>;
 
 type Changes = QueryDeepPartialEntity<TriageRunEntity>;
-/** What a run leaves behind, beside the time. */
-export type Ending = Omit<Changes, 'tool_calls'> & {
+
+/** What an attempt used, whatever came of it. */
+export interface Used {
   readonly tokens?: TokenUse;
-  readonly toolCalls?: readonly ToolCall[];
-};
+  /** Undefined when it ended before anybody was asked. */
+  readonly asked?: Asked;
+}
+
+/** What a run leaves behind, beside the time. */
+export type Ending = Omit<Changes, 'tool_calls'> &
+  Used & {
+    readonly toolCalls?: readonly ToolCall[];
+  };
 
 type Where = FindOptionsWhere<TriageRunEntity>;
 type Manager = Pick<DataSource['manager'], 'getRepository'>;
@@ -38,13 +47,20 @@ export class RunClaimsRepository {
       .where({ status: 'queued', lease_until: OVER })
       .andWhere('run.id <> all(:except)', { except })
       .orderBy('run.lease_until')
+      .addOrderBy('run.id')
       .limit(limit)
       .getMany();
     return rows.map(runOf);
   }
 
-  async claim(tx: Tx, { id, fence }: Fenced, leaseMs: number): Promise<TriageRun | undefined> {
-    const started = { status: 'running', fence: fence + 1, started_at: () => 'now()' } as const;
+  /** @param by who is asked now: since the run was made, the settings may have changed */
+  async claim(
+    tx: Tx,
+    { id, fence }: Fenced,
+    { leaseMs, provider }: { readonly leaseMs: number; readonly provider: ProviderName },
+  ): Promise<TriageRun | undefined> {
+    const running = { status: 'running', fence: fence + 1, provider } as const;
+    const started = { ...running, started_at: () => 'now()' } as const;
     const where = { id, fence, status: 'queued' } as const;
     return (await change(tx, where, { ...started, lease_until: IN_MS }, { ms: leaseMs }))[0];
   }
@@ -60,9 +76,9 @@ export class RunClaimsRepository {
   /** It waits again, for any replica. */
   async release(
     run: Fenced,
-    { afterMs, tokens, ...changes }: Changes & { afterMs: number; tokens?: TokenUse },
+    { afterMs, tokens, asked, ...changes }: Changes & Used & { afterMs: number },
   ): Promise<TriageRun | undefined> {
-    const used = tokens ? usedTokens(tokens) : NOTHING_USED;
+    const used = columnsOf({ tokens, asked });
     const waits = { status: 'queued', lease_until: IN_MS, ...changes, ...used.changes } as const;
     const values = { ms: afterMs, ...used.values };
     return (await change(this.dataSource.manager, ours(run), waits, values))[0];
@@ -71,9 +87,9 @@ export class RunClaimsRepository {
   async end(
     tx: Tx,
     run: Fenced,
-    { tokens, toolCalls, ...changes }: Ending,
+    { tokens, asked, toolCalls, ...changes }: Ending,
   ): Promise<TriageRun | undefined> {
-    const used = tokens ? usedTokens(tokens) : NOTHING_USED;
+    const used = columnsOf({ tokens, asked });
     const calls = toolCalls && {
       // As its text: TypeORM's type of an update has no room for JSON of any content.
       changes: { tool_calls: () => ':toolCalls' },
@@ -88,17 +104,47 @@ export class RunClaimsRepository {
     return await change(tx, { ...of, status: 'queued' }, { ...ENDED, status: 'failed', error });
   }
 
+  /**
+   * All whose time has come wait on, and show why.
+   *
+   * @param until undefined for as long as they may wait at all
+   * @param longestMs from their creation on; undefined where that does not matter
+   */
+  async postpone(error: RunError, until: Date | undefined, longestMs?: number): Promise<void> {
+    // The least of a time and of nothing is the time.
+    const longest = `created_at + cast(:longestMs as float8) * interval '1 millisecond'`;
+    const waits: Changes = { error, lease_until: () => `least(:until, ${longest})` };
+    const values = { until: until ?? 'infinity', longestMs: longestMs ?? null };
+    await change(this.dataSource.manager, { status: 'queued', lease_until: OVER }, waits, values);
+  }
+
+  /** Those that wait for one of the reasons need not any more. */
+  async bringForward(reasons: readonly UnavailableReason[]): Promise<void> {
+    const where: Where = {
+      status: 'queued',
+      lease_until: HOLDS,
+      error: Raw((error) => `${error} ->> 'reason' = any(:reasons)`, { reasons }),
+    };
+    const due: Changes = { lease_until: () => 'now()' };
+    await change(this.dataSource.manager, where, due);
+  }
+
   /** Those whose replica died, and that have died too often: they end. */
   async failLapsed(tx: Tx, error: RunError, mostLapses: number): Promise<TriageRun[]> {
     const where: Where = { ...LAPSED, lapses: MoreThanOrEqual(mostLapses) };
     return await change(tx, where, { ...ENDED, status: 'failed', error });
   }
 
-  /** The others wait again; answers how many those are. */
-  async requeueLapsed(mostLapses: number): Promise<number> {
+  /** The others wait again, and note it the first time. */
+  async requeueLapsed(mostLapses: number, note: string): Promise<TriageRun[]> {
     const where: Where = { ...LAPSED, lapses: LessThan(mostLapses) };
-    const waits = { status: 'queued', lapses: () => 'lapses + 1', lease_until: () => 'now()' };
-    return (await change(this.dataSource.manager, where, waits as Changes)).length;
+    const waits: Changes = {
+      status: 'queued',
+      lapses: () => 'lapses + 1',
+      lease_until: () => 'now()',
+      notes: () => 'case lapses when 0 then array_append(notes, :note) else notes end',
+    };
+    return await change(this.dataSource.manager, where, waits, { note });
   }
 
   async countUnderWay(): Promise<number> {
@@ -144,6 +190,13 @@ const MOST_TOKENS = 50_000_000;
 
 const counted = (tokens: number): number =>
   Math.min(MOST_TOKENS, Math.max(0, Math.trunc(tokens) || 0));
+
+/** The columns that an attempt changes by what it used. */
+function columnsOf({ tokens, asked }: Used) {
+  const { changes, values } = tokens ? usedTokens(tokens) : NOTHING_USED;
+  const who = asked && { model: asked.model, prompt_hash: asked.promptHash };
+  return { changes: { ...changes, ...who }, values };
+}
 
 function usedTokens({ cachedInput = 0, ...used }: TokenUse) {
   const [input, output] = [counted(used.input), counted(used.output)];

@@ -1,18 +1,20 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { incidentEvent } from '../../incidents/change-records.js';
 import type { IncidentSummary } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
-import type { Tx } from '../../platform/database/transactions.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import type { NewEvent } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
-import { SYSTEM, TRIAGE_EVENTS, type TriageRun } from '../triage-run.js';
+import { noPersonAsked, SYSTEM, TRIAGE_EVENTS, type TriageRun } from '../triage-run.js';
 import { completionInWords, requestInWords } from './run-words.js';
 
 /** Writes what is told of a run into the audit trail, the timeline and the outbox, in the transaction of its change. */
 @Injectable()
 export class RunRecorder {
+  private readonly log = new Logger('Triage');
+
   constructor(
     private readonly audit: AuditLog,
     private readonly timeline: IncidentTimeline,
@@ -51,6 +53,10 @@ export class RunRecorder {
   /** @param incident undefined when it was deleted meanwhile: then nobody sees its timeline, and nobody is to be told */
   async failed(tx: Tx, run: TriageRun, incident: IncidentSummary | undefined): Promise<void> {
     await this.allFailed(tx, [run], new Map(incident && [[incident.id, incident]]));
+    // Nobody is there who would be answered.
+    if (!incident || !noPersonAsked(run)) return;
+    const line = `${incident.incidentNumber} is not triaged: ${run.error?.reason}. A person has to.`;
+    afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
   }
 
   /** The same for many runs at once. @param incidents by their ids, without the deleted ones */

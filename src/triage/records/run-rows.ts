@@ -6,6 +6,8 @@ export type RunRow = Omit<TriageRunEntity, 'points' | 'tool_calls'> &
   Partial<Pick<TriageRunEntity, 'points' | 'tool_calls'>>;
 
 export function runOf(row: RunRow): TriageRun {
+  const waitsForTime =
+    row.status === 'queued' && row.error && row.error.reason !== 'not_configured';
   return {
     id: row.id,
     incidentId: row.incident_id,
@@ -29,6 +31,7 @@ export function runOf(row: RunRow): TriageRun {
     points: row.points ?? undefined,
     toolCalls: row.tool_calls ?? undefined,
     error: row.error ?? undefined,
+    nextAttemptAt: waitsForTime ? (row.lease_until ?? undefined) : undefined,
     failures: row.failures,
     lapses: row.lapses,
     fence: row.fence,

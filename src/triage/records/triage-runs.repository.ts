@@ -93,8 +93,18 @@ export class TriageRunsRepository {
     return await tx.getRepository(TriageRunEntity).existsBy(where);
   }
 
-  async countQueued(): Promise<number> {
-    return await this.dataSource.getRepository(TriageRunEntity).countBy({ status: 'queued' });
+  /** How many wait and how many are under way: of an index that holds no others. */
+  async countOpen(): Promise<Readonly<Record<'queued' | 'running', number>>> {
+    const rows = await this.dataSource
+      .getRepository(TriageRunEntity)
+      .createQueryBuilder('run')
+      .select('run.status', 'status')
+      .addSelect('count(*)::int', 'count')
+      .where({ status: OPEN })
+      .groupBy('run.status')
+      .getRawMany<{ status: 'queued' | 'running'; count: number }>();
+    const counts = rows.map(({ status, count }) => [status, count] as const);
+    return { queued: 0, running: 0, ...Object.fromEntries(counts) };
   }
 
   /** The newest, with what lists leave out. */

@@ -4,8 +4,8 @@ import type { Permit } from '../../kill-switch/permit.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { ModelUnavailableError } from '../model/model.errors.js';
-import type { TokenUse } from '../model/triage-model.port.js';
-import { RunClaimsRepository } from '../records/run-claims.repository.js';
+import { TriageModel } from '../model/triage-model.port.js';
+import { RunClaimsRepository, type Used } from '../records/run-claims.repository.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { RunPermits } from './run-permits.js';
@@ -25,6 +25,7 @@ export class RunClaims {
     private readonly permits: RunPermits,
     private readonly claims: RunClaimsRepository,
     private readonly runs: TriageRunsRepository,
+    private readonly model: TriageModel,
     private readonly settings: Settings,
   ) {}
 
@@ -32,7 +33,8 @@ export class RunClaims {
   async claim(waiting: TriageRun): Promise<ClaimedRun | undefined> {
     return await this.transactions.run<ClaimedRun | undefined>(async (tx) => {
       const permit = await this.permits.claim(tx);
-      const run = await this.claims.claim(tx, waiting, this.settings.actionLeaseMs);
+      const by = { leaseMs: this.settings.actionLeaseMs, provider: this.model.provider };
+      const run = await this.claims.claim(tx, waiting, by);
       return run && { run, permit };
     });
   }
@@ -48,19 +50,19 @@ export class RunClaims {
   }
 
   /** It was interrupted through no fault of its own, and waits for any replica. */
-  async release(run: TriageRun, afterMs = 0, tokens?: TokenUse): Promise<TriageRun> {
-    return held(await this.claims.release(run, { afterMs, tokens }));
+  async release(run: TriageRun, afterMs = 0, used: Used = {}): Promise<TriageRun> {
+    return held(await this.claims.release(run, { afterMs, ...used }));
   }
 
   /** The provider gave nothing: it waits for another attempt, and shows why. */
   async retryLater(
     run: TriageRun,
     error: ModelUnavailableError,
-    tokens?: TokenUse,
+    used: Used = {},
   ): Promise<TriageRun> {
     const changes = { error: runErrorOf(error), failures: run.failures + 1 };
     const afterMs = retryPauseMs(run.failures, error, Math.random());
-    return held(await this.claims.release(run, { ...changes, afterMs, tokens }));
+    return held(await this.claims.release(run, { ...changes, afterMs, ...used }));
   }
 
   /** The run as another replica has left it. */

@@ -1,25 +1,28 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
-import type { TokenUse } from '../model/triage-model.port.js';
 import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';
-import { RunClaimsRepository } from '../records/run-claims.repository.js';
+import { RunClaimsRepository, type Used } from '../records/run-claims.repository.js';
 import { RunRecorder } from '../records/run-recorder.js';
 import { type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
-import { INCIDENT_DELETED, KILLED, MOST_LAPSES, whyNotApplied } from './run-rules.js';
+import { INCIDENT_DELETED, KILLED, MOST_LAPSES, TAKEN_OVER, whyNotApplied } from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
 export interface Failure {
   readonly error: RunError;
   readonly durationMs: number;
-  readonly tokens?: TokenUse;
+  readonly used: Used;
+  /** The provider gave nothing. */
+  readonly ofProvider: boolean;
 }
 
 /** The transactions that end runs: with a verdict, which may become that of the incident, or without one. */
 @Injectable()
 export class RunEndings {
+  private readonly log = new Logger('Triage');
+
   constructor(
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
@@ -45,7 +48,7 @@ export class RunEndings {
         verdict,
         recommended_actions: recommendedActions,
         not_applied: notApplied ?? null,
-        notes: found.notes,
+        notes: [...run.notes, ...found.notes],
         model,
         prompt_hash: found.promptHash,
         points: found.points ?? null,
@@ -75,17 +78,27 @@ export class RunEndings {
 
   async fail(
     run: TriageRun,
-    { error, durationMs, tokens }: Failure,
+    { error, durationMs, used, ofProvider }: Failure,
     idempotency: Participant<TriageRun> = {},
   ): Promise<TriageRun> {
     return await this.transactions.run<TriageRun>(async (tx) => {
-      const changes = { status: 'failed', error, duration_ms: durationMs } as const;
+      const failures = run.failures + (ofProvider ? 1 : 0);
+      const changes = { status: 'failed', error, failures, duration_ms: durationMs } as const;
       const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
-      const ended = await this.claims.end(tx, run, { ...changes, tokens });
+      const ended = await this.claims.end(tx, run, { ...changes, ...used });
       if (!ended) throw new ClaimLostError();
       await this.recorder.failed(tx, ended, incident);
       return ended;
     }, idempotency);
+  }
+
+  /** It has waited for as long as a run may. Nothing happens when somebody else was faster. */
+  async giveUp(run: TriageRun, error: RunError): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
+      const [ended] = await this.claims.failQueued(tx, error, { id: run.id });
+      if (ended) await this.recorder.failed(tx, ended, incident);
+    });
   }
 
   /** What the kill switch held, where whoever turns it off does not want it any more. */
@@ -111,6 +124,9 @@ export class RunEndings {
         await this.recorder.failed(tx, run, incident);
       }
     });
-    await this.claims.requeueLapsed(MOST_LAPSES);
+    const again = await this.claims.requeueLapsed(MOST_LAPSES, TAKEN_OVER);
+    if (again.length === 0) return;
+    const triage = again.map(({ id }) => id);
+    this.log.warn({ triage }, `${again.length} triage runs are begun anew: their replica is gone.`);
   }
 }

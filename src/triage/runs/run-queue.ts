@@ -8,28 +8,32 @@ import {
 import { AppError } from '../../platform/errors/app-error.js';
 import { IncidentDeletion } from '../../incidents/incident-deletion.js';
 import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { RunClaimsRepository } from '../records/run-claims.repository.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
-import { TriageSignals } from '../signals/triage-signals.js';
 import type { TriageRun } from '../triage-run.js';
 import { RunClaims } from './run-claims.js';
 import { RunEndings } from './run-endings.js';
+import { type Obstacle, RunObstacles } from './run-obstacles.js';
 import { RunPermits } from './run-permits.js';
-import { TokenBudget } from './token-budget.js';
+import { isOverdue, LONGEST_WAIT_MS, runErrorOf } from './run-rules.js';
 import { TriageRunner } from './triage-runner.js';
 
 /** As many runs as one replica works on beside those that requests wait for. */
 const MOST_AT_ONCE = 4;
+/** As many as one look gives up. */
+const MOST_OVERDUE = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const PAUSES_PER_LEASE = 4;
 const TASK = 'Looking for triage runs that wait';
 
 /**
  * Carries out the runs that wait: those that nobody waits for, and those whose replica died or stopped. Every replica looks,
- * and a claim decides which one goes on. While the kill switch holds them, or the hour has no tokens left, they go on waiting.
+ * and a claim decides which one goes on. While the kill switch holds them they go on waiting. So they do while nobody can be
+ * asked, and show that: it costs one write for all of them.
  */
 @Injectable()
 export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -41,10 +45,10 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     private readonly runner: TriageRunner,
     private readonly claims: RunClaims,
     private readonly endings: RunEndings,
-    private readonly budget: TokenBudget,
+    private readonly obstacles: RunObstacles,
     private readonly runs: TriageRunsRepository,
     private readonly repository: RunClaimsRepository,
-    private readonly signals: TriageSignals,
+    private readonly clock: Clock,
     private readonly killSwitch: KillSwitch,
     private readonly permits: RunPermits,
     private readonly deletion: IncidentDeletion,
@@ -79,20 +83,38 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
       countClaims: async () => ({ inFlight: await this.repository.countUnderWay() }),
     });
     this.killSwitch.registerHeld('triage_runs', {
-      count: () => this.runs.countQueued(),
+      count: async () => (await this.runs.countOpen()).queued,
       discard: (tx, caller) => this.endings.discardHeld(tx, caller.name),
     });
   }
 
   private async look(): Promise<void> {
     await this.endings.settleLapsed();
-    const places = MOST_AT_ONCE - this.underWay.size;
+    await this.goOn();
+    const places = (this.obstacles.isTrying ? 1 : MOST_AT_ONCE) - this.underWay.size;
     if (places <= 0) return;
     const due = await this.repository.due(places, [...this.underWay]);
     if (due.length === 0 || (await this.permits.areWithheld())) return;
-    const shortage = await this.budget.shortage();
-    if (shortage) return this.signals.unavailable(shortage);
+    const obstacle = await this.obstacles.now();
+    if (obstacle) return await this.postpone(obstacle);
     for (const run of due) void this.begin(run);
+  }
+
+  private async goOn(): Promise<void> {
+    const over = await this.obstacles.over();
+    if (over.length === 0) return;
+    await this.repository.bringForward(over);
+    this.obstacles.wentOn(over);
+  }
+
+  private async postpone({ error, until, isFault }: Obstacle): Promise<void> {
+    const shown = runErrorOf(error);
+    if (!isFault) return await this.repository.postpone(shown, until);
+    const due = await this.repository.due(MOST_OVERDUE, []);
+    const overdue = due.filter((run) => isOverdue(run, this.clock.now()));
+    for (const run of overdue) await this.endings.giveUp(run, shown);
+    if (overdue.length === MOST_OVERDUE) return this.wake();
+    await this.repository.postpone(shown, until, LONGEST_WAIT_MS);
   }
 
   private async begin(run: TriageRun): Promise<void> {

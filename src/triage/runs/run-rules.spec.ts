@@ -1,5 +1,5 @@
 import { ModelUnavailableError } from '../model/model.errors.js';
-import { isTriedAgain, retryPauseMs, whyNotApplied } from './run-rules.js';
+import { isTriedAgain, retryPauseMs, stillAnswers, whyNotApplied } from './run-rules.js';
 
 const down = (extras: Partial<ModelUnavailableError['extras']> = {}) =>
   new ModelUnavailableError('unreachable', 'It does not answer.', {
@@ -24,6 +24,22 @@ describe('a verdict of a run', () => {
   );
 });
 
+describe('a completed run', () => {
+  it.each([
+    ['triaged', undefined, true],
+    ['open', undefined, true],
+    ['triaged', 'verdict_by_person', true],
+    ['resolved', 'incident_resolved', true],
+    ['open', 'incident_resolved', false],
+    ['triaged', 'incident_resolved', false],
+  ] as const)(
+    'of an incident that is %s, kept back for %s, answers a request: %s',
+    (status, notApplied, answers) => {
+      expect(stillAnswers({ notApplied }, { status })).toBe(answers);
+    },
+  );
+});
+
 describe('a run that nobody waits for', () => {
   const createdAt = new Date('2026-01-31T09:00:00Z');
   const at = (hours: number) => new Date(createdAt.getTime() + hours * 3_600_000);
@@ -38,6 +54,13 @@ describe('a run that nobody waits for', () => {
     const pauses = [0, 1, 2, 8, 9, 400].map((failures) => retryPauseMs(failures, down(), 0));
     expect(pauses).toEqual([2_000, 4_000, 8_000, 512_000, 600_000, 600_000]);
     expect(retryPauseMs(0, down(), 1)).toBe(2_500);
+  });
+
+  it('rests five minutes while an operator has to mend something, however often it has failed', () => {
+    const mend = down({ needsOperator: true });
+    expect([0, 5, 400].map((failures) => retryPauseMs(failures, mend, 0))).toEqual([
+      300_000, 300_000, 300_000,
+    ]);
   });
 
   it('rests as long as the provider asks for, up to an hour', () => {

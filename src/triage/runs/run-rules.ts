@@ -4,10 +4,12 @@ import type { ModelUnavailableError } from '../model/model.errors.js';
 import type { NotApplied, RunError, TriageRunSummary } from '../triage-run.js';
 
 const FIRST_PAUSE_MS = 2_000;
+/** Until somebody mends a setting or an account, one question in this time is enough to learn of it. */
+const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 /** What a provider may ask for; a longer time is taken for a mistake. */
 const LONGEST_WISH_MS = 60 * 60_000;
-const RETRIED_FOR_MS = 24 * 60 * 60_000;
+export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
 /** A run whose replicas died so often may be what kills them. */
 export const MOST_LAPSES = 3;
@@ -22,13 +24,27 @@ export function whyNotApplied(
   return status === 'resolved' ? 'incident_resolved' : undefined;
 }
 
-/** Whether a run that nobody waits for is tried again after the provider gave nothing. */
-export function isTriedAgain(
-  { createdAt }: Pick<TriageRunSummary, 'createdAt'>,
-  { extras }: ModelUnavailableError,
-  now: Date,
+/**
+ * Whether a completed run answers who asks without `force`. One that was kept back because its incident was resolved does
+ * not, once the incident is open again.
+ */
+export function stillAnswers(
+  { notApplied }: Pick<TriageRunSummary, 'notApplied'>,
+  { status }: Pick<Incident, 'status'>,
 ): boolean {
-  return extras.mayHelpLater && now.getTime() - createdAt.getTime() < RETRIED_FOR_MS;
+  return notApplied !== 'incident_resolved' || status === 'resolved';
+}
+
+type Created = Pick<TriageRunSummary, 'createdAt'>;
+
+/** Whether a run that nobody waits for has waited long enough: a verdict of yesterday's incident comes too late. */
+export function isOverdue({ createdAt }: Created, now: Date): boolean {
+  return now.getTime() - createdAt.getTime() >= LONGEST_WAIT_MS;
+}
+
+/** Whether a run that nobody waits for is tried again after the provider gave nothing. */
+export function isTriedAgain(run: Created, { extras }: ModelUnavailableError, now: Date): boolean {
+  return extras.mayHelpLater && !isOverdue(run, now);
 }
 
 /**
@@ -42,7 +58,8 @@ export function retryPauseMs(
   chance: number,
 ): number {
   const doubled = FIRST_PAUSE_MS * 2 ** Math.min(failures, 16);
-  const pause = Math.min(LONGEST_PAUSE_MS, doubled) * (1 + chance / 4);
+  const usual = Math.min(LONGEST_PAUSE_MS, doubled);
+  const pause = (extras.needsOperator ? OPERATORS_PAUSE_MS : usual) * (1 + chance / 4);
   const wished = Math.min(LONGEST_WISH_MS, Math.max(0, extras.retryAfterMs || 0));
   return Math.round(Math.max(pause, wished));
 }
@@ -53,6 +70,10 @@ const LONGEST_MESSAGE = 500;
 export function runErrorOf({ reason, message }: ModelUnavailableError): RunError {
   return { reason, message: shownStart(message, LONGEST_MESSAGE) };
 }
+
+/** What a run notes whose replica died: the first time only, because it is the same the second time. */
+export const TAKEN_OVER =
+  'The replica that carried it out first ended in the middle of it: it was begun anew.';
 
 export const KILLED: RunError = {
   reason: 'interrupted',

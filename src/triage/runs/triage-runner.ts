@@ -13,11 +13,12 @@ import type { Participant } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { ModelUnavailableError } from '../model/model.errors.js';
 import { TokenMeter } from '../model/token-use.js';
-import type { TokenUse } from '../model/triage-model.port.js';
+import type { Used } from '../records/run-claims.repository.js';
 import { TriageSignals } from '../signals/triage-signals.js';
 import type { RunError, TriageRun } from '../triage-run.js';
 import { type ClaimedRun, RunClaims } from './run-claims.js';
 import { RunEndings } from './run-endings.js';
+import { RunObstacles } from './run-obstacles.js';
 import {
   BROKEN,
   INCIDENT_DELETED,
@@ -47,8 +48,7 @@ interface Attempt {
   readonly run: TriageRun;
   readonly waiting?: Waiting;
   readonly durationMs: number;
-  /** What the provider says was used, whatever came of it. */
-  readonly tokens: TokenUse | undefined;
+  readonly used: Used;
 }
 
 class ShutdownError extends Error {}
@@ -69,6 +69,7 @@ export class TriageRunner implements BeforeApplicationShutdown {
     private readonly killSwitch: KillSwitch,
     private readonly claims: RunClaims,
     private readonly endings: RunEndings,
+    private readonly obstacles: RunObstacles,
     private readonly signals: TriageSignals,
     private readonly clock: Clock,
     private readonly settings: Settings,
@@ -106,15 +107,15 @@ export class TriageRunner implements BeforeApplicationShutdown {
     try {
       const found = await this.judge(run, permit, lease.signal, meter);
       this.signals.answered();
+      this.obstacles.answered();
       this.signals.used(found.tokens);
-      return await this.complete(
-        { run, waiting, durationMs: elapsed(), tokens: found.tokens },
-        found,
-      );
+      const used = { tokens: found.tokens, asked: meter.asked };
+      return await this.complete({ run, waiting, durationMs: elapsed(), used }, found);
     } catch (error) {
       const tokens = tokensOf(error) ?? meter.used;
       if (tokens) this.signals.used(tokens);
-      return await this.afterError({ run, waiting, durationMs: elapsed(), tokens }, error);
+      const used = { tokens, asked: meter.asked };
+      return await this.afterError({ run, waiting, durationMs: elapsed(), used }, error);
     } finally {
       lease.stop();
     }
@@ -146,14 +147,14 @@ export class TriageRunner implements BeforeApplicationShutdown {
   }
 
   private async afterError(attempt: Attempt, error: unknown): Promise<RunOutcome> {
-    const { run, waiting, tokens } = attempt;
+    const { run, waiting, used } = attempt;
     if (error instanceof ClaimLostError) throw error;
-    if (error instanceof ShutdownError) return { run: await this.claims.release(run, 0, tokens) };
+    if (error instanceof ShutdownError) return { run: await this.claims.release(run, 0, used) };
     if (error instanceof PermitLapsed || isDatabaseUnavailable(error)) {
-      return { run: await this.claims.release(run, AGAIN_SOON_MS, tokens) };
+      return { run: await this.claims.release(run, AGAIN_SOON_MS, used) };
     }
     if (isKillSwitchActive(error)) {
-      if (!waiting) return { run: await this.claims.release(run, 0, tokens) };
+      if (!waiting) return { run: await this.claims.release(run, 0, used) };
       return await this.fail(attempt, STOPPED_BY_KILL_SWITCH, error);
     }
     if (error instanceof NotFoundError) return await this.fail(attempt, INCIDENT_DELETED, error);
@@ -170,16 +171,19 @@ export class TriageRunner implements BeforeApplicationShutdown {
     error: ModelUnavailableError,
   ): Promise<RunOutcome> {
     this.signals.unavailable(error);
-    const { run, waiting, tokens } = attempt;
+    this.obstacles.met(error);
+    const { run, waiting, used } = attempt;
     if (!waiting && isTriedAgain(run, error, this.clock.now())) {
-      return { run: await this.claims.retryLater(run, error, tokens) };
+      return { run: await this.claims.retryLater(run, error, used) };
     }
     return await this.fail(attempt, runErrorOf(error), error);
   }
 
   private async fail(attempt: Attempt, error: RunError, cause: unknown): Promise<RunOutcome> {
-    const { run, waiting, durationMs, tokens } = attempt;
-    const failed = await this.endings.fail(run, { error, durationMs, tokens }, waiting?.failed);
+    const { run, waiting, durationMs, used } = attempt;
+    const ofProvider = cause instanceof ModelUnavailableError;
+    const failure = { error, durationMs, used, ofProvider };
+    const failed = await this.endings.fail(run, failure, waiting?.failed);
     this.signals.ended('failed', durationMs);
     return { run: failed, cause };
   }
@@ -190,7 +194,7 @@ export class TriageRunner implements BeforeApplicationShutdown {
   }
 }
 
-function tokensOf(error: unknown): TokenUse | undefined {
+function tokensOf(error: unknown): Used['tokens'] {
   return error instanceof ModelUnavailableError ? error.extras.tokens : undefined;
 }
 

@@ -1,48 +1,68 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import { Clock } from '../../platform/clock.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { shownStart } from '../../platform/text.js';
 import type { ModelUnavailableError, UnavailableReason } from '../model/model.errors.js';
 import { type TokenUse, TriageModel } from '../model/triage-model.port.js';
-
-interface NoAnswer {
-  readonly reason: UnavailableReason;
-  readonly message: string;
-  readonly at: Date;
-}
+import { TriageRunsRepository } from '../records/triage-runs.repository.js';
+import { TokenBudget } from '../runs/token-budget.js';
+import { type Heard, llmHealth } from './llm-health.js';
+import { OutageLog } from './outage-log.js';
 
 const LONGEST_MESSAGE = 500;
 
 /** These say something about the incident that was asked about; the provider answers. */
 const ABOUT_THE_CASE: ReadonlySet<UnavailableReason> = new Set(['refused', 'truncated']);
 
-/** Shows the model in health and metrics: as this replica has seen it last. */
+/** Shows the model in health, metrics and log: as this replica has seen it last. What waits is counted for the site. */
 @Injectable()
-export class TriageSignals implements OnModuleInit {
-  private last?: NoAnswer;
-  private answersNow = true;
+export class TriageSignals implements OnModuleInit, OnApplicationBootstrap {
+  private readonly log = new Logger('Triage');
+  private readonly outages = new OutageLog(this.log);
+  private heard: Heard = { silent: false };
 
   constructor(
     private readonly model: TriageModel,
+    private readonly runs: TriageRunsRepository,
+    private readonly budget: TokenBudget,
     private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
     private readonly clock: Clock,
     @InjectMetric('triage_duration_seconds') private readonly durations: Histogram,
+    @InjectMetric('triage_runs') private readonly open: Gauge<'status'>,
     @InjectMetric('llm_tokens_total') private readonly tokens: Counter,
   ) {}
 
   onModuleInit(): void {
-    this.components.register('llm', async () => this.health());
+    this.components.register('llm', () => this.health());
+    this.gauges.register(this.open, async () => {
+      const counts = Object.entries(await this.runs.countOpen());
+      return counts.map(([status, count]) => [{ status }, count] as const);
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    const { provider, configuredModel: model } = this.model;
+    this.log.log({ provider, model }, WHO_TRIAGES[provider]);
   }
 
   answered(): void {
-    this.answersNow = true;
+    this.outages.answered();
+    this.heard = { ...this.heard, silent: false };
   }
 
   unavailable({ reason, message }: ModelUnavailableError): void {
-    this.last = { reason, message: shownStart(message, LONGEST_MESSAGE), at: this.clock.now() };
-    this.answersNow = ABOUT_THE_CASE.has(reason);
+    const last = { reason, message: shownStart(message, LONGEST_MESSAGE), at: this.clock.now() };
+    if (ABOUT_THE_CASE.has(reason)) {
+      this.answered();
+      this.heard = { silent: false, last };
+      return;
+    }
+    this.outages.silent(reason, last.message, last.at);
+    this.heard = { silent: true, last };
   }
 
   used({ input, output }: TokenUse): void {
@@ -54,22 +74,24 @@ export class TriageSignals implements OnModuleInit {
     this.durations.observe({ status }, ms / 1_000);
   }
 
-  private health(): ComponentHealth {
-    const { provider, configuredModel: model } = this.model;
-    if (provider === 'none') {
-      const message = 'No AI provider is configured: only people triage.';
-      return { status: 'disabled', provider, message };
-    }
-    const told = { provider, model, ...(this.last && { last_failure: shown(this.last) }) };
-    if (this.answersNow || !this.last) return { status: 'healthy', ...told };
-    return {
-      status: 'degraded',
-      message: `The last attempt failed: ${this.last.message}`,
-      ...told,
-    };
+  private async health(): Promise<ComponentHealth> {
+    const { provider, configuredModel } = this.model;
+    // Without the database it is not known what waits; the component that is down says why.
+    const waiting = await this.runs.countOpen().catch(() => undefined);
+    const shortage = await this.budget.shortage().catch(() => undefined);
+    return llmHealth({
+      provider,
+      model: configuredModel,
+      heard: this.heard,
+      waiting: waiting?.queued,
+      shortage: shortage?.message,
+      now: this.clock.now(),
+    });
   }
 }
 
-function shown({ reason, at }: NoAnswer) {
-  return { reason, at: at.toISOString() };
-}
+const WHO_TRIAGES = {
+  anthropic: 'A language model triages.',
+  rules: 'The rules of this service triage: no provider of verdicts is asked.',
+  none: 'Only people triage: no provider of verdicts is configured.',
+} as const;

@@ -50,6 +50,15 @@ export class WebhookSourcesRepository {
     return await this.statements.rows<WebhookSourceEntity>({ name: 'webhook_sources_all', text });
   }
 
+  async namesWithAutoTriage(): Promise<string[]> {
+    const rows = await this.dataSource.getRepository(WebhookSourceEntity).find({
+      select: { source: true },
+      where: { auto_triage: true, enabled: true },
+      order: { source: 'asc' },
+    });
+    return rows.map(({ source }) => source);
+  }
+
   async find(source: string): Promise<WebhookSourceEntity | undefined> {
     const row = await this.dataSource.getRepository(WebhookSourceEntity).findOneBy({ source });
     return row ?? undefined;

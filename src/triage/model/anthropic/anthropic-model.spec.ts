@@ -7,6 +7,7 @@ import {
   VERDICT,
   verdict,
 } from '../../../../test/support/fake-messages-answers.js';
+import type { Asked } from '../triage-model.port.js';
 import { failureOf, judge, modelAt, withEnvironment } from '../../../../test/support/judge.js';
 import { knownActions } from '../../runs/run-verdict.js';
 
@@ -176,6 +177,18 @@ describe('AnthropicModel', () => {
       extras: { mayHelpLater: false, tokens: { input: 2_220, output: 100 } },
     });
     expect(api.requests).toHaveLength(2);
+  });
+
+  it('tells who is asked in which words before the answer, and who answered', async () => {
+    const asked: Asked[] = [];
+    const meter = { add: () => undefined, asks: (told: Asked) => void asked.push(told) };
+    api.script(text('{"classification":', 'max_tokens'));
+    await failureOf(judge(modelAt(api), { meter }));
+    const promptHash = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+    expect(asked).toEqual([
+      { model: 'claude-sonnet-5-5', promptHash },
+      { model: 'claude-sonnet-5-5-20261101', promptHash },
+    ]);
   });
 
   it('gives up when the provider pauses for ever', async () => {

@@ -36,11 +36,20 @@ export class AnthropicModel extends TriageModel {
     const requests = new ProviderRequests(this.options, this.http, gate, signal, meter);
     const answers = new ToolAnswers(tools, nonce, requests.signal);
     const conversation = new Conversation(this.options.model, prompt, tools, answers, requests);
+    const { hash: promptHash } = prompt;
+    meter?.asks({ model: conversation.model, promptHash });
     try {
-      const { verdict, model } = await conversation.verdict();
+      const verdict = await conversation.verdict();
       const { tokens } = requests;
-      return { verdict, model, promptHash: prompt.hash, tokens, toolCalls: answers.calls };
+      return {
+        verdict,
+        model: conversation.model,
+        promptHash,
+        tokens,
+        toolCalls: answers.calls,
+      };
     } catch (error) {
+      meter?.asks({ model: conversation.model, promptHash });
       if (!(error instanceof ModelUnavailableError)) throw error;
       const extras = { ...error.extras, tokens: requests.tokens };
       throw new ModelUnavailableError(error.reason, error.message, extras);

@@ -24,9 +24,10 @@ const REPAIR =
 export class Conversation {
   private readonly messages: Anthropic.MessageParam[];
   private repaired = false;
+  private answeredBy: string | undefined;
 
   constructor(
-    private readonly model: string,
+    private readonly asked: string,
     private readonly prompt: ReturnType<typeof promptFor>,
     private readonly tools: readonly TriageTool[],
     private readonly answers: ToolAnswers,
@@ -35,11 +36,17 @@ export class Conversation {
     this.messages = [{ role: 'user', content: prompt.user }];
   }
 
-  async verdict(): Promise<{ verdict: ProposedVerdict; model: string }> {
+  /** The model that answered last, as the provider names it; until then the one that is asked. */
+  get model(): string {
+    return this.answeredBy ?? this.asked;
+  }
+
+  async verdict(): Promise<ProposedVerdict> {
     for (let request = 1; request <= MOST_REQUESTS; request += 1) {
       const { message, answer } = await this.requests.send(this.params());
+      this.answeredBy = message.model;
       const verdict = await this.take(message, answer);
-      if (verdict) return { verdict, model: message.model ?? this.model };
+      if (verdict) return verdict;
     }
     throw useless('invalid_answer', 'The model goes on and on without a verdict.');
   }
@@ -97,7 +104,7 @@ export class Conversation {
   private params(): MessageParams {
     const { system } = this.prompt;
     return {
-      model: this.model,
+      model: this.asked,
       max_tokens: MOST_OUTPUT_TOKENS,
       // Tools stand before the system prompt, so the mark is for both: the same for all incidents, they are read from the cache.
       system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }],

@@ -11,21 +11,28 @@ export interface RefusedRequest {
   readonly body: unknown;
 }
 
+/** What may make the same question be answered. */
+type Remedy = 'time' | 'operator' | 'nothing';
+
 interface Meaning {
   readonly reason: UnavailableReason;
-  readonly mayHelpLater: boolean;
+  readonly remedy: Remedy;
 }
 
 /** A proxy that asks for a year must not park a job for so long. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 const STATUSES: Readonly<Record<number, Meaning>> = {
-  401: { reason: 'authentication', mayHelpLater: false },
-  403: { reason: 'authentication', mayHelpLater: false },
-  408: { reason: 'provider_error', mayHelpLater: true },
-  409: { reason: 'provider_error', mayHelpLater: true },
-  429: { reason: 'rate_limited', mayHelpLater: true },
-  529: { reason: 'overloaded', mayHelpLater: true },
+  // Of these three nobody knows whether all questions are wrong or this one, such as an incident that is too large.
+  400: { reason: 'provider_error', remedy: 'nothing' },
+  401: { reason: 'authentication', remedy: 'operator' },
+  403: { reason: 'authentication', remedy: 'operator' },
+  408: { reason: 'provider_error', remedy: 'time' },
+  409: { reason: 'provider_error', remedy: 'time' },
+  413: { reason: 'provider_error', remedy: 'nothing' },
+  422: { reason: 'provider_error', remedy: 'nothing' },
+  429: { reason: 'rate_limited', remedy: 'time' },
+  529: { reason: 'overloaded', remedy: 'time' },
 };
 
 /**
@@ -33,14 +40,16 @@ const STATUSES: Readonly<Record<number, Meaning>> = {
  * nobody knows what a server between says, and the text reaches people.
  */
 export function failureOfStatus({ status, headers, body }: RefusedRequest): ModelUnavailableError {
-  const { reason, mayHelpLater } = STATUSES[status] ?? {
+  const { reason, remedy } = STATUSES[status] ?? {
     reason: 'provider_error',
-    mayHelpLater: status >= 500,
+    // An unknown model, an unpaid bill, a wrong address: what is wrong is the same for every question.
+    remedy: status >= 500 ? 'time' : 'operator',
   };
   const retryAfter = retryAfterMs(headers.get('retry-after') ?? undefined, new Date());
   return new ModelUnavailableError(reason, sentenceOf(status, body), {
-    mayHelpLater,
-    ...(mayHelpLater && retryAfter !== undefined
+    mayHelpLater: remedy !== 'nothing',
+    needsOperator: remedy === 'operator',
+    ...(remedy === 'time' && retryAfter !== undefined
       ? { retryAfterMs: Math.min(retryAfter, LONGEST_RETRY_AFTER_MS) }
       : {}),
   });
@@ -58,7 +67,8 @@ export function failureOfNetwork(
 ): ModelUnavailableError {
   if (cause instanceof UnreachableError) {
     return new ModelUnavailableError('unreachable', 'The provider cannot be reached.', {
-      mayHelpLater: cause.temporary,
+      mayHelpLater: true,
+      needsOperator: !cause.temporary,
       cause,
     });
   }
@@ -76,11 +86,12 @@ export function timeIsUp(cause?: unknown): ModelUnavailableError {
   });
 }
 
-/** An answer of 200 that is none, such as the page of a proxy. */
-export function noMessage(): ModelUnavailableError {
+/** An answer of 200 that is none, such as the page of a proxy. A message with odd contents may be better the next time. */
+export function noMessage(answer?: unknown): ModelUnavailableError {
+  const needsOperator = fieldOf(answer, 'type') !== 'message';
   return new ModelUnavailableError(
     'invalid_answer',
     'What answered at ANTHROPIC_BASE_URL does not speak the Messages protocol.',
-    { mayHelpLater: true },
+    { mayHelpLater: true, needsOperator },
   );
 }

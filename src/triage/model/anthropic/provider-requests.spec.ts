@@ -27,64 +27,73 @@ describe('ProviderRequests', () => {
   afterAll(() => api.stop());
 
   it.each([
-    ['a wrong key', failure(401, 'authentication_error'), 'authentication', false, 1],
-    ['no permission', failure(403, 'permission_error'), 'authentication', false, 1],
-    ['an unpaid bill', failure(402, 'billing_error'), 'provider_error', false, 1],
-    ['a wrong request', failure(400, 'invalid_request_error'), 'provider_error', false, 1],
-    ['an unknown model', failure(404, 'not_found_error'), 'provider_error', false, 1],
+    ['a wrong key', failure(401, 'authentication_error'), 'authentication', 'operator', 1],
+    ['no permission', failure(403, 'permission_error'), 'authentication', 'operator', 1],
+    ['an unpaid bill', failure(402, 'billing_error'), 'provider_error', 'operator', 1],
+    ['a wrong request', failure(400, 'invalid_request_error'), 'provider_error', 'nothing', 1],
+    ['an unknown model', failure(404, 'not_found_error'), 'provider_error', 'operator', 1],
+    [
+      'an incident that is too large',
+      failure(413, 'request_too_large'),
+      'provider_error',
+      'nothing',
+      1,
+    ],
     [
       'a redirect',
       failure(307, 'x', { location: 'http://127.0.0.1:1/' }),
       'provider_error',
-      false,
+      'operator',
       1,
     ],
-    ['a rate limit', failure(429, 'rate_limit_error'), 'rate_limited', true, 3],
-    ['too much load', failure(529, 'overloaded_error'), 'overloaded', true, 3],
-    ['an error of its own', failure(500, 'api_error'), 'provider_error', true, 3],
+    ['a rate limit', failure(429, 'rate_limit_error'), 'rate_limited', 'time', 3],
+    ['too much load', failure(529, 'overloaded_error'), 'overloaded', 'time', 3],
+    ['an error of its own', failure(500, 'api_error'), 'provider_error', 'time', 3],
     [
       'a failing proxy',
       { ...page('<html>'), status: 502 } as FakeAnswer,
       'provider_error',
-      true,
+      'time',
       3,
     ],
-    ['a status that nobody knows', failure(799, 'x'), 'provider_error', true, 3],
-    ['a cut connection', { kind: 'cut' } as const, 'provider_error', true, 3],
-    ['an endless answer', { kind: 'huge' } as const, 'provider_error', true, 3],
-    ['a page of 200', page('<html>Please log in</html>'), 'invalid_answer', true, 1],
-    ['a page that says it is JSON', json('<html>'), 'invalid_answer', true, 1],
-    ['nothing', json(''), 'invalid_answer', true, 1],
-    ['null', json('null'), 'invalid_answer', true, 1],
-    ['JSON that is no message', json({ ok: true }), 'invalid_answer', true, 1],
-    ['content that is text', message({ content: 'malicious' }), 'invalid_answer', true, 1],
+    ['a status that nobody knows', failure(799, 'x'), 'provider_error', 'time', 3],
+    ['a cut connection', { kind: 'cut' } as const, 'provider_error', 'time', 3],
+    ['an endless answer', { kind: 'huge' } as const, 'provider_error', 'time', 3],
+    ['a page of 200', page('<html>Please log in</html>'), 'invalid_answer', 'operator', 1],
+    ['a page that says it is JSON', json('<html>'), 'invalid_answer', 'operator', 1],
+    ['nothing', json(''), 'invalid_answer', 'operator', 1],
+    ['null', json('null'), 'invalid_answer', 'operator', 1],
+    ['JSON that is no message', json({ ok: true }), 'invalid_answer', 'operator', 1],
+    ['content that is text', message({ content: 'malicious' }), 'invalid_answer', 'time', 1],
     [
       'a text that is none',
       message({ content: [{ type: 'text', text: 7 }] }),
       'invalid_answer',
-      true,
+      'time',
       1,
     ],
-    ['a block that is null', message({ content: [null] }), 'invalid_answer', true, 1],
-    ['no stop reason', message({ stop_reason: null }), 'invalid_answer', true, 1],
+    ['a block that is null', message({ content: [null] }), 'invalid_answer', 'time', 1],
+    ['no stop reason', message({ stop_reason: null }), 'invalid_answer', 'time', 1],
     [
       'blocks without end',
       message({ content: Array.from({ length: 201 }, () => ({ type: 'text', text: '' })) }),
       'invalid_answer',
-      true,
+      'time',
       1,
     ],
     [
       'an answer without a body',
       { kind: 'answer', status: 204, body: '' } as const,
       'invalid_answer',
-      true,
+      'operator',
       1,
     ],
-  ])('says what is wrong after %s', async (_, answer, reason, mayHelpLater, requests) => {
+  ])('says what is wrong after %s', async (_, answer, reason, remedy, requests) => {
     api.script(answer);
     const outcome = await failureOf(judge(modelAt(api)));
-    expect(outcome).toMatchObject({ reason, extras: { mayHelpLater } });
+    const { mayHelpLater, needsOperator = false } = outcome.extras;
+    expect(outcome.reason).toBe(reason);
+    expect([mayHelpLater, needsOperator]).toEqual([remedy !== 'nothing', remedy === 'operator']);
     expect(api.requests).toHaveLength(requests);
   });
 
@@ -150,7 +159,7 @@ describe('ProviderRequests', () => {
   it('never sends the key to cloud metadata', async () => {
     const { key } = api;
     const outcome = await failureOf(judge(modelAt({ url: 'http://169.254.169.254', key })));
-    expect(outcome).toMatchObject({ reason: 'unreachable', extras: { mayHelpLater: false } });
+    expect(outcome).toMatchObject({ reason: 'unreachable', extras: { needsOperator: true } });
   });
 
   it('shows the key in no error, though the provider repeats it', async () => {

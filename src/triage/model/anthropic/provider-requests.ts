@@ -115,7 +115,7 @@ export class ProviderRequests {
     }
     this.count(answer);
     const message = readMessage(answer);
-    if (!message) throw noMessage();
+    if (!message) throw noMessage(answer);
     return { message, answer };
   }
 
@@ -134,8 +134,8 @@ export class ProviderRequests {
   /** Undefined when there is to be no further attempt. A provider that asks for more time than there is gets none. */
   private pauseAfter(error: unknown, attempt: number): number | undefined {
     if (!(error instanceof ModelUnavailableError) || attempt === ATTEMPTS) return undefined;
-    const { mayHelpLater, retryAfterMs } = error.extras;
-    if (!mayHelpLater || !REPEATED.includes(error.reason)) return undefined;
+    const { mayHelpLater, needsOperator = false, retryAfterMs } = error.extras;
+    if (!mayHelpLater || needsOperator || !REPEATED.includes(error.reason)) return undefined;
     const { firstPauseMs = FIRST_PAUSE_MS } = this.options;
     const usual = firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random());
     const pauseMs = Math.max(retryAfterMs ?? 0, usual);

@@ -1,0 +1,284 @@
+import { Logger } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import { FakeMessagesApi } from '../support/fake-messages-api.js';
+import { failure, refusal, text, verdict } from '../support/fake-messages-answers.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { TriageWorld } from '../support/triage/triage-world.js';
+import { registerSource } from '../support/webhook-sender.js';
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const PROMPT_HASH = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+
+/** The lines of a level, as the log gets them. */
+function linesOf(level: 'log' | 'warn'): string[] {
+  const lines: string[] = [];
+  jest.spyOn(Logger.prototype, level).mockImplementation((...line: unknown[]) => {
+    lines.push(line.map((part) => JSON.stringify(part)).join(' '));
+  });
+  return lines;
+}
+
+describe('a provider that an operator has to mend', () => {
+  let api: FakeMessagesApi;
+  let world: TriageWorld;
+  let warnings: string[];
+  let news: string[];
+  const settings = () => ({
+    TRIAGE_PROVIDER: 'anthropic',
+    ANTHROPIC_API_KEY: api.key,
+    ANTHROPIC_BASE_URL: api.url,
+    TRIAGE_TIMEOUT_MS: '10000',
+  });
+
+  beforeEach(async () => {
+    warnings = linesOf('warn');
+    news = linesOf('log');
+    api = await FakeMessagesApi.start();
+    world = await TriageWorld.start(settings());
+  });
+  afterEach(async () => {
+    await world?.close();
+    await api?.stop();
+    jest.restoreAllMocks();
+  });
+
+  const llm = async (expected: object) =>
+    await eventually(
+      async () => {
+        const { body } = await world.clients.viewer.request('GET', '/health/detailed');
+        return body.components.llm as object;
+      },
+      (seen) => isDeepStrictEqual({ ...seen, ...expected }, seen),
+    );
+  const waitingFor = async (id: string, reason: string) =>
+    (
+      await eventually(
+        () => world.runs(id),
+        ([run]) => run?.status === 'queued' && run.error?.reason === reason,
+      )
+    )[0];
+
+  it.each([
+    [401, 'authentication_error', 'authentication'],
+    [403, 'permission_error', 'authentication'],
+    [404, 'not_found_error', 'provider_error'],
+  ])('lets runs wait after a %i, and one of them asks for all', async (status, type, reason) => {
+    api.script(failure(status, type));
+    const ids = [await world.incident(), await world.incident(), await world.incident()];
+    await world.wantTriage(ids[0]!);
+    const first = await waitingFor(ids[0]!, reason);
+    expect(first).toMatchObject({ failures: 1, next_attempt_at: expect.any(String) });
+    for (const id of ids.slice(1)) await world.wantTriage(id);
+    for (const id of ids.slice(1)) {
+      expect(await waitingFor(id, reason)).toMatchObject({
+        failures: 0,
+        error: { message: expect.stringContaining(`status ${status}`) },
+        next_attempt_at: expect.any(String),
+      });
+    }
+    expect(api.requests).toHaveLength(1);
+    const minutes = (Date.parse(first.next_attempt_at) - Date.now()) / 60_000;
+    expect(minutes).toBeGreaterThan(3);
+    expect(minutes).toBeLessThan(7);
+    await llm({ status: 'degraded', runs_waiting: 3 });
+    expect(warnings.filter((line) => line.includes('gives no verdicts'))).toHaveLength(1);
+  });
+
+  it('tells who waits for an answer at once, and counts it as a failure', async () => {
+    api.script(failure(401, 'authentication_error'));
+    const id = await world.incident();
+    const answer = await world.triage(id);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.details).toEqual({ reason: 'authentication' });
+    expect((await world.runs(id))[0]).toMatchObject({
+      status: 'failed',
+      failures: 1,
+      provider: 'anthropic',
+      model: expect.any(String),
+      prompt_hash: PROMPT_HASH,
+    });
+  });
+
+  it('is asked again as soon as it has answered anybody, and all that wait go on', async () => {
+    api.script(failure(401, 'authentication_error'));
+    const ids = [await world.incident(), await world.incident()];
+    for (const id of ids) await world.wantTriage(id);
+    for (const id of ids) await waitingFor(id, 'authentication');
+    api.script(verdict());
+    expect((await world.triage(await world.incident())).status).toBe(200);
+    for (const id of ids) await world.until(id, 'completed');
+    expect(news.filter((line) => line.includes('answers again'))).toHaveLength(1);
+    await llm({ status: 'healthy', runs_waiting: 0 });
+  });
+
+  it('is asked at once after a restart with other settings, and nobody resets anything', async () => {
+    api.script(failure(404, 'not_found_error'));
+    const id = await world.incident();
+    await world.wantTriage(id);
+    await waitingFor(id, 'provider_error');
+    await world.stopQueueOf(world.app);
+    api.script(verdict());
+    const mended = await TriageWorld.start({
+      ...settings(),
+      DATABASE_URL: world.app.database.url,
+      ANTHROPIC_MODEL: 'another',
+    });
+    try {
+      await world.until(id, 'completed');
+      expect(api.requests.at(-1)!.body.model).toBe('another');
+    } finally {
+      await mended.close();
+    }
+  });
+
+  it('is waited for no longer than a day, and the log names the incident', async () => {
+    api.script(failure(401, 'authentication_error'));
+    const ids = [await world.incident(), await world.incident()];
+    await world.wantTriage(ids[0]!);
+    await waitingFor(ids[0]!, 'authentication');
+    await world.wantTriage(ids[1]!);
+    await waitingFor(ids[1]!, 'authentication');
+    const { incident_number: number } = await world.read(ids[1]!);
+    await world.database.query(
+      `update triage_runs set created_at = created_at - interval '1 day', lease_until = now() where incident_id = $1`,
+      [ids[1]],
+    );
+    // It was asked for nothing: the fault of the other run is known.
+    const failed = await world.until(ids[1]!, 'failed');
+    expect(failed).toMatchObject({ failures: 0, error: { reason: 'authentication' } });
+    expect(api.requests).toHaveLength(1);
+    const lines = warnings.filter((line) => line.includes(String(number)));
+    expect(lines).toEqual([expect.stringContaining('is not triaged: authentication')]);
+  });
+
+  it.each([
+    ['refused', refusal('cyber')],
+    ['truncated', text('{', 'max_tokens')],
+    ['invalid_answer', text('It is malicious.')],
+  ])('says of a run that ends as %s what was asked of whom', async (reason, answer) => {
+    api.script(answer);
+    const id = await world.incident();
+    expect((await world.triage(id)).status).toBe(503);
+    expect((await world.runs(id))[0]).toMatchObject({
+      status: 'failed',
+      error: { reason },
+      failures: 1,
+      provider: 'anthropic',
+      model: 'claude-sonnet-5-5-20261101',
+      prompt_hash: PROMPT_HASH,
+    });
+  });
+
+  it('shows in the metrics how many runs wait and are under way', async () => {
+    api.script(failure(401, 'authentication_error'));
+    const ids = [await world.incident(), await world.incident()];
+    for (const id of ids) await world.wantTriage(id);
+    for (const id of ids) await waitingFor(id, 'authentication');
+    const shown = async () => (await world.clients.viewer.request('GET', '/metrics')).text;
+    const metrics = await eventually(shown, (all) =>
+      all.includes('triage_runs{status="queued"} 2'),
+    );
+    expect(metrics).toContain('triage_runs{status="running"} 0');
+  });
+});
+
+describe('without a provider', () => {
+  let world: TriageWorld;
+  let warnings: string[];
+
+  beforeEach(async () => {
+    warnings = linesOf('warn');
+    linesOf('log');
+    world = await TriageWorld.start({ TRIAGE_PROVIDER: 'none' });
+  });
+  afterEach(async () => {
+    await world?.close();
+    jest.restoreAllMocks();
+  });
+
+  const waiting = async (id: string) =>
+    (
+      await eventually(
+        () => world.runs(id),
+        ([run]) => run?.error?.reason === 'not_configured',
+      )
+    )[0];
+
+  it('answers 503 at once to whoever would wait for nothing, and queues nothing', async () => {
+    const id = await world.incident();
+    const answer = await world.later(id);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.details).toEqual({ reason: 'not_configured' });
+    expect(await world.runs(id)).toEqual([]);
+  });
+
+  it('lets the runs of sources wait without touching them, until there is one', async () => {
+    const ids = [await world.incident(), await world.incident()];
+    for (const id of ids) await world.wantTriage(id);
+    for (const id of ids) {
+      const run = await waiting(id);
+      expect(run).toMatchObject({ status: 'queued', failures: 0 });
+      expect(run).not.toHaveProperty('next_attempt_at');
+    }
+    // Each change of a row gives it another xmin.
+    const rows = () => world.database.query('select id, xmin::text from triage_runs order by id');
+    const before = await rows();
+    await pause(1_000);
+    expect(await rows()).toEqual(before);
+    const { body } = await world.clients.viewer.request('GET', '/health/detailed');
+    expect(body.components.llm).toMatchObject({ status: 'disabled', runs_waiting: 2 });
+    const equipped = await TriageWorld.start({
+      TRIAGE_PROVIDER: 'rules',
+      DATABASE_URL: world.app.database.url,
+    });
+    try {
+      for (const id of ids) {
+        expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
+      }
+    } finally {
+      await equipped.close();
+    }
+  });
+
+  it('gives runs up that have waited for a day', async () => {
+    const id = await world.incident();
+    await world.wantTriage(id);
+    await waiting(id);
+    await world.database.query(
+      `update triage_runs set created_at = created_at - interval '1 day', lease_until = lease_until - interval '1 day'`,
+    );
+    expect(await world.until(id, 'failed')).toMatchObject({ error: { reason: 'not_configured' } });
+  });
+
+  it('says at the start which sources want what nobody does', async () => {
+    expect(warnings.filter((line) => line.includes('auto_triage'))).toEqual([]);
+    await registerSource(world.clients.admin, { source: 'edr', auto_triage: true });
+    await registerSource(world.clients.admin, { source: 'siem' });
+    const news = linesOf('log');
+    const next = await TriageWorld.start({
+      TRIAGE_PROVIDER: 'none',
+      DATABASE_URL: world.app.database.url,
+    });
+    await next.close();
+    expect(warnings.filter((line) => line.includes('auto_triage'))).toEqual([
+      expect.stringContaining('Nobody triages what edr want'),
+    ]);
+    expect(news.filter((line) => line.includes('Only people triage'))).toHaveLength(1);
+  });
+});
+
+describe('at the start', () => {
+  it('the log says who triages', async () => {
+    const news = linesOf('log');
+    const world = await TriageWorld.start({
+      TRIAGE_PROVIDER: 'anthropic',
+      ANTHROPIC_API_KEY: 'key-that-nobody-may-see',
+      ANTHROPIC_MODEL: 'the-model',
+    });
+    await world.close();
+    jest.restoreAllMocks();
+    const lines = news.filter((line) => line.includes('triages'));
+    expect(lines).toEqual([expect.stringContaining('"model":"the-model"')]);
+    expect(news.join('\n')).not.toContain('key-that-nobody-may-see');
+  });
+});

@@ -44,8 +44,19 @@ const MOST_SEGMENTS = 100;
 /** What the value of a header `Authentication-Results` says (RFC 8601). What cannot be read is left out. */
 export function readAuthenticationResults(header: string): readonly SaidResult[] {
   return withoutComments(header.slice(0, LONGEST_HEADER))
-    .split(';', MOST_SEGMENTS)
+    .split(NEXT_RESULT, MOST_SEGMENTS)
     .flatMap((segment) => segmentResult(segment));
+}
+
+/** A semicolon stands between two results; some gateways leave it out, or write a comma. */
+const NEXT_RESULT = /;|[\s,](?=(?:spf|dkim|dmarc|compauth)(?:\/\d)?\s{0,9}=)/i;
+
+/** What a gateway says in a field of its own, in this form or as `SPF: fail, DKIM: none`. */
+export function readSummary(text: string): readonly SaidResult[] {
+  const equated = text
+    .slice(0, LONGEST_HEADER)
+    .replace(/\b(spf|dkim|dmarc|compauth)\s{0,9}:/gi, '$1=');
+  return readAuthenticationResults(equated);
 }
 
 /** `spf=pass smtp.mailfrom=example.com`: the result, and then what was looked at. The name of the server, which comes first, has no `=`. */
@@ -102,24 +113,4 @@ function withoutComments(text: string): string {
     else if (depth === 0) kept += character;
   }
   return kept;
-}
-
-const MOST_LINES = 1_000;
-const LONGEST_BLOCK = 131_072;
-
-/** The values of the headers of that name in the head of a mail, from the top. */
-export function headersIn(head: string, name: string): readonly string[] {
-  const lines = head.slice(0, LONGEST_BLOCK).split(/\r?\n/, MOST_LINES);
-  const unfolded: string[] = [];
-  for (const line of lines) {
-    // The text of the mail begins at the first blank line.
-    if (line === '' && unfolded.length > 0) break;
-    if (/^[ \t]/.test(line) && unfolded.length > 0) unfolded.push(`${unfolded.pop()}${line}`);
-    else unfolded.push(line);
-  }
-  return unfolded.flatMap((line) => {
-    const colon = line.indexOf(':');
-    const isWanted = line.slice(0, Math.max(0, colon)).trim().toLowerCase() === name;
-    return isWanted ? [line.slice(colon + 1).trim()] : [];
-  });
 }

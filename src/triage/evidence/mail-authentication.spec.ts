@@ -9,17 +9,17 @@ const MICROSOFT =
 
 describe('mailAuthentication', () => {
   it('reads the header of a gateway', () => {
-    const pointer = '/headers/Authentication-Results';
+    const at = { said_by: 'header', pointer: '/headers/Authentication-Results' };
     expect(mailAuthentication({ headers: { 'Authentication-Results': HEADER } })).toEqual({
-      spf: { result: 'fail', domain: 'evil.example', pointer },
+      spf: { result: 'fail', domain: 'evil.example', ...at },
       dkim: [
-        { result: 'pass', domain: 'mailer.example', pointer },
-        { result: 'fail', domain: 'examp1e.com', pointer },
+        { result: 'pass', domain: 'mailer.example', ...at },
+        { result: 'fail', domain: 'examp1e.com', ...at },
       ],
-      dmarc: { result: 'fail', domain: 'examp1e.com', pointer },
+      dmarc: { result: 'fail', domain: 'examp1e.com', ...at },
       envelope_from: 'bounce@evil.example',
       aligned: false,
-      pointers: [pointer],
+      pointers: [at.pointer],
     });
   });
 
@@ -52,6 +52,64 @@ describe('mailAuthentication', () => {
       '/headers',
     ],
     [
+      'an object with names in any case',
+      { headers: { 'AUTHENTICATION-RESULTS': HEADER } },
+      '/headers/AUTHENTICATION-RESULTS',
+    ],
+    [
+      'an object with several of a name',
+      { headers: { 'authentication-results': [HEADER, 'x; spf=pass'] } },
+      '/headers/authentication-results/0',
+    ],
+    [
+      'a list of lines',
+      {
+        headers: [
+          'Received: x',
+          `Authentication-Results: ${HEADER}`,
+          'Authentication-Results: spf=pass',
+        ],
+      },
+      '/headers/1',
+    ],
+    [
+      'a list of lines, folded',
+      { headers: ['Authentication-Results: x;', ' spf=fail', '\tsmtp.mailfrom=evil.example'] },
+      '/headers/0',
+    ],
+    [
+      'a list of pairs',
+      {
+        message_headers: [
+          ['Received', 'x'],
+          ['Authentication-Results', HEADER],
+        ],
+      },
+      '/message_headers/1/1',
+    ],
+    ['one line of text', { headers: `Authentication-Results: ${HEADER}` }, '/headers'],
+    [
+      'a head without ends of lines',
+      { raw_headers: `Received: from a by b; x Authentication-Results: ${HEADER} Subject: hi` },
+      '/raw_headers',
+    ],
+    [
+      'a list as Microsoft Graph has it',
+      { internetMessageHeaders: [{ name: 'Authentication-Results', value: HEADER }] },
+      '/internetMessageHeaders/0/value',
+    ],
+    [
+      'a list as Gmail has it',
+      { payload: { headers: [{ name: 'Authentication-Results', value: HEADER }] } },
+      '/payload/headers/0/value',
+    ],
+    [
+      'a list with names in capitals',
+      { Headers: [{ Name: 'Authentication-Results', Value: HEADER }] },
+      '/Headers/0/Value',
+    ],
+    ['a whole mail', { eml: `Authentication-Results: ${HEADER}\n\nspf=pass` }, '/eml'],
+    [
       'a field below',
       {
         email: {
@@ -64,6 +122,7 @@ describe('mailAuthentication', () => {
     expect(mailAuthentication(rawData).spf).toEqual({
       result: 'fail',
       domain: 'evil.example',
+      said_by: 'header',
       pointer,
     });
   });
@@ -97,6 +156,20 @@ describe('mailAuthentication', () => {
       },
     ],
     [
+      'names with dots',
+      {
+        'email.authentication.spf': 'fail',
+        'email.authentication.dkim': 'none',
+        'email.dmarc.result': 'fail',
+        'email.compauth': 'softpass',
+      },
+    ],
+    ['one text', { auth: 'spf=fail dkim=none, dmarc=fail compauth=softpass' }],
+    [
+      'one text with colons',
+      { auth_results: 'SPF: fail, DKIM: none, DMARC: fail, compauth: softpass' },
+    ],
+    [
       'JSON in a text',
       {
         AuthenticationDetails: '{"SPF":"fail","DKIM":"none","DMARC":"fail","CompAuth":"softpass"}',
@@ -118,8 +191,8 @@ describe('mailAuthentication', () => {
       spf: 'fail',
       dkim: 'fail',
     });
-    expect(spf).toEqual({ result: 'fail', pointer: '/spf' });
-    expect(dkim).toEqual([{ result: 'fail', pointer: '/dkim' }]);
+    expect(spf).toEqual({ result: 'fail', said_by: 'gateway', pointer: '/spf' });
+    expect(dkim).toEqual([{ result: 'fail', said_by: 'gateway', pointer: '/dkim' }]);
     expect(dmarc).toMatchObject({ result: 'pass' });
   });
 
@@ -128,6 +201,37 @@ describe('mailAuthentication', () => {
     const { spf, dkim } = mailAuthentication({ headers });
     expect(spf).toMatchObject({ result: 'fail' });
     expect(dkim).toBeUndefined();
+  });
+
+  it('reads fields that only say yes or no', () => {
+    expect(mailAuthentication({ spf_pass: false, dkim_valid: true, dmarc: false })).toMatchObject({
+      spf: { result: 'fail' },
+      dkim: [{ result: 'pass' }],
+      dmarc: { result: 'fail' },
+    });
+  });
+
+  it('takes nothing in the head of a mail for a word of the gateway, whatever its name', () => {
+    const forged = { dmarc: 'pass', 'X-Auth': 'x', spf: 'pass' };
+    for (const headers of [forged, [{ name: 'dmarc', value: 'pass' }]]) {
+      expect(mailAuthentication({ headers }).dmarc).toMatchObject({ said_by: 'header' });
+      expect(mailAuthentication({ headers, dmarc: 'fail' }).dmarc).toMatchObject({
+        result: 'fail',
+      });
+    }
+    expect(mailAuthentication({ 'mail.headers.dmarc': 'pass' }).dmarc).toMatchObject({
+      said_by: 'header',
+    });
+    const flat = { 'Authentication-Results': 'x; dmarc=pass' };
+    expect(mailAuthentication(flat).dmarc).toMatchObject({ said_by: 'header' });
+    const own = { authentication_results: 'x; dmarc=pass' };
+    expect(mailAuthentication(own).dmarc).toMatchObject({ said_by: 'gateway' });
+  });
+
+  it('reads the worst of a head without ends of lines, where a subject may pose as a header', () => {
+    const headers =
+      'Subject: x Authentication-Results: mx; dmarc=pass Date: x Authentication-Results: mx; dmarc=fail';
+    expect(mailAuthentication({ headers }).dmarc).toMatchObject({ result: 'fail' });
   });
 
   it('takes nothing that stands in quotation marks or in a comment for a result', () => {
@@ -227,6 +331,9 @@ describe('mailAuthentication', () => {
       'a:\n',
       '<',
       'spf=pass;',
+      'spf=pass ',
+      ' A-b: ',
+      'From: a@b.example ',
       '"',
     ]) {
       const text = part.repeat(1_048_576 / part.length);

@@ -1,19 +1,32 @@
 import {
   type AuthenticationResult,
-  headersIn,
   METHODS,
   type Method,
   readAuthenticationResults,
+  readSummary,
   resultIn,
   type SaidResult,
 } from './authentication-results.js';
 import { addressIn, ENVELOPE, type Found, FROM, isSameSite, REPLY_TO } from './mail-addresses.js';
-import { plainName, type RawText, rawTexts } from './raw-values.js';
+import { isInHead, writtenHeaders } from './mail-headers.js';
+import {
+  isText,
+  plainName,
+  type RawText,
+  rawTexts,
+  type RawValue,
+  rawValues,
+} from './raw-values.js';
 
 export interface MethodResult {
   readonly result: AuthenticationResult;
   /** Whose domain was checked. */
   readonly domain?: string;
+  /**
+   * `gateway`: a field of the tool's own. `header`: the head of the mail, where a result is only as good as the gateway that
+   * removes what senders write there.
+   */
+  readonly said_by: 'gateway' | 'header';
   /** JSON pointer of the field that says so. */
   readonly pointer: string;
 }
@@ -36,18 +49,21 @@ export interface MailAuthentication {
 }
 
 interface Told extends SaidResult {
+  readonly said_by: MethodResult['said_by'];
   readonly pointer: string;
 }
 
 /** Reads the results of SPF, DKIM and DMARC in raw data of any shape: fields of the gateway's own, or the headers of the mail. */
 export function mailAuthentication(rawData: unknown): MailAuthentication {
-  const texts = rawTexts(rawData).flatMap((text) => [text, ...headersOf(text)]);
-  // The sender of a mail may have written headers of this kind, too. Those of the gateway are above them, so the first one counts.
-  const header = texts.find((text) => text.name === 'authenticationresults');
+  const values = rawValues(rawData).values.map(undotted);
+  const fields = values.filter(isText);
+  const texts = [...fields, ...writtenHeaders(fields)];
+  const own = values.flatMap(ownFields);
   // From what the gateway itself says to what is only a header of the mail.
   const tellers = [
-    texts.flatMap(ownFields),
-    header ? fromHeader(header) : [],
+    own.filter((told) => told.said_by === 'gateway'),
+    fromTopmost(texts.filter(({ name }) => name === 'authenticationresults')),
+    own.filter((told) => told.said_by === 'header'),
     texts.flatMap(fromReceivedSpf),
   ];
   const by = (method: Method): Told[] =>
@@ -74,6 +90,15 @@ export function mailAuthentication(rawData: unknown): MailAuthentication {
   };
 }
 
+/** Some tools write the whole way to a value as one name: `email.authentication.spf`. */
+function undotted(value: RawValue): RawValue {
+  const steps = value.pointer.slice(value.pointer.lastIndexOf('/') + 1).split('.', MOST_STEPS);
+  if (steps.length < 2 || steps.length === MOST_STEPS) return value;
+  return { ...value, name: plainName(steps.at(-1)!), owner: plainName(steps.at(-2)!) };
+}
+
+const MOST_STEPS = 10;
+
 function isNotEmpty(list: readonly unknown[]): boolean {
   return list.length > 0;
 }
@@ -82,8 +107,8 @@ function present<K extends string, V>(key: K, value: V | undefined): Partial<Rec
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }
 
-function shown({ result, domain, pointer }: Told): MethodResult {
-  return { result, ...(domain !== undefined && { domain }), pointer };
+function shown({ result, domain, said_by, pointer }: Told): MethodResult {
+  return { result, ...(domain !== undefined && { domain }), said_by, pointer };
 }
 
 /** A method that is told of twice has passed only if both say so: the second one may be an attacker's. */
@@ -98,20 +123,39 @@ function passingFirst(one: MethodResult, other: MethodResult): number {
 /** How gateways call the result of a method besides its own name. */
 const FIELDS: ReadonlyMap<string, Method> = new Map([
   ...METHODS.flatMap((method) =>
-    ['', 'result', 'status', 'verdict'].map((end) => [`${method}${end}`, method] as const),
+    ['', 'result', 'status', 'verdict', 'check', 'pass', 'passed', 'valid'].map(
+      (end) => [`${method}${end}`, method] as const,
+    ),
   ),
   ['senderpolicyframework', 'spf'],
   ['compositeauthentication', 'compauth'],
 ]);
 const RESULT_NAMES = new Set(['result', 'status', 'verdict', 'value']);
+/** Under these names gateways put all that they found out about the sender, as one text. */
+const SUMMARIES = new Set(['authentication', 'authresults', 'authres', 'auth', 'mailauth']);
 
-/** `"spf": "pass"`, `"spfVerdict": {"status": "PASS"}`; and Microsoft's `AuthenticationDetails`, which is JSON in a text. */
-function ownFields(text: RawText): Told[] {
-  const { name, owner, pointer, value } = text;
-  if (name === 'authenticationdetails') return inJson(value).map((told) => ({ ...told, pointer }));
+/** `"spf": "pass"`, `"spfVerdict": {"status": "PASS"}`, `"dkim_valid": false`, and all of them as one text. */
+function ownFields(field: RawValue): Told[] {
+  const { name, owner, pointer, value } = field;
   const method = FIELDS.get(name) ?? (RESULT_NAMES.has(name) ? FIELDS.get(owner) : undefined);
-  const result = method && resultIn(value);
-  return result ? [{ method, result, pointer }] : [];
+  if (!method && !SUMMARIES.has(name) && name !== 'authenticationdetails') return [];
+  const said = method ? resultOf(method, value) : isText(field) ? summed(field) : [];
+  return said.map((one) => ({
+    ...one,
+    said_by: isInHead(pointer) ? 'header' : 'gateway',
+    pointer,
+  }));
+}
+
+function resultOf(method: Method, value: RawValue['value']): SaidResult[] {
+  if (typeof value === 'boolean') return [{ method, result: value ? 'pass' : 'fail' }];
+  const result = typeof value === 'string' ? resultIn(value) : undefined;
+  return result ? [{ method, result }] : [];
+}
+
+/** Microsoft's `AuthenticationDetails` is JSON in a text. */
+function summed({ value }: RawText): readonly SaidResult[] {
+  return value.trimStart().startsWith('{') ? inJson(value) : readSummary(value);
 }
 
 const LONGEST_JSON = 4_096;
@@ -121,38 +165,30 @@ function inJson(text: string): SaidResult[] {
   try {
     return rawTexts(JSON.parse(text)).flatMap(({ name, value }) => {
       const method = FIELDS.get(name);
-      const result = method && resultIn(value);
-      return result ? [{ method, result }] : [];
+      return method ? resultOf(method, value) : [];
     });
   } catch {
     return [];
   }
 }
 
-function fromHeader({ value, pointer }: RawText): Told[] {
-  return readAuthenticationResults(value).map((told) => ({ ...told, pointer }));
+/**
+ * Every server puts its header above those that came with the mail. So the topmost one is that of the server which received the
+ * mail here, and any below it may be the sender's own work: they are not read at all.
+ */
+function fromTopmost([topmost]: readonly RawText[]): Told[] {
+  if (!topmost) return [];
+  const { value, pointer } = topmost;
+  // Written with hyphens, it was copied from the mail; a name of the tool's own has none.
+  const isCopied = isInHead(pointer) || /\/authentication-results(?:\/|$)/i.test(pointer);
+  const said_by = isCopied ? 'header' : 'gateway';
+  return readAuthenticationResults(value).map((told) => ({ ...told, said_by, pointer }));
 }
 
 /** The header that is older than Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */
 function fromReceivedSpf({ name, value, pointer }: RawText): Told[] {
   const result = name === 'receivedspf' ? resultIn(value) : undefined;
-  return result ? [{ method: 'spf', result, pointer }] : [];
-}
-
-const HEADS = new Set(['headers', 'header', 'rawheaders', 'messageheaders', 'internetheaders']);
-const WANTED = ['authentication-results', 'received-spf', 'from', 'return-path', 'reply-to'];
-
-/** The headers that matter, where the head of the mail is one text. */
-function headersOf({ name, owner, pointer, value }: RawText): RawText[] {
-  if (!HEADS.has(name) || !value.includes('\n')) return [];
-  return WANTED.flatMap((header) =>
-    headersIn(value, header).map((found) => ({
-      name: plainName(header),
-      owner,
-      pointer,
-      value: found,
-    })),
-  );
+  return result ? [{ method: 'spf', result, said_by: 'header', pointer }] : [];
 }
 
 function senderOf(results: readonly Told[]): Found | undefined {

@@ -76,7 +76,7 @@ export function rawTexts(root: unknown): RawText[] {
   return rawValues(root).values.filter(isText);
 }
 
-function isText(value: RawValue): value is RawText {
+export function isText(value: RawValue): value is RawText {
   return typeof value.value === 'string';
 }
 
@@ -94,8 +94,9 @@ function member(value: object, step: string | number): unknown {
 
 function called(container: Container, step: string | number): Pick<RawValue, 'name' | 'owner'> {
   if (typeof step === 'number') return { name: container.name, owner: container.owner };
-  const listed = step === 'value' && Object.hasOwn(container.value, 'name');
-  const name = listed ? member(container.value, 'name') : step;
+  const beside = step === 'value' ? 'name' : step === 'Value' ? 'Name' : undefined;
+  const isListed = beside !== undefined && Object.hasOwn(container.value, beside);
+  const name = isListed ? member(container.value, beside) : step;
   return { name: plainName(typeof name === 'string' ? name : step), owner: container.name };
 }
 

@@ -28,7 +28,9 @@ export class TriageTools {
 function mailAuthenticationOf({ rawData }: Question): TriageTool {
   return {
     name: 'mail_authentication',
-    description: 'What SPF, DKIM and DMARC said about the mail, as its gateway reported it.',
+    description:
+      'What SPF, DKIM and DMARC said about the mail. `said_by` tells whether the gateway reported it in a field of its own, or ' +
+      'whether it stands in a header of the mail, which its sender may have written.',
     inputSchema: NO_INPUT,
     ask: async (input) => {
       requireNoInput(input);

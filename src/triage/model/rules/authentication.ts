@@ -1,29 +1,28 @@
-import type { Fact, Facts } from './facts.js';
+import type { AuthenticationResult } from '../../evidence/authentication-results.js';
+import type { MethodResult } from '../../evidence/mail-authentication.js';
+import { type Fact, type Facts, isOfTools } from './facts.js';
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 
-/** Under these names gateways put what they found out about the sender, as one text. */
-const SUMMARIES = [
-  'authenticationresults',
-  'authenticationdetails',
-  'authentication',
-  'authresults',
-  'authres',
-  'auth',
-  'mailauth',
-  'arcauthenticationresults',
-];
-const LONGEST = 4096;
+/** What a check of the sender ended with. Of several signatures one that passes is enough. */
+export function resultOf(facts: Facts, method: Method): MethodResult | undefined {
+  const { authentication } = facts;
+  return method === 'dkim' ? authentication.dkim?.[0] : authentication[method];
+}
 
-/** Facts by which a gateway says that a check of the sender ended so. */
-export function authenticated(facts: Facts, method: Method, ends: readonly string[]): Fact[] {
-  const direct = facts.named(method, `${method}result`).filter(({ value }) => {
-    return ends.includes(/^[a-z]+/.exec(String(value).slice(0, 32).toLowerCase())?.[0] ?? '');
-  });
-  const pattern = new RegExp(`\\b${method}=([a-z]+)`, 'g');
-  const summed = facts.named(...SUMMARIES).filter(({ value }) => {
-    const text = String(value).slice(0, LONGEST).toLowerCase();
-    return [...text.matchAll(pattern)].some(([, result]) => ends.includes(result!));
-  });
-  return [...direct, ...summed];
+/** The fact that says that a check of the sender ended so, whether a gateway says it or a header. */
+export function authenticated(
+  facts: Facts,
+  method: Method,
+  ends: readonly AuthenticationResult[],
+): Fact[] {
+  const told = resultOf(facts, method);
+  const fact = told && ends.includes(told.result) ? facts.at(told.pointer) : undefined;
+  return fact ? [{ ...fact, words: `${method} ${told!.result}` }] : [];
+}
+
+/** As `authenticated`, of passed checks that the gateway itself reports: a sender can write any header. */
+export function vouched(facts: Facts, method: Method): Fact[] {
+  const isOwn = resultOf(facts, method)?.said_by === 'gateway';
+  return isOwn ? authenticated(facts, method, ['pass']).filter(isOfTools) : [];
 }

@@ -1,3 +1,5 @@
+import { type MailAuthentication, mailAuthentication } from '../../evidence/mail-authentication.js';
+import { isMailData, isOnlyTold } from './prose.js';
 import { type Sign, SIGNS } from './signs/signs.js';
 import { hasInvisible, wordsOf } from './words.js';
 
@@ -12,6 +14,8 @@ export interface Fact {
   /** All names on the way, each written so, with `/` in between; places in lists are left out. */
   readonly path: string;
   readonly value: Scalar;
+  /** Of a fact that a rule found: the part of the value that it went by. */
+  readonly words?: string;
 }
 
 /** Far more than tools send; what is nearest to the root is read first, so that a long list hides nothing above it. */
@@ -22,34 +26,52 @@ const MOST_LEVELS = 64;
 const WRITTEN_BY_STRANGERS =
   /(?:^|\/)(?:headers?|subject|subj|body|bodytext|bodypreview|text|content|html|description|comments?|notes?|message|texts|useragent|ua|commandline|cmdline|cmd|command|url|urls|links?|page|title|filename|http|request|requests|payload\w*|tags|labels?)(?:\/|$)/;
 
+export const isOfTools = ({ path }: Fact): boolean => !WRITTEN_BY_STRANGERS.test(path);
+
 /** The values of an event, found by their names. */
 export class Facts {
   private readonly byKey = new Map<string, Fact[]>();
+  private readonly byPointer = new Map<string, Fact>();
   private readonly bySign = new Map<Sign, Fact[]>();
+  private readonly told: Fact[] = [];
   readonly all: readonly Fact[];
   readonly withInvisible: readonly Fact[];
   /** There was more than is read. */
   readonly cut: boolean;
+  readonly authentication: MailAuthentication;
+  readonly isMail: boolean;
 
   constructor(rawData: Readonly<Record<string, unknown>>) {
     const { facts, lists, rest } = scalarsOf(rawData);
     this.all = facts;
     this.cut = rest;
-    const withInvisible: Fact[] = [];
     for (const fact of facts) {
       into(this.byKey, fact.key, fact);
+      this.byPointer.set(fact.pointer, fact);
+    }
+    this.authentication = mailAuthentication(rawData);
+    this.isMail = isMailData(this);
+    const withInvisible: Fact[] = [];
+    for (const fact of facts) {
       if (typeof fact.value !== 'string') continue;
-      for (const sign of SIGNS.namesIn(wordsOf(fact.value))) into(this.bySign, sign, fact);
+      this.readSigns(fact, fact.value);
       if (hasInvisible(fact.value)) withInvisible.push(fact);
     }
-    for (const list of lists) this.readAsOne(list);
+    // A command is often a list of its words: what they say together counts for the first of them.
+    for (const list of lists) this.readSigns(list[0]!, list.map(({ value }) => value).join(' '));
     this.withInvisible = withInvisible;
   }
 
-  /** A command is often a list of its words: what they say together counts for the first of them. */
-  private readAsOne(list: readonly Fact[]): void {
-    const words = wordsOf(list.map(({ value }) => value).join(' '));
-    for (const sign of SIGNS.namesIn(words)) into(this.bySign, sign, list[0]!);
+  private readSigns(fact: Fact, text: string): void {
+    for (const [sign, words] of SIGNS.matchesIn(wordsOf(text))) {
+      const found = { ...fact, words };
+      if (isOnlyTold(sign, fact, this.isMail)) this.told.push(found);
+      else into(this.bySign, sign, found);
+    }
+  }
+
+  at(pointer: string): Fact | undefined {
+    return this.byPointer.get(pointer);
   }
 
   named(...keys: readonly string[]): readonly Fact[] {
@@ -58,11 +80,16 @@ export class Facts {
 
   /** As `named`, without what a stranger may have written: the only facts that may speak for an event. */
   ofTools(...keys: readonly string[]): readonly Fact[] {
-    return this.named(...keys).filter(({ path }) => !WRITTEN_BY_STRANGERS.test(path));
+    return this.named(...keys).filter(isOfTools);
   }
 
   saying(...signs: readonly Sign[]): readonly Fact[] {
     return signs.flatMap((sign) => this.bySign.get(sign) ?? []);
+  }
+
+  /** Texts that speak of an attack and are no trace of one. */
+  get onlyTelling(): readonly Fact[] {
+    return this.told;
   }
 }
 

@@ -87,6 +87,33 @@ export const senderDomains = onceForEach((facts): readonly Host[] =>
   facts.named(...SENDER_KEYS).flatMap((fact) => hostsBy(MAIL_DOMAIN, fact)),
 );
 
+/** Under these names tools put whose mailbox it is. `to` is not among them: the sender of a mail writes there what he likes. */
+const MAILBOX_KEYS = [
+  'recipient',
+  'recipients',
+  'rcpt',
+  'mailbox',
+  'reporter',
+  'reportedby',
+  'submittedby',
+  'emailrecipient',
+];
+
+/** Whether the tool names only mailboxes of the domain that the mail says to come from. */
+export function isFromInside(facts: Facts): boolean {
+  const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  const mailboxes = facts
+    .ofTools(...MAILBOX_KEYS)
+    .map(({ value }) => String(value))
+    .filter((value) => value.includes('@'));
+  const { from } = facts.authentication;
+  return (
+    from !== undefined &&
+    mailboxes.length > 0 &&
+    mailboxes.every((mailbox) => domainOf(mailbox) === domainOf(from))
+  );
+}
+
 export const replyDomains = onceForEach((facts): readonly Host[] =>
   facts.named('replyto', 'headerreplyto').flatMap((fact) => hostsBy(MAIL_DOMAIN, fact)),
 );

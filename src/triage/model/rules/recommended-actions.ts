@@ -1,5 +1,7 @@
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Classification } from '../../../incidents/incident.js';
+import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicators.js';
+import type { Facts } from './facts.js';
 
 const MAIL: readonly ActionTypeName[] = [
   'quarantine_email',
@@ -27,19 +29,69 @@ const AGAINST: Readonly<Record<string, readonly ActionTypeName[]>> = {
   impossible_travel: ['revoke_sessions', 'lookup_ip', 'notify_user'],
   brute_force: GUESSING,
   credential_stuffing: GUESSING,
+  web_attack: ['block_ip', 'lookup_ip'],
 };
 
 const LOOK_UPS_ONLY = /^(?:lookup_|scan_host$|notify_)/;
+
+export type Target = IndicatorType | 'mail' | 'sender';
+
+/** What there has to be in the incident for an action to have something to act on. Actions that are not named need nothing. */
+const TARGETS: Readonly<Partial<Record<ActionTypeName, readonly Target[]>>> = {
+  isolate_host: ['host'],
+  scan_host: ['host'],
+  disable_user: ['user'],
+  revoke_sessions: ['user'],
+  reset_password: ['user'],
+  notify_user: ['user', 'email'],
+  quarantine_email: ['mail'],
+  block_sender: ['sender'],
+  block_ip: ['ip'],
+  lookup_ip: ['ip'],
+  block_domain: ['domain'],
+  lookup_domain: ['domain'],
+  lookup_url: ['url'],
+  lookup_hash: ['hash'],
+};
+
+const MAIL_IDS = [
+  'messageid',
+  'internetmessageid',
+  'networkmessageid',
+  'mailid',
+  'emailid',
+] as const;
+
+/** Accounts of the system itself, which no directory can disable. */
+const OF_SYSTEM =
+  /^(?:(?:nt authority|nt-autorität)\\)?(?:system|local service|network service|root)$/;
+
+const isOfSystem = ({ type, value }: ExtractedIndicator): boolean =>
+  type === 'user' && OF_SYSTEM.test(value.toLowerCase());
+
+/** What an incident has of these. A mail can be acted on when its id is known. */
+export function targetsIn(
+  facts: Facts,
+  indicators: readonly ExtractedIndicator[],
+): ReadonlySet<Target> {
+  const targets = new Set<Target>(
+    indicators.filter((one) => !isOfSystem(one)).map(({ type }) => type),
+  );
+  if (facts.named(...MAIL_IDS).some(({ value }) => value !== '')) targets.add('mail');
+  if (facts.authentication.from !== undefined) targets.add('sender');
+  return targets;
+}
 
 /** An attack is answered; of what is only suspicious more is found out; and nothing is done about the rest. */
 export function actionsFor(
   classification: Classification,
   category: string,
+  targets: ReadonlySet<Target>,
 ): readonly ActionTypeName[] {
-  const actions = Object.hasOwn(AGAINST, category) ? AGAINST[category]! : [];
-  if (classification === 'malicious') return actions;
-  if (classification === 'suspicious') {
-    return ['create_ticket', ...actions.filter((name) => LOOK_UPS_ONLY.test(name))];
-  }
-  return classification === 'inconclusive' ? ['create_ticket'] : [];
+  if (classification === 'benign') return [];
+  const against = Object.hasOwn(AGAINST, category) ? AGAINST[category]! : [];
+  const possible = against.filter((name) => TARGETS[name]?.some((one) => targets.has(one)) ?? true);
+  if (classification === 'malicious' && possible.length > 0) return possible;
+  const lookUps = possible.filter((name) => LOOK_UPS_ONLY.test(name));
+  return ['create_ticket', ...(classification === 'suspicious' ? lookUps : [])];
 }

@@ -11,6 +11,8 @@ import { INTRUSION_RULES } from './table/intrusion-rules.js';
 import { LINK_RULES } from './table/link-rules.js';
 import { LURE_RULES } from './table/lure-rules.js';
 import { MALWARE_RULES } from './table/malware-rules.js';
+import { NETWORK_RULES } from './table/network-rules.js';
+import { REASSURING_MAIL_RULES } from './table/reassuring-mail-rules.js';
 import { REASSURING_RULES } from './table/reassuring-rules.js';
 import { SENDER_RULES } from './table/sender-rules.js';
 import { SESSION_RULES } from './table/session-rules.js';
@@ -25,10 +27,12 @@ export const RULES: readonly Rule[] = [
   ...MALWARE_RULES,
   ...EXECUTION_RULES,
   ...INTRUSION_RULES,
+  ...NETWORK_RULES,
   ...GUESSING_RULES,
   ...SESSION_RULES,
   ...ACCOUNT_RULES,
   ...GENERIC_RULES,
+  ...REASSURING_MAIL_RULES,
   ...REASSURING_RULES,
 ];
 

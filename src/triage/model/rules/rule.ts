@@ -1,7 +1,15 @@
 import type { Fact, Facts } from './facts.js';
+import { MESSAGES } from './prose.js';
 import { type Sign, SIGN_PHRASES } from './signs/signs.js';
 
-export const RULE_GROUPS = ['mail', 'endpoint', 'sign_in', 'generic', 'reassuring'] as const;
+export const RULE_GROUPS = [
+  'mail',
+  'endpoint',
+  'network',
+  'sign_in',
+  'generic',
+  'reassuring',
+] as const;
 export type RuleGroup = (typeof RULE_GROUPS)[number];
 
 /** What a rule looks at: in words that people read and that count for the hash of the table, and as code. */
@@ -32,21 +40,6 @@ export const says = (...signs: readonly Sign[]): Look => ({
   find: (facts) => facts.saying(...signs),
 });
 
-/** Words of people, in which `virus` may be the flu. */
-const MESSAGES = new Set([
-  'subject',
-  'subj',
-  'objet',
-  'body',
-  'bodytext',
-  'bodypreview',
-  'text',
-  'texts',
-  'content',
-  'corps',
-  'comment',
-]);
-
 /** As `says`, in anything but the text of a message. */
 export const tells = (...signs: readonly Sign[]): Look => ({
   at: `${says(...signs).at}, outside of messages`,
@@ -56,7 +49,7 @@ export const tells = (...signs: readonly Sign[]): Look => ({
 /** A value under one of these names that reads like the pattern. */
 export const reads = (keys: readonly string[], pattern: RegExp): Look => ({
   at: `values of ${listed(keys)} like ${pattern.source}`,
-  find: (facts) => facts.named(...keys).filter(({ value }) => pattern.test(String(value))),
+  find: (facts) => matching(facts.named(...keys), (value) => pattern.exec(String(value))?.[0]),
 });
 
 export const isTrue = (...keys: readonly string[]): Look => reads(keys, /^(?:true|yes|1)$/i);
@@ -65,23 +58,35 @@ export const isFalse = (...keys: readonly string[]): Look => reads(keys, /^(?:fa
 /** A number, or a text that is one, of at least so much. */
 export const atLeast = (least: number, ...keys: readonly string[]): Look => ({
   at: `numbers of at least ${least} in ${listed(keys)}`,
-  find: (facts) => facts.named(...keys).filter(({ value }) => numberOf(value) >= least),
+  find: (facts) =>
+    matching(
+      facts.named(...keys),
+      numeral((number) => number >= least),
+    ),
 });
 
 export const atMost = (most: number, ...keys: readonly string[]): Look => ({
   at: `numbers of at most ${most} in ${listed(keys)}`,
-  find: (facts) => facts.named(...keys).filter(({ value }) => numberOf(value) <= most),
+  find: (facts) =>
+    matching(
+      facts.named(...keys),
+      numeral((number) => number <= most),
+    ),
 });
 
 /** As another look, but never at what a stranger may have written: what speaks for an event looks so. */
 export const byTools = (keys: readonly string[], pattern: RegExp): Look => ({
   at: `values of ${listed(keys)} like ${pattern.source}, where only the tool writes`,
-  find: (facts) => facts.ofTools(...keys).filter(({ value }) => answers(value, pattern)),
+  find: (facts) => matching(facts.ofTools(...keys), (value) => answer(value, pattern)),
 });
 
 export const byToolsAtLeast = (least: number, ...keys: readonly string[]): Look => ({
   at: `numbers of at least ${least} in ${listed(keys)}, where only the tool writes`,
-  find: (facts) => facts.ofTools(...keys).filter(({ value }) => numberOf(value) >= least),
+  find: (facts) =>
+    matching(
+      facts.ofTools(...keys),
+      numeral((number) => number >= least),
+    ),
 });
 
 /** All of them: the evidence of each. */
@@ -106,7 +111,26 @@ export function numberOf(value: Fact['value']): number {
   return typeof value === 'string' && /^\d{1,15}(?:\.\d{1,6})?$/.test(value) ? Number(value) : NaN;
 }
 
-const answers = (value: Fact['value'], pattern: RegExp): boolean => {
+const numeral = (fits: (number: number) => boolean) => (value: Fact['value']) =>
+  fits(numberOf(value)) ? String(value) : undefined;
+
+const answer = (value: Fact['value'], pattern: RegExp): string | undefined => {
   const text = String(value);
-  return text.length <= LONGEST_ANSWER && pattern.test(text.trim());
+  return text.length <= LONGEST_ANSWER && pattern.test(text.trim()) ? text.trim() : undefined;
 };
+
+/** What matched says nothing without what stands around it, when there is no word in it. */
+const A_WORD = /[\p{L}\p{N}]{3}/u;
+
+/** The facts whose value matches, each with what matched: behind its name, because `yes` alone says nothing. */
+function matching(
+  facts: readonly Fact[],
+  match: (value: Fact['value']) => string | undefined,
+): readonly Fact[] {
+  return facts.flatMap((fact) => {
+    const matched = match(fact.value);
+    if (matched === undefined) return [];
+    const words = A_WORD.test(matched) ? matched : String(fact.value);
+    return [{ ...fact, words: `${fact.key}: ${words}` }];
+  });
+}

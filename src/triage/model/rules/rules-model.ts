@@ -1,4 +1,6 @@
 import { type Judgement, type TriageCase, TriageModel } from '../triage-model.port.js';
+import { Facts } from './facts.js';
+import { targetsIn } from './recommended-actions.js';
 import { RULES_HASH } from './rule-table.js';
 import { findingsIn, pointsOf } from './score.js';
 import { verdictOn } from './verdict.js';
@@ -13,9 +15,10 @@ export class RulesModel extends TriageModel {
   readonly asksOutside = false;
 
   async judge({ rawData, indicators }: TriageCase): Promise<Judgement> {
-    const findings = findingsIn(rawData);
+    const facts = new Facts(rawData);
+    const findings = findingsIn(facts);
     return {
-      verdict: verdictOn(findings, indicators),
+      verdict: verdictOn(findings, indicators, targetsIn(facts, indicators)),
       model: this.configuredModel,
       promptHash: RULES_HASH,
       tokens: { input: 0, output: 0 },

@@ -1,7 +1,8 @@
 import type { ScoredPoint } from '../triage-model.port.js';
-import { type Fact, Facts } from './facts.js';
+import type { Fact, Facts } from './facts.js';
 import type { Rule } from './rule.js';
 import { RULES } from './rule-table.js';
+import { explained } from './seen-words.js';
 import type { Sums } from './scale.js';
 
 /** A rule that holds, with the facts that bear it out. */
@@ -13,8 +14,7 @@ export interface Finding {
 const MOST_FACTS_OF_A_RULE = 3;
 
 /** Each rule counts once, however often it holds: repeating a word makes nothing worse. Strongest first. */
-export function findingsIn(rawData: Readonly<Record<string, unknown>>): readonly Finding[] {
-  const facts = new Facts(rawData);
+export function findingsIn(facts: Facts): readonly Finding[] {
   return RULES.map((rule) => ({
     rule,
     facts: rule.look.find(facts).slice(0, MOST_FACTS_OF_A_RULE),
@@ -38,6 +38,6 @@ export function pointsOf(findings: readonly Finding[]): readonly ScoredPoint[] {
     rule: rule.name,
     points: rule.points,
     pointer: facts[0]?.pointer,
-    explanation: rule.explanation,
+    explanation: explained(rule, facts),
   }));
 }

@@ -1,17 +1,19 @@
 import type { Classification, Evidence, Indicator } from '../../../incidents/incident.js';
 import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import type { ProposedVerdict } from '../triage-model.port.js';
-import { actionsFor } from './recommended-actions.js';
+import { actionsFor, type Target } from './recommended-actions.js';
 import { classify, confidenceIn, SCALE } from './scale.js';
 import { type Finding, sumsOf } from './score.js';
+import { explained } from './seen-words.js';
 
 const MOST_EVIDENCE = 12;
 const MOST_REASONS = 5;
 
-/** What the findings make of an event, in the words of the rules: nothing of the event's own text is repeated. */
+/** What the findings make of an event, in the words of the rules: of the event's own text only what they went by is repeated. */
 export function verdictOn(
   findings: readonly Finding[],
   indicators: readonly ExtractedIndicator[],
+  targets: ReadonlySet<Target>,
 ): ProposedVerdict {
   const sums = sumsOf(findings);
   const classification = classify(sums);
@@ -25,7 +27,7 @@ export function verdictOn(
     indicators: indicators.map(indicatorOf),
     mitreTechniques: classification === 'benign' ? [] : techniquesOf(category, telling),
     evidence: evidenceOf(telling),
-    recommendedActions: actionsFor(classification, category),
+    recommendedActions: actionsFor(classification, category, targets),
   };
 }
 
@@ -51,7 +53,10 @@ function reasoningOf(
     findings
       .filter(({ rule }) => rule.points > 0 === against)
       .slice(0, MOST_REASONS)
-      .map(({ rule }) => `${rule.explanation} (${rule.points > 0 ? '+' : ''}${rule.points})`);
+      .map(
+        ({ rule, facts }) =>
+          `${explained(rule, facts)} (${rule.points > 0 ? '+' : ''}${rule.points})`,
+      );
   const against = sentences(true);
   const inFavour = sentences(false);
   return [

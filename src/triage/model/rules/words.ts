@@ -75,26 +75,38 @@ export class Lexicon<Name extends string> {
     else this.byFirstWord.set(first!, [{ name, rest }]);
   }
 
-  namesIn(words: readonly string[]): ReadonlySet<Name> {
-    const found = new Set<Name>();
+  /** What the words say, each with the words of the text that say it first. */
+  matchesIn(words: readonly string[]): ReadonlyMap<Name, string> {
+    const found = new Map<Name, string>();
     words.forEach((word, at) => {
       for (const { name, rest } of this.byFirstWord.get(word) ?? []) {
-        if (!found.has(name) && follows(words, at + 1, rest)) found.add(name);
+        if (found.has(name)) continue;
+        const followers = following(words, at + 1, rest);
+        if (followers) found.set(name, [word, ...followers].join(' '));
       }
     });
     return found;
   }
 }
 
-function follows(words: readonly string[], from: number, steps: readonly Step[]): boolean {
+/** The words that the steps ask for, with a mark for what stands in between; undefined when one is missing. */
+function following(
+  words: readonly string[],
+  from: number,
+  steps: readonly Step[],
+): readonly string[] | undefined {
+  const followers: string[] = [];
   let at = from;
   for (const { word, afterGap } of steps) {
+    const first = at;
     const last = at + (afterGap ? WORDS_IN_A_GAP : 0);
     while (at <= last && !isWord(words[at], word)) at += 1;
-    if (at > last) return false;
+    if (at > last) return undefined;
+    if (at > first) followers.push('…');
+    followers.push(words[at]!);
     at += 1;
   }
-  return true;
+  return followers;
 }
 
 function isWord(said: string | undefined, meant: string): boolean {

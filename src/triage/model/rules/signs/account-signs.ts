@@ -31,6 +31,15 @@ export const ACCOUNT_SIGNS = {
   push_denied: `
     denied | rejected | not recognised | fraud reported | reported .. fraud | mfa fatigue |
     push bombing`,
+  push_flood: `
+    mfa fatigue | push fatigue | push bombing | mfa bombing | prompt bombing | mfa spam* |
+    push spam* | push flood*`,
+  push_gave_in: `
+    pushes denied .. approved | push .. denied .. approved | pushes .. denied .. approved |
+    prompts .. denied .. approved | mfa .. denied .. approved | requests denied .. approved |
+    denied .. prompts .. approved | denied .. pushes .. approved | denied .. times .. approved |
+    push .. rejected .. approved | prompts .. rejected .. approved |
+    mfa .. rejected .. accepted | denied .. push .. approved | declined .. push .. accepted`,
   fraud_report: `
     fraud reported | reported as fraud | did not call | did not request | not me | was not me |
     did not do | denies | did not sign | mfa fraud`,
@@ -51,6 +60,16 @@ export const ACCOUNT_SIGNS = {
     global administrator | domain admin | add member to role | privileged role | scope all |
     special privileges | create application credential | golden ticket | krbtgt |
     company administrator | administratoraccess`,
+  group_joined: `
+    added .. domain admins | added .. enterprise admins | added .. schema admins |
+    added .. administrators | new domain admin | new enterprise admin | joined .. domain admins`,
+  at_night: `
+    out of hours | outside working hours | outside business hours | outside office hours |
+    off hours | after hours`,
+  cloud_log_off: `
+    stoplogging | deletetrail | deleteflowlogs | deletedetector | disable diagnostic log |
+    audit log disabled | audit logging disabled | diagnosticsettings delete | deletesink |
+    stopconfigurationrecorder | deleteconfigurationrecorder`,
   ticket_attack: 'golden ticket | silver ticket | kerberoast* | dcsync | ticket anomaly',
   leaked_secret: `
     leakedcredentials | leaked credentials | breach .. credentials | credentials .. dark web |

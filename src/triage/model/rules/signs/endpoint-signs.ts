@@ -31,15 +31,26 @@ export const ENDPOINT_SIGNS = {
     blackcat | alphv | revil | encryptor | decrypt instructions | readme .. restore | ransomware
     | ransom note | ransom | files encrypted | mass encryption | encrypted files |
     how to decrypt | lockbit | mass rename | files renamed | akira ransom* | conti ransom*`,
+  encrypted_files: `
+    files .. encrypted | files .. locked | locked files | encrypted .. files | extension locked |
+    extension .. encrypted | shares .. encrypted | cannot open .. files | encrypted by | locked by`,
+  ransom_demand: `
+    note .. bitcoin | note .. btc | note .. monero | note .. ransom | asks for bitcoin |
+    asking for bitcoin | demand* .. bitcoin | demand* .. ransom | demand* .. payment |
+    ransom note | ransom demand | note .. pay | pay .. decrypt* | recover your files |
+    restore your files | your files are | your files have | files have been encrypted`,
   miner: `
     kinsing | mining | coinhive | cpuminer | stratum | xmrig | minerd | mining pool |
     mining protocol | cryptominer | coinminer | cryptocurrency | bitcointool | nicehash | monero`,
   rat: `
     anydesk .. unattended | ngrok | chisel | bash i | dev tcp | nc e | plink |
-    remote access tool | brute ratel | emotet | qakbot | icedid | guloader | dcrat | xworm |
+    remote access tool | brute ratel | dcrat | xworm |
     asyncrat | remcos | njrat | quasarrat | agenttesla | cobalt strike | cobaltstrike |
     meterpreter | command and control | reverse shell | backdoor | remote access trojan |
-    dll side | side loading | sideloading | havoc c2 | sliver c2 | quasar rat | bumblebee loader`,
+    dll side | side loading | sideloading | havoc c2 | sliver c2 | quasar rat`,
+  loader_family: `
+    emotet | qakbot | icedid | guloader | bumblebee loader | trickbot | ursnif | gozi |
+    smokeloader | dridex | hancitor`,
   beacon: 'beacon | beaconing | c2 | command and control | calls home',
   malware_family: `
     trojan | trojandownloader | worm | worm like | virus | dropper | loader | downloader |
@@ -64,10 +75,12 @@ export const ENDPOINT_SIGNS = {
     protection turned off | sensor stopped | agent uninstalled | disabled real time |
     disable .. real time | disablerealtimemonitoring | set mppreference | sensor heartbeat lost
     | tamper | tampering | stopped .. sensor | sensor service | antivirus service | amsi bypass
-    | uninstall .. sensor | disable diagnostic log | audit log disabled | stoplogging |
-    deletetrail | wevtutil cl | clear eventlog | driver load`,
+    | uninstall .. sensor | wevtutil cl | clear eventlog | driver load`,
+  log_cleared: `
+    audit log was cleared | audit log cleared | security log .. cleared | event log .. cleared |
+    event logs .. cleared | log was cleared | logs were cleared`,
   discovery: `
-    domain admins | nltest | net group .. domain | whoami | ipconfig all | adfind | bloodhound |
+    nltest | net group .. domain | whoami | ipconfig all | adfind | bloodhound |
     sharphound | net user domain | search password | mailbox search | getcalleridentity |
     listbuckets`,
   exfiltration_tool: `
@@ -78,7 +91,9 @@ export const ENDPOINT_SIGNS = {
   script_host: `
     wscript | cscript | script engine | scriptlet | sct | postinstall | install script |
     osascript | run dialog | runmru`,
-  tunnel: 'high entropy | dns tunnel | dns tunneling | dns tunnelling | iodine | dnscat',
+  tunnel: `
+    high entropy | dns tunnel | dns tunneling | dns tunnelling | iodine | dnscat | dnscat2 |
+    dns2tcp | dns exfiltration | exfiltration .. dns | data .. over dns | txt queries`,
   download_sample: `
     autoexec | document open | autoopen | auto open | macro .. enabled | builds a blob |
     html smuggling | downloaded file | archive member | remote template | obfuscation`,

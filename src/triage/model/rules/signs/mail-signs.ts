@@ -64,5 +64,12 @@ export const MAIL_SIGNS = {
     impersonation | impersonat* | lookalike | look alike | display name from outside |
     executive display name | brand impersonation | similar domain | typosquat* | spoofed |
     spoofing`,
+  run_this: `
+    press win r | press windows r | windows key r | win r | windows r | open .. terminal |
+    open .. powershell | run dialog | paste .. terminal | paste .. powershell | paste .. command |
+    copy .. command .. run | ctrl v .. enter`,
+  opener: `
+    at your desk | quick task | quick favour | quick favor | are you available | are you free |
+    mobile number | cell number | need you to | kindly | favour to ask | favor to ask`,
   human_check: 'i am not a robot | verify you are human | captcha',
 } as const;

@@ -3,6 +3,7 @@ import { ACCOUNT_SIGNS } from './account-signs.js';
 import { ENDPOINT_SIGNS } from './endpoint-signs.js';
 import { MAIL_SIGNS } from './mail-signs.js';
 import { ORDER_SIGNS } from './order-signs.js';
+import { WEB_SIGNS } from './web-signs.js';
 
 /**
  * What texts say that matters to an analyst, whoever wrote them and under whatever name they come: phrases, with `|` between
@@ -14,6 +15,7 @@ export const SIGN_PHRASES = {
   ...ENDPOINT_SIGNS,
   ...ACCOUNT_SIGNS,
   ...ORDER_SIGNS,
+  ...WEB_SIGNS,
 } as const satisfies Readonly<Record<string, string>>;
 
 export type Sign = keyof typeof SIGN_PHRASES;

@@ -2,6 +2,18 @@ import { anyOf, atLeast, isTrue, reads, type Rule, says, together } from '../rul
 
 const TAKEOVER = { group: 'sign_in', category: 'account_takeover', mitre: ['T1078'] } as const;
 
+/** Windows writes these when a member is added to a group of the domain, of a machine, and of the forest. */
+const joined = anyOf(
+  says('group_joined'),
+  together(
+    reads(['eventid', 'eventcode', 'winlogeventid'], /^(?:4728|4732|4756)$/),
+    reads(
+      ['group', 'groupname', 'targetgroup', 'targetusername', 'targetaccountname'],
+      /\b(?:(?:domain|enterprise|schema|key) admins|administrators|(?:account|backup|server|print) operators|dnsadmins|group policy creator owners)$/i,
+    ),
+  ),
+);
+
 export const ACCOUNT_RULES: readonly Rule[] = [
   {
     ...TAKEOVER,
@@ -50,6 +62,40 @@ export const ACCOUNT_RULES: readonly Rule[] = [
     explanation: 'High rights were taken or used.',
     look: says('privilege'),
     mitre: ['T1098.003'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'privileged_member',
+    points: 35,
+    explanation: 'Somebody became a member of a group with high rights.',
+    look: joined,
+    mitre: ['T1098'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'member_at_night',
+    points: 12,
+    explanation:
+      'The new member was made at night, by the clock of the event, or outside of working hours.',
+    look: together(
+      joined,
+      anyOf(
+        says('at_night'),
+        reads(
+          ['time', 'timestamp', 'at', 'eventtime', 'timecreated', 'localtime'],
+          /^(?:\d{4}-\d\d-\d\d[T ])?(?:2[23]|0[0-4]):\d\d(?::\d\d)?(?:\.\d{1,9})?$/,
+        ),
+      ),
+    ),
+    mitre: ['T1098'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'cloud_log_off',
+    points: 45,
+    explanation: 'The log of a cloud account was turned off, which hides what comes next.',
+    look: says('cloud_log_off'),
+    mitre: ['T1562.008'],
   },
   {
     ...TAKEOVER,

@@ -1,6 +1,6 @@
 import { senderDomains } from '../hosts.js';
 import { anyOf, isFalse, isTrue, type Look, reads, type Rule, says, together } from '../rule.js';
-import { isMail } from './mail-looks.js';
+import { isMail, placesOf } from './mail-looks.js';
 
 const FRAUD = { group: 'mail', category: 'bec', mitre: ['T1534'] } as const;
 const REAL_PERSON =
@@ -8,7 +8,7 @@ const REAL_PERSON =
 
 const external: Look = {
   at: 'addresses of senders',
-  find: (facts) => senderDomains(facts).map(({ fact }) => fact),
+  find: (facts) => placesOf(senderDomains(facts)),
 };
 const realPerson: Look = {
   at: `what the tool says of the real bearer of the name, at ${REAL_PERSON.source}`,

@@ -1,4 +1,4 @@
-import { atLeast, isTrue, reads, type Rule, says, tells, together } from '../rule.js';
+import { anyOf, atLeast, isTrue, reads, type Rule, says, tells, together } from '../rule.js';
 
 const MALWARE = { group: 'endpoint', category: 'malware' } as const;
 
@@ -64,6 +64,20 @@ export const INTRUSION_RULES: readonly Rule[] = [
     explanation: 'Protection or its log was turned off.',
     look: says('defence_off'),
     mitre: ['T1562'],
+  },
+  {
+    ...MALWARE,
+    name: 'log_cleared',
+    points: 45,
+    explanation: 'The log of a machine was emptied, which hides what was done before.',
+    look: anyOf(
+      says('log_cleared'),
+      together(
+        reads(['eventid', 'eventcode'], /^(?:1102|104)$/),
+        reads(['channel', 'logname', 'provider', 'providername', 'computer', 'computername'], /\S/),
+      ),
+    ),
+    mitre: ['T1070.001'],
   },
   {
     ...MALWARE,

@@ -1,6 +1,6 @@
 import { linkedHosts, registered, senderDomains } from '../hosts.js';
 import { anyOf, atLeast, isTrue, type Look, reads, type Rule, together } from '../rule.js';
-import { isMail, unique } from './mail-looks.js';
+import { isMail, placesOf } from './mail-looks.js';
 
 const LINK = { group: 'mail', category: 'phishing', mitre: ['T1566.002'] } as const;
 const PAGE_KEYS = [
@@ -20,8 +20,10 @@ const PAGE_KEYS = [
 const secretsAsked: Look = {
   at: 'fields and titles of the page behind a link that ask for a password, a card or a code',
   find: (facts) => {
-    const asking = new Set(facts.saying('asks_secrets', 'sign_in_request'));
-    return facts.named(...PAGE_KEYS).filter((fact) => asking.has(fact));
+    const ofPage = new Set(facts.named(...PAGE_KEYS).map(({ pointer }) => pointer));
+    return facts
+      .saying('asks_secrets', 'sign_in_request')
+      .filter(({ pointer }) => ofPage.has(pointer));
   },
 };
 const linksElsewhere: Look = {
@@ -31,7 +33,7 @@ const linksElsewhere: Look = {
     const elsewhere = linkedHosts(facts).filter(({ name }) =>
       senders.some((sender) => sender !== registered(name)),
     );
-    return unique(elsewhere.map(({ fact }) => fact));
+    return placesOf(elsewhere);
   },
 };
 const oddLink: Look = {
@@ -40,7 +42,7 @@ const oddLink: Look = {
     const odd = linkedHosts(facts).filter(({ name }) =>
       /^(?:\d{1,3}\.){3}\d{1,3}$|(?:^|\.)xn--/.test(name),
     );
-    return unique(odd.map(({ fact }) => fact));
+    return placesOf(odd);
   },
 };
 

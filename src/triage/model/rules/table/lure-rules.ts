@@ -1,7 +1,12 @@
-import { reads, type Rule, says, together } from '../rule.js';
+import { type Look, reads, type Rule, says, together } from '../rule.js';
 import { isMail } from './mail-looks.js';
 
 const PHISHING = { group: 'mail', category: 'phishing', mitre: ['T1566'] } as const;
+
+const onlyTold: Look = {
+  at: 'words of attacks in the text of a mail',
+  find: (facts) => (facts.isMail ? facts.onlyTelling : []),
+};
 
 export const LURE_RULES: readonly Rule[] = [
   {
@@ -38,6 +43,33 @@ export const LURE_RULES: readonly Rule[] = [
     points: 40,
     explanation: 'Somebody asks for the words that open a wallet.',
     look: says('seed_phrase'),
+  },
+  {
+    ...PHISHING,
+    name: 'asks_to_run',
+    points: 35,
+    explanation: 'The mail wants its reader to paste a command and run it.',
+    look: together(says('run_this'), onlyTold),
+    category: 'malware_delivery',
+    mitre: ['T1204.004'],
+  },
+  {
+    ...PHISHING,
+    name: 'opener',
+    points: 8,
+    explanation: 'The mail begins a talk as frauds do, before they ask for money.',
+    look: together(says('opener'), isMail),
+    category: 'bec',
+  },
+  {
+    ...PHISHING,
+    name: 'speaks_of_attacks',
+    points: 5,
+    explanation:
+      'The mail speaks of attacks or their tools. That is no trace of one: news and warnings do so, too.',
+    look: onlyTold,
+    category: undefined,
+    mitre: [],
   },
   {
     ...PHISHING,

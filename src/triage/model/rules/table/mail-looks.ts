@@ -1,26 +1,33 @@
 import { authenticated, type Method } from '../authentication.js';
+import type { AuthenticationResult } from '../../../evidence/authentication-results.js';
 import type { Fact } from '../facts.js';
-import { type Look, reads } from '../rule.js';
+import type { Host } from '../hosts.js';
+import type { Look } from '../rule.js';
 
-/** Whether there is a mail at all: what texts ask for means little in the log of a machine. */
-export const isMail = reads(
-  [
-    'messageid',
-    'sender',
-    'subject',
-    'recipient',
-    'recipients',
-    'from',
-    'mailfrom',
-    'objet',
-    'subj',
-    'rcpt',
-    'fromdisplay',
-    'spf',
-    'dmarc',
+const MAIL_KEYS = [
+  'messageid',
+  'sender',
+  'subject',
+  'recipient',
+  'recipients',
+  'from',
+  'mailfrom',
+  'objet',
+  'subj',
+  'rcpt',
+  'fromdisplay',
+  'spf',
+  'dmarc',
+] as const;
+
+/** Whether there is a mail at all: what texts ask for means little in the log of a machine. It is no sign, so it names no words. */
+export const isMail: Look = {
+  at: `values of ${MAIL_KEYS.join(', ')}, or checks of a sender`,
+  find: (facts) => [
+    ...facts.named(...MAIL_KEYS).filter(({ value }) => /\S/.test(String(value))),
+    ...facts.authentication.pointers.flatMap((pointer) => facts.at(pointer) ?? []),
   ],
-  /\S/,
-);
+};
 
 export const FILE_KEYS = [
   'name',
@@ -34,9 +41,16 @@ export const FILE_KEYS = [
   'listing',
 ] as const;
 
-export const checked = (method: Method, ...ends: readonly string[]): Look => ({
+export const checked = (method: Method, ...ends: readonly AuthenticationResult[]): Look => ({
   at: `results of ${method} that are ${ends.join(' or ')}`,
   find: (facts) => authenticated(facts, method, ends),
 });
 
-export const unique = (facts: readonly Fact[]): readonly Fact[] => [...new Set(facts)];
+/** Where the hosts stand, each place once, with the first host that it names. */
+export function placesOf(hosts: readonly Host[]): readonly Fact[] {
+  const places = new Map<string, Fact>();
+  for (const { name, fact } of hosts) {
+    if (!places.has(fact.pointer)) places.set(fact.pointer, { ...fact, words: name });
+  }
+  return [...places.values()];
+}

@@ -1,19 +1,9 @@
-import { authenticated } from '../authentication.js';
+import { requestLetThrough, requestsLike } from '../requests.js';
 import { anyOf, byTools, byToolsAtLeast, type Look, reads, type Rule, together } from '../rule.js';
 
 const REASSURING = { group: 'reassuring', category: 'legitimate' } as const;
 const YES = /^(?:true|yes)$/i;
 const NO = /^(?:false|no|0)$/i;
-
-const senderProven: Look = {
-  at: 'DMARC passed, said by the gateway and not in the headers of the mail',
-  find: (facts) => {
-    if (authenticated(facts, 'dmarc', ['fail', 'none']).length > 0) return [];
-    return authenticated(facts, 'dmarc', ['pass']).filter(
-      ({ path }) => !/(?:^|\/)headers?(?:\/|$)/.test(path),
-    );
-  },
-};
 
 /** A managed telephone says nothing about the message that it shows: only a sign-in is made better by its device. */
 const signIn = reads(
@@ -32,66 +22,25 @@ const signIn = reads(
   /\S/,
 );
 
-/**
- * The only rules that lower the points. Each looks at an answer of a gateway, a sensor or a directory, of a fixed form; a text that
- * somebody outside may have written is not among them, and neither is the absence of something.
- */
+const SCANNER_PATH = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
+/** Roles and owners that the inventory gives to the source of the event, by its address. */
+const scannerIsSource: Look = {
+  at: 'scanners of the inventory under the address of the source',
+  find: (facts) => {
+    const sources = new Set(
+      facts.ofTools('srcip', 'src', 'sourceip', 'clientip').map(({ value }) => String(value)),
+    );
+    return facts.all.filter(
+      ({ path, pointer, value }) =>
+        SCANNER_PATH.test(path) &&
+        pointer.split('/').some((step) => sources.has(step)) &&
+        /\bscanner\b/i.test(String(value).slice(0, 200)),
+    );
+  },
+};
+
+/** What calms events on machines, accounts and networks. What `REASSURING_MAIL_RULES` says of texts holds here, too. */
 export const REASSURING_RULES: readonly Rule[] = [
-  {
-    ...REASSURING,
-    name: 'sender_proven',
-    points: -10,
-    explanation: 'The domain of the sender is proven. A mailbox that was taken over passes, too.',
-    look: senderProven,
-  },
-  {
-    ...REASSURING,
-    name: 'long_known',
-    points: -20,
-    explanation: 'The sender has written here for long.',
-    look: byToolsAtLeast(
-      10,
-      'priorfromsender365d',
-      'priormessages90d',
-      'priormessages',
-      'priorfromsender',
-    ),
-  },
-  {
-    ...REASSURING,
-    name: 'account_on_file',
-    points: -35,
-    explanation: 'The bank details are those on file.',
-    look: byTools(['ibanmatchesmaster', 'bankdetailsmatch'], YES),
-  },
-  {
-    ...REASSURING,
-    name: 'account_unchanged',
-    points: -25,
-    explanation: 'No bank details were changed.',
-    look: byTools(['bankdetailschanged'], NO),
-  },
-  {
-    ...REASSURING,
-    name: 'vendor_known',
-    points: -10,
-    explanation: 'The vendor is on file.',
-    look: byTools(['vendorknown', 'knownvendor'], YES),
-  },
-  {
-    ...REASSURING,
-    name: 'simulation_on_file',
-    points: -45,
-    explanation: 'The gateway knows the address as that of the training.',
-    look: byTools(['ipinsimulationlist', 'simulationipmatch'], YES),
-  },
-  {
-    ...REASSURING,
-    name: 'sent_inside',
-    points: -15,
-    explanation: 'The mail was sent inside.',
-    look: byTools(['internal', 'isinternal'], YES),
-  },
   {
     ...REASSURING,
     name: 'managed_device',
@@ -204,6 +153,10 @@ export const REASSURING_RULES: readonly Rule[] = [
         'iscorporatenetwork',
         'corporateegress',
         'knownip',
+        'knownlocation',
+        'locationknown',
+        'usuallocation',
+        'familiarlocation',
         'ipknown',
         'namedlocationtrusted',
         'corporatevpn',
@@ -289,6 +242,80 @@ export const REASSURING_RULES: readonly Rule[] = [
             /\bscanner\b/i.test(value.slice(0, 200)),
         ),
     },
+  },
+  {
+    ...REASSURING,
+    name: 'scanner_scans',
+    // As much as `attack_in_request` gives and no more: what a request says must not make an event better.
+    points: -35,
+    explanation: 'Requests like attacks are what the scanner of the inventory is there to send.',
+    look: together(scannerIsSource, requestsLike),
+  },
+  {
+    ...REASSURING,
+    name: 'scan_let_through',
+    points: -12,
+    explanation: 'Nobody stops the scanner of the inventory, as it should be.',
+    look: together(scannerIsSource, requestLetThrough),
+  },
+  {
+    ...REASSURING,
+    name: 'tagged_scanner',
+    points: -30,
+    explanation: 'A machine that the inventory marks as a scanner scans.',
+    look: together(
+      byTools(
+        ['assettag', 'assetrole', 'assettype', 'srcrole', 'sourcerole'],
+        /^(?:(?:authori[sz]ed|approved|internal)[-_ ])?(?:(?:vulnerability|security)[-_ ])?scanner$/i,
+      ),
+      byTools(
+        ['signature', 'rule', 'rulename', 'alert', 'alertname', 'title', 'event'],
+        /\b(?:nmap|nessus|qualys|openvas|scans?|scanning)\b/i,
+      ),
+    ),
+  },
+  {
+    ...REASSURING,
+    name: 'test_window',
+    points: -25,
+    explanation: 'It happened within the window of a penetration test on file.',
+    look: byTools(['pentestwindow', 'inpentestwindow', 'inpentestscope', 'scheduledpentest'], YES),
+  },
+  {
+    ...REASSURING,
+    name: 'factor_given',
+    points: -6,
+    explanation: 'A second factor was given. Some kinds of it can be stolen, too.',
+    look: together(
+      byTools(
+        ['mfa', 'mfaresult', 'mfastatus'],
+        /^(?:passed|success(?:ful)?|satisfied|completed)$/i,
+      ),
+      byTools(['result', 'outcome', 'status'], /^success(?:ful)?$/i),
+    ),
+  },
+  {
+    ...REASSURING,
+    name: 'address_inside',
+    points: -8,
+    explanation: 'The sign-in came from an address inside.',
+    look: together(
+      byTools(
+        ['ip', 'ipaddress', 'srcip', 'sourceip', 'clientip'],
+        /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]{3,11}$/,
+      ),
+      signIn,
+    ),
+  },
+  {
+    ...REASSURING,
+    name: 'mistyped',
+    points: -8,
+    explanation: 'A few failures, as of a mistyped password, and then a success.',
+    look: together(
+      byTools(['failedattempts', 'failures', 'failurecount', 'failcount'], /^[1-5]$/),
+      byTools(['result', 'outcome', 'status'], /^success(?:ful)?$/i),
+    ),
   },
   {
     ...REASSURING,

@@ -1,12 +1,12 @@
 import { borrowedNames, registered, replyDomains, senderDomains } from '../hosts.js';
 import { anyOf, atMost, isTrue, type Look, type Rule, says, together } from '../rule.js';
-import { checked, unique } from './mail-looks.js';
+import { checked, placesOf } from './mail-looks.js';
 
 const PHISHING = { group: 'mail', category: 'phishing', mitre: ['T1566'] } as const;
 
 const borrowed: Look = {
   at: 'hosts of senders and links beside the domains of the recipients and the known domains',
-  find: (facts) => unique(borrowedNames(facts).map(({ fact }) => fact)),
+  find: (facts) => placesOf(borrowedNames(facts)),
 };
 const repliesElsewhere: Look = {
   at: 'the domain of the reply address beside the domain of the sender',
@@ -15,7 +15,7 @@ const repliesElsewhere: Look = {
     const elsewhere = replyDomains(facts).filter(({ name }) =>
       senders.some((sender) => sender !== registered(name)),
     );
-    return unique(elsewhere.map(({ fact }) => fact));
+    return placesOf(elsewhere);
   },
 };
 

@@ -1,4 +1,15 @@
-import { anyOf, atLeast, isFalse, isTrue, type Look, reads, type Rule, says } from '../rule.js';
+import type { Fact } from '../facts.js';
+import {
+  anyOf,
+  atLeast,
+  isFalse,
+  isTrue,
+  type Look,
+  reads,
+  type Rule,
+  says,
+  together,
+} from '../rule.js';
 
 const TAKEOVER = { group: 'sign_in', category: 'account_takeover', mitre: ['T1078'] } as const;
 const COUNTRY_KEYS = [
@@ -38,6 +49,65 @@ const denials: Look = {
       /^(?:approved|accepted|success)$/i.test(String(value)),
     );
     return refused.length >= 3 && approved.length > 0 ? [approved[0]!, ...refused.slice(0, 3)] : [];
+  },
+};
+
+const countedDenials = together(
+  atLeast(
+    3,
+    'mfadenied',
+    'mfadenials',
+    'mfarejected',
+    'mfafailures',
+    'pushdenied',
+    'pushesdenied',
+    'pushdenials',
+    'deniedpushes',
+    'deniedprompts',
+    'promptsdenied',
+    'denials',
+  ),
+  anyOf(
+    atLeast(1, 'mfaapproved', 'mfaapprovals', 'pushapproved', 'pushesapproved', 'approvals'),
+    isTrue('mfaapproved', 'pushapproved', 'approved'),
+  ),
+);
+
+const TIME_KEYS = [
+  'at',
+  'time',
+  'timestamp',
+  'createddatetime',
+  'published',
+  'eventtime',
+  't',
+] as const;
+const TWO_HOURS = 2 * 60 * 60 * 1_000;
+const MOST_SIGN_INS = 100;
+
+const ownerOf = ({ pointer }: Fact): string => pointer.slice(0, pointer.lastIndexOf('/'));
+
+const soonElsewhere: Look = {
+  at: `two entries with different countries (${COUNTRY_KEYS.join(', ')}) and times (${TIME_KEYS.join(', ')}) within two hours`,
+  find: (facts) => {
+    const times = new Map(
+      facts.named(...TIME_KEYS).map((fact) => [ownerOf(fact), Date.parse(String(fact.value))]),
+    );
+    const signIns = facts
+      .named(...COUNTRY_KEYS)
+      .filter(({ value }) => /^[\p{L} -]{2,60}$/u.test(String(value)))
+      .slice(0, MOST_SIGN_INS)
+      .map((fact) => ({ fact, at: times.get(ownerOf(fact)) ?? NaN, country: String(fact.value) }));
+    for (const one of signIns) {
+      const other = signIns.find(
+        ({ fact, at, country }) =>
+          ownerOf(fact) !== ownerOf(one.fact) &&
+          Math.abs(at - one.at) < TWO_HOURS &&
+          country.toUpperCase() !== one.country.toUpperCase(),
+      );
+      if (other) return [one, other].map(({ fact, country }) => ({ ...fact, words: country }));
+    }
+    return [];
   },
 };
 
@@ -168,8 +238,24 @@ export const SESSION_RULES: readonly Rule[] = [
     name: 'pushed_until_approved',
     points: 60,
     explanation: 'Requests for approval were denied again and again, until one was approved.',
-    look: denials,
+    look: anyOf(denials, countedDenials, says('push_gave_in')),
     mitre: ['T1621'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'push_flood',
+    points: 35,
+    explanation: 'The tool speaks of an account that is flooded with requests for approval.',
+    look: says('push_flood'),
+    mitre: ['T1621'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'soon_elsewhere',
+    points: 15,
+    explanation: 'Sign-ins from two countries are less than two hours apart.',
+    look: soonElsewhere,
+    category: 'impossible_travel',
   },
   {
     ...TAKEOVER,

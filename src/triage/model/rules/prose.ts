@@ -1,0 +1,102 @@
+import type { MailAuthentication } from '../../evidence/mail-authentication.js';
+import type { Fact } from './facts.js';
+import { ACCOUNT_SIGNS } from './signs/account-signs.js';
+import { ENDPOINT_SIGNS } from './signs/endpoint-signs.js';
+import type { Sign } from './signs/signs.js';
+import { WEB_SIGNS } from './signs/web-signs.js';
+
+/** Words of people, in which `virus` may be the flu. */
+export const MESSAGES: ReadonlySet<string> = new Set([
+  'subject',
+  'subj',
+  'objet',
+  'betreff',
+  'body',
+  'bodytext',
+  'bodyhtml',
+  'bodyplain',
+  'bodypreview',
+  'preview',
+  'snippet',
+  'excerpt',
+  'text',
+  'texts',
+  'textbody',
+  'html',
+  'htmlbody',
+  'content',
+  'corps',
+  'comment',
+]);
+const MAIL_KEYS = ['messageid', 'internetmessageid', 'subject', 'subj', 'objet', 'betreff'];
+const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddress'];
+
+interface Event {
+  readonly authentication: MailAuthentication;
+  named(...keys: readonly string[]): readonly Fact[];
+}
+
+/** Whether the event is about a mail: by its names and its sender, or because the sender was checked. */
+export function isMailData(event: Event): boolean {
+  const { spf, dkim, dmarc, compauth } = event.authentication;
+  return (
+    [spf, dkim, dmarc, compauth].some((result) => result !== undefined) ||
+    event.named(...MAIL_KEYS).some(({ value }) => value !== '') ||
+    event.named(...ADDRESS_KEYS).some(({ value }) => String(value).includes('@'))
+  );
+}
+
+/** Signs of what machines and accounts did. People only tell of it, except in these, which are what frauds tell. */
+const TOLD_BY_FRAUDS: readonly string[] = ['service_desk_pretext', 'voice_pretext'];
+const OF_MACHINES: ReadonlySet<string> = new Set(
+  Object.keys({ ...ENDPOINT_SIGNS, ...ACCOUNT_SIGNS, ...WEB_SIGNS }).filter(
+    (sign) => !TOLD_BY_FRAUDS.includes(sign),
+  ),
+);
+
+/** Signs that are no more than a name. */
+const NAMES: ReadonlySet<string> = new Set<Sign>([
+  'malware_family',
+  'ransomware_words',
+  'unwanted',
+  'rat',
+  'miner',
+  'beacon',
+  'loader_family',
+  'web_attack',
+  'guessing',
+  'stuffing',
+]);
+const TITLE_KEYS = new Set([
+  'title',
+  'event',
+  'eventname',
+  'alert',
+  'alertname',
+  'summary',
+  'message',
+]);
+/**
+ * What announces a lesson, and what reports that a tool was updated. Only as a beginning or as the whole: further back a text
+ * may be an attacker's.
+ */
+const ANNOUNCES =
+  /^\s{0,9}(?:table-?top|(?:(?:security|awareness|incident|response|phishing|crisis) ){0,2}(?:exercise|drill|training|webinar|advisory|bulletin|newsletter))\b/i;
+const REPORTS_UPDATE =
+  /^[\p{L}\p{N} .'/-]{0,80}\b(?:signatures?|definitions?|rules?|rule ?sets?|feeds?|database) (?:(?:was|were|has been|have been) )?updated(?: to (?:version )?[\w.-]{1,30})?\.?$/iu;
+
+/** Whether a text speaks of an attack without being a trace of one: prose of a mail, or a title that announces something else. */
+export function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {
+  if (isMail && OF_MACHINES.has(sign) && isProse(key, path)) return true;
+  const text = String(value).slice(0, 200);
+  return (
+    NAMES.has(sign) && TITLE_KEYS.has(key) && (ANNOUNCES.test(text) || REPORTS_UPDATE.test(text))
+  );
+}
+
+/** What is in a file or was done by it is no talk, also when a mail brought it. */
+const OF_FILES =
+  /(?:^|\/)(?:attachments?|files?|extracted\w*|sandbox\w*|behaviou?rs?|process\w*|macros?|scripts?)\//;
+
+const isProse = (key: string, path: string): boolean =>
+  !OF_FILES.test(path) && (MESSAGES.has(key) || /(?:^|\/)body\/(?:html|plain)$/.test(path));

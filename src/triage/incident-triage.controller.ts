@@ -84,7 +84,11 @@ export class IncidentTriageController {
   }
 
   @Get()
-  @Operation('listTriageRuns', 'List the triage runs of an incident')
+  @Operation(
+    'listTriageRuns',
+    'List the triage runs of an incident',
+    'Without what the model asked (`tool_calls`) and the points that rules gave (`points`): a run on its own shows them.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'Its runs, with their exact number.',
@@ -101,7 +105,11 @@ export class IncidentTriageController {
   }
 
   @Get(':triage_id')
-  @Operation('getTriageRun', 'Read a triage run')
+  @Operation(
+    'getTriageRun',
+    'Read a triage run',
+    'With `tool_calls`, what the model asked and was told, and `points`, what the rules counted.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'All there is to it: the verdict, its evidence, and what the model asked.',

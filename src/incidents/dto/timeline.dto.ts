@@ -18,10 +18,10 @@ export class TimelineQueryDto extends PageQueryDto {
 }
 
 export class TimelineSubjectDto {
-  @Text({ example: 'action' })
+  @Text({ example: 'triage' })
   readonly type: string;
 
-  @Text({ example: 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  @Text({ example: '0193f2b6-9a44-7c1e-8a0b-9f4e2f0a7b6c' })
   readonly id: string;
 }
 
@@ -32,14 +32,14 @@ export class TimelineEntryDto {
   @Text({
     description:
       'An open set: created, updated, triaged, resolved, severity_lowered (of a critical incident), triage_requested (by somebody who does not wait), triage_completed, triage_failed, and what happens to its actions.',
-    example: 'triaged',
+    example: 'triage_completed',
   })
   readonly event: string;
 
   @Text({ description: 'The name of a principal.', example: 'alice' })
   readonly actor: string;
 
-  @Text({ example: 'Triaged as malicious (phishing).' })
+  @Text({ example: 'rules found it malicious (phishing), confidence 0.85. 0.1 s.' })
   readonly summary: string;
 
   @Nested(() => TimelineSubjectDto, { optional: true })

@@ -92,6 +92,10 @@ const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
       activated_at: '2026-01-31T09:30:00.000Z',
     },
   },
+  triage_in_progress: {
+    message: 'A triage run of the incident is running.',
+    details: { triage_id: '0193f2b6-9a44-7c1e-8a0b-9f4e2f0a7b6c', status: 'running' },
+  },
   ai_unavailable: { details: { reason: 'timeout' } },
 };
 

@@ -48,6 +48,11 @@ export interface ConnectorIdentity {
 export abstract class Connector {
   constructor(readonly identity: ConnectorIdentity) {}
 
+  /** Whether nothing that it answers is real. */
+  get simulates(): boolean {
+    return false;
+  }
+
   abstract provides(type: ActionTypeName): boolean;
 
   /** Whether a call whose outcome is unknown may be repeated, because its effect cannot happen twice. */

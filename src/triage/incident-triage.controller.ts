@@ -40,7 +40,7 @@ export class IncidentTriageController {
     'Triage an incident',
     'Asks the model for a verdict and waits for it, up to `TRIAGE_TIMEOUT_MS`. Where there is a completed run, that one is ' +
       'answered and the model is not asked again, unless `force` says so, or it was kept back because the incident was ' +
-      'resolved and is open again. A verdict that a person gave and a resolved incident ' +
+      'resolved and is open again. A run that waits is begun at once and answered; one that is running is 409. A verdict that a person gave and a resolved incident ' +
       'stay as they are without `force`; the run is kept. Nothing that it recommends is done by it. The kill switch stops it ' +
       'where the model is asked outside; the built-in rules go on.',
   )

@@ -11,6 +11,7 @@ export const OWN_FAILURES = [
   'incident_deleted',
   'interrupted',
   'discarded',
+  'not_needed',
   'internal_error',
 ] as const;
 export type FailureReason = UnavailableReason | (typeof OWN_FAILURES)[number];

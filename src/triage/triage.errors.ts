@@ -1,5 +1,5 @@
 import { AppError, ValidationError } from '../platform/errors/app-error.js';
-import type { ModelUnavailableError } from './model/model.errors.js';
+import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from './model/model.errors.js';
 import type { RunError, TriageRunSummary } from './triage-run.js';
 
 export class TriageInProgressError extends AppError {
@@ -10,9 +10,6 @@ export class TriageInProgressError extends AppError {
   }
 }
 
-/** What a provider may ask for; a longer time is taken for a mistake. */
-const MOST_SECONDS = 3_600;
-
 /** There is no verdict for a caller who waits for one. */
 export class AiUnavailableError extends AppError {
   constructor(
@@ -20,7 +17,8 @@ export class AiUnavailableError extends AppError {
     extras: Partial<ModelUnavailableError['extras']> = {},
   ) {
     const { retryAfterMs = Number.NaN, cause } = extras;
-    const seconds = Math.min(MOST_SECONDS, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+    const bounded = Math.min(LONGEST_RETRY_AFTER_MS, retryAfterMs);
+    const seconds = Math.max(1, Math.ceil(bounded / 1_000));
     super('ai_unavailable', message, {
       details: { reason },
       cause,

@@ -60,8 +60,10 @@ export class TriageService {
     const wanted = { ...given, incidentId: incident.id };
     const done = force ? undefined : await this.runs.lastCompleted(incident.id);
     if (done && stillAnswers(done, incident)) return done;
+    const { unusable } = this.model;
+    if (unusable) throw new AiUnavailableError(unusable);
     const open = await this.runs.open(wanted.incidentId);
-    if (open) throw new TriageInProgressError(open);
+    if (open?.status === 'running') throw new TriageInProgressError(open);
     return later
       ? await this.queueRun(caller, wanted, idempotency)
       : await this.waitForRun(caller, wanted, idempotency);
@@ -84,8 +86,6 @@ export class TriageService {
     wanted: WantedRun,
     { completed }: Waiting,
   ): Promise<TriageRun> {
-    const { unusable } = this.model;
-    if (unusable) throw new AiUnavailableError(unusable);
     const run = await this.requests.queue(caller, wanted, completed);
     this.queue.wake();
     return run;
@@ -100,7 +100,7 @@ export class TriageService {
     if (shortage) throw new AiUnavailableError(shortage, shortage.extras);
     const claimed = await this.requests.begin(caller, wanted, idempotency.completed);
     const outcome = await this.runner.run(claimed, idempotency);
-    if (outcome.run.status === 'failed') throw errorOf(outcome);
+    if (outcome.run.status === 'failed' || outcome.cause) throw errorOf(outcome);
     return outcome.run;
   }
 }

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
+import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
 import { FakeMessagesApi } from '../support/fake-messages-api.js';
 import { failure, refusal, text, verdict } from '../support/fake-messages-answers.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -131,6 +132,42 @@ describe('a provider that an operator has to mend', () => {
     }
   });
 
+  it('is no matter any more after a restart with another provider, whatever pause it asked for', async () => {
+    api.script(failure(429, 'rate_limit_error', { 'retry-after': '3600' }));
+    const id = await world.incident();
+    await world.wantTriage(id);
+    await waitingFor(id, 'rate_limited');
+    await world.stopQueueOf(world.app);
+    const next = await TriageWorld.start({
+      TRIAGE_PROVIDER: 'rules',
+      DATABASE_URL: world.app.database.url,
+    });
+    try {
+      expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
+    } finally {
+      await next.close();
+    }
+  });
+
+  it('shows after a restart without a provider that there is none', async () => {
+    api.script(failure(401, 'authentication_error'));
+    const id = await world.incident();
+    await world.wantTriage(id);
+    await waitingFor(id, 'authentication');
+    await world.stopQueueOf(world.app);
+    const next = await TriageWorld.start({
+      TRIAGE_PROVIDER: 'none',
+      DATABASE_URL: world.app.database.url,
+    });
+    try {
+      const run = await waitingFor(id, 'not_configured');
+      expect(run).toMatchObject({ provider: 'none' });
+      expect(run).not.toHaveProperty('next_attempt_at');
+    } finally {
+      await next.close();
+    }
+  });
+
   it('is waited for no longer than a day, and the log names the incident', async () => {
     api.script(failure(401, 'authentication_error'));
     const ids = [await world.incident(), await world.incident()];
@@ -240,7 +277,13 @@ describe('without a provider', () => {
     }
   });
 
-  it('gives runs up that have waited for a day', async () => {
+  it('gives runs up that have waited for a day, and counts them', async () => {
+    const failures = async () => {
+      const { text } = await world.clients.viewer.request('GET', '/metrics');
+      return /^triage_duration_seconds_count\{status="failed"\} (\d+)$/m.exec(text)?.[1];
+    };
+    // A first burst is seen only where the series was there before.
+    expect(await failures()).toBe('0');
     const id = await world.incident();
     await world.wantTriage(id);
     await waiting(id);
@@ -248,6 +291,27 @@ describe('without a provider', () => {
       `update triage_runs set created_at = created_at - interval '1 day', lease_until = lease_until - interval '1 day'`,
     );
     expect(await world.until(id, 'failed')).toMatchObject({ error: { reason: 'not_configured' } });
+    await eventually(failures, (count) => count === '1');
+  });
+
+  it('leaves runs to a replica that has a provider, whichever of the two has seen them first', async () => {
+    const equipped = await TriageWorld.start({
+      TRIAGE_PROVIDER: 'rules',
+      DATABASE_URL: world.app.database.url,
+    });
+    try {
+      // It is past its first look, and slow at the next ones.
+      await equipped.triage(await equipped.incident());
+      const due = jest.spyOn(equipped.app.nest.get(RunClaimsRepository), 'due');
+      due.mockResolvedValue([]);
+      const id = await world.incident();
+      await world.wantTriage(id);
+      expect(await waiting(id)).toMatchObject({ status: 'queued', provider: 'none' });
+      due.mockRestore();
+      expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
+    } finally {
+      await equipped.close();
+    }
   });
 
   it('says at the start which sources want what nobody does', async () => {

@@ -167,7 +167,7 @@ describe('without a verdict', () => {
     const clock = jest.spyOn(world.app.nest.get(Clock), 'now').mockReturnValue(later);
     const healthy = await llmIs({ status: 'healthy', runs_waiting: 0 });
     clock.mockRestore();
-    expect(healthy).toMatchObject({ message: expect.stringContaining('not asked since') });
+    expect(healthy).toMatchObject({ message: expect.stringContaining('nobody has asked since') });
   });
 
   it('shows in the health that there is no provider', async () => {
@@ -177,12 +177,34 @@ describe('without a verdict', () => {
       const id = await bare.incident();
       const answer = await bare.triage(id);
       expect(answer.body.error.details).toEqual({ reason: 'not_configured' });
+      expect(await bare.runs(id)).toEqual([]);
+      expect(await bare.timeline(id)).toHaveLength(1);
       const { body } = await bare.clients.viewer.request('GET', '/health/detailed');
       expect(body.components.llm).toMatchObject({ status: 'disabled', provider: 'none' });
       expect(body.status).not.toBe('unhealthy');
     } finally {
       await bare.close();
     }
+  });
+
+  it('counts tokens once when the incident is deleted before the verdict is written', async () => {
+    const output = async () => {
+      const { text } = await world.clients.viewer.request('GET', '/metrics');
+      return Number(/llm_tokens_total\{direction="output"\} (\d+)/.exec(text)?.[1] ?? 0);
+    };
+    const before = await output();
+    const held = heldModel();
+    script(world.app, async (given, judging) => {
+      judging.meter?.add({ input: 100, output: 20 });
+      return await held.judge(given, judging);
+    });
+    const id = await world.incident();
+    const answer = world.triage(id);
+    await held.begun;
+    await world.clients.admin.request('DELETE', `/api/incidents/${id}`);
+    held.answer.resolve(judgement({ tokens: { input: 100, output: 20 } }));
+    expect((await answer).status).toBe(404);
+    expect((await output()) - before).toBe(20);
   });
 
   it('counts runs and tokens in the metrics', async () => {

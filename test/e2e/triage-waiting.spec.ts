@@ -60,11 +60,12 @@ describe('a triage run that nobody waits for', () => {
     await world.until(id, 'completed');
   });
 
-  it('keeps others from beginning one while it waits', async () => {
+  it('keeps others from beginning one while it is under way', async () => {
     const held = heldModel();
     script(world.app, held.judge);
     const id = await world.incident();
     await world.later(id);
+    await held.begun;
     expect((await world.later(id)).body.error.code).toBe('triage_in_progress');
     expect((await world.triage(id)).body.error.code).toBe('triage_in_progress');
     held.answer.resolve(judgement());
@@ -144,6 +145,105 @@ describe('a triage run that nobody waits for', () => {
     const run = await world.until(id, 'completed');
     expect(run).toMatchObject({ failures: 1, tokens: { input: 103, output: 21 } });
     expect(run).not.toHaveProperty('error');
+  });
+
+  /** A run that a source wants, and that the provider wants to rest for an hour. */
+  const resting = async () => {
+    const wait = { mayHelpLater: true, retryAfterMs: 3_600_000 };
+    script(world.app, () => Promise.reject(unavailable('rate_limited', wait)));
+    const id = await world.incident();
+    await world.wantTriage(id);
+    await eventually(
+      () => world.runs(id),
+      ([run]) => run?.status === 'queued' && run.failures === 1,
+    );
+    return id;
+  };
+  const secondsLeft = async (id: string) => {
+    const [run] = await world.runs(id);
+    return (Date.parse(run.next_attempt_at as string) - Date.now()) / 1_000;
+  };
+
+  it('rests no longer than a minute once the provider has answered somebody', async () => {
+    const id = await resting();
+    expect(await secondsLeft(id)).toBeGreaterThan(3_000);
+    script(world.app, async () => judgement());
+    expect((await world.triage(await world.incident())).status).toBe(200);
+    await eventually(
+      () => secondsLeft(id),
+      (seconds) => seconds <= 61,
+    );
+  });
+
+  it('is brought forward and answered when a person asks, with what the person wants', async () => {
+    const id = await resting();
+    const [waiting] = await world.runs(id);
+    script(world.app, async () => judgement());
+    const answer = await world.triage(id, { body: { force: true } });
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toMatchObject({
+      triage_id: waiting.triage_id,
+      status: 'completed',
+      force: true,
+      failures: 1,
+      requested_by: expect.stringMatching(/^key:/),
+    });
+    expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it('waits on when a person asks and the provider still gives nothing, who is told so', async () => {
+    const id = await resting();
+    const [waiting] = await world.runs(id);
+    const request = { headers: { 'idempotency-key': `still-${id}` } };
+    const answer = await world.triage(id, request);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.details).toEqual({ reason: 'rate_limited' });
+    expect(answer.headers['retry-after']).toBe('3600');
+    const [run] = await world.runs(id);
+    expect(run).toMatchObject({ triage_id: waiting.triage_id, status: 'queued', failures: 2 });
+    script(world.app, async () => judgement());
+    // Nothing was remembered of the request that got no verdict.
+    expect((await world.triage(id, request)).status).toBe(200);
+  });
+
+  it('is begun at once when a person asks who does not wait for it', async () => {
+    const id = await resting();
+    script(world.app, async () => judgement());
+    expect((await world.later(id)).status).toBe(202);
+    expect(await world.until(id, 'completed')).toMatchObject({ failures: 1 });
+    expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it("is one person's of many who ask at once", async () => {
+    const id = await resting();
+    const held = heldModel();
+    const asked = script(world.app, held.judge);
+    const twins = Array.from({ length: 5 }, () => world.triage(id));
+    await held.begun;
+    await Promise.race(twins);
+    held.answer.resolve(judgement());
+    const statuses = (await Promise.all(twins)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 409, 409, 409, 409]);
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ['a person has decided', { verdict: { classification: 'benign' } }],
+    ['the incident was resolved', { status: 'resolved' }],
+  ])('is not sent to the model when %s meanwhile, and nobody is alarmed', async (_, change) => {
+    const id = await resting();
+    const changed = await world.update(id, change);
+    expect(changed.status).toBe(200);
+    const asked = script(world.app, async () => judgement());
+    const record = jest.spyOn(world.app.nest.get(DomainEvents), 'record');
+    await due(id);
+    const run = await world.until(id, 'failed');
+    const news = record.mock.calls.flatMap(([, ...recorded]) => recorded);
+    record.mockRestore();
+    expect(run.error.reason).toBe('not_needed');
+    expect(asked).not.toHaveBeenCalled();
+    expect(news.filter(({ type }) => type === TRIAGE_EVENTS.failed)).toEqual([]);
+    expect((await world.timeline(id)).at(-1)!.summary).toMatch(/^Not triaged: /);
   });
 
   it('fails where trying again does not help, and tells whoever listens', async () => {

@@ -297,6 +297,25 @@ describe('the triage of an incident', () => {
     expect(row).toMatchObject({ status: 'failed', error: { reason: 'incident_deleted' } });
   });
 
+  it.each([
+    ['why a question was not answered', { error: 'There is no such tool.' }, { failed: true }],
+    ['what a sandbox answers', { error: 'There is no such tool.', simulated: true }, {}],
+  ])('takes no evidence from %s', async (_, output, more) => {
+    const call = { id: 't1', tool: 'look_up', input: {}, output, durationMs: 1, ...more };
+    const evidence = [{ source: 't1', pointer: '/error', value: 'There is no such tool.' }];
+    const indicators = [{ type: 'host', value: 'such' }];
+    const verdict = { ...VERDICT, classification: 'benign', evidence, indicators } as const;
+    script(world.app, async () => judgement({ verdict, toolCalls: [call] }));
+    const { data } = (await world.triage(await world.incident())).body;
+    expect(data.verdict).toMatchObject({
+      classification: 'inconclusive',
+      evidence: [],
+      indicators: [],
+    });
+    expect(data.notes).toHaveLength(1);
+    expect(data.tool_calls).toHaveLength(1);
+  });
+
   it('is done by one of two requests that come at once, and the other learns of it', async () => {
     const held = heldModel();
     const asked = script(world.app, held.judge);

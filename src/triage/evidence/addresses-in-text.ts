@@ -13,7 +13,7 @@ export interface Spotted {
 /** How much may still be looked at. All texts of one incident share it: a stranger chooses what is in them. */
 export interface Effort {
   characters: number;
-  /** Words that have to be read closely, at about a microsecond each. */
+  /** Words that have to be read closely, at about a microsecond each. A host in letters of other scripts counts for many. */
   words: number;
 }
 
@@ -34,7 +34,7 @@ export function* addressesIn(text: string, effort: Effort): Generator<Spotted> {
     if (effort.words <= 0) return;
     effort.words -= 1;
     seen.add(word);
-    yield* inWord(word);
+    yield* inWord(word, effort);
   }
 }
 
@@ -62,28 +62,34 @@ function* words(text: string): Generator<string> {
 
 const SCHEME = /(?:https?|ftp):\/\//i;
 
-function* inWord(word: string): Generator<Spotted> {
+function* inWord(word: string, effort: Effort): Generator<Spotted> {
   const scheme = word.search(SCHEME);
   const before = scheme < 0 ? word : word.slice(0, scheme);
-  for (const part of before.split(/[,;'()[\]=&?#*!]/)) yield* inPart(part);
-  if (scheme >= 0) yield* inUrl(withoutEnd(word.slice(scheme), '.,;:!?)\'"]*'), MOST_NESTED);
+  for (const part of before.split(/[,;'()[\]=&?#*!]/)) yield* inPart(part, effort);
+  if (scheme < 0) return;
+  yield* inUrl(withoutEnd(word.slice(scheme), '.,;:!?)\'"]*'), MOST_NESTED, effort);
 }
 
-function* inUrl(text: string, nested: number): Generator<Spotted> {
-  if (!URL.canParse(text)) return;
+/** As programs find it, before it is brought into a normal form: they skip any slashes in front of it. */
+const WRITTEN_HOST = /^[a-z]+:[/\\]*(?:[^/?#\\]*@)?([^/?#\\]*)/i;
+const LONGEST_PORT = ':65535'.length;
+
+function* inUrl(text: string, nested: number, effort: Effort): Generator<Spotted> {
+  const host = WRITTEN_HOST.exec(text)?.[1] ?? '';
+  if (!isWorthReading(host, LONGEST_DOMAIN + LONGEST_PORT, effort) || !URL.canParse(text)) return;
   const url = new URL(text);
   if (url.href.length <= LONGEST_URL) yield { type: 'url', value: url.href };
-  yield* inHost(url.hostname);
+  yield* inHost(url.hostname, effort);
   // Services that rewrite links keep the first address in a parameter.
   let left = nested;
   for (const value of url.searchParams.values()) {
     if (left === 0) return;
     left -= 1;
-    if (value.search(SCHEME) === 0) yield* inUrl(value, 0);
+    if (value.search(SCHEME) === 0) yield* inUrl(value, 0, effort);
   }
 }
 
-function* inPart(part: string): Generator<Spotted> {
+function* inPart(part: string, effort: Effort): Generator<Spotted> {
   const word = withoutEnd(part, '.,:!?-~_');
   const address = ip(word);
   if (address) {
@@ -91,15 +97,15 @@ function* inPart(part: string): Generator<Spotted> {
     return;
   }
   // Such as `mailto:bob@example.com`, `sha256:...` and `example.com:8080`; what follows a slash is a path.
-  for (const piece of word.split('/', 1)[0]!.split(':')) yield* inPiece(piece);
+  for (const piece of word.split('/', 1)[0]!.split(':')) yield* inPiece(piece, effort);
 }
 
 const HASH = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
-function* inPiece(piece: string): Generator<Spotted> {
+function* inPiece(piece: string, effort: Effort): Generator<Spotted> {
   if (HASH.test(piece)) yield { type: 'hash', value: piece.toLowerCase() };
   const at = piece.lastIndexOf('@');
-  const domain = ip(piece) ?? domainOf(piece.slice(at + 1));
+  const domain = ip(piece) ?? domainOf(piece.slice(at + 1), effort);
   if (at > 0 && domain) {
     const email = `${piece.slice(0, at).toLowerCase()}@${domain.value}`;
     if (hasFormat('email', email)) yield { type: 'email', value: email };
@@ -107,8 +113,8 @@ function* inPiece(piece: string): Generator<Spotted> {
   if (domain) yield domain;
 }
 
-function* inHost(host: string): Generator<Spotted> {
-  const spotted = ip(host.replace(/^\[|\]$/g, '')) ?? domainOf(host);
+function* inHost(host: string, effort: Effort): Generator<Spotted> {
+  const spotted = ip(host.replace(/^\[|\]$/g, '')) ?? domainOf(host, effort);
   if (spotted) yield spotted;
 }
 
@@ -121,12 +127,25 @@ export function ip(text: string): Spotted | undefined {
 }
 
 const LONGEST_DOMAIN = 253;
+const OTHER_SCRIPTS = /[\u0080-\uffff]/;
 
-function domainOf(text: string): Spotted | undefined {
+function domainOf(text: string, effort: Effort): Spotted | undefined {
   const name = withoutEnd(text, '.');
   if (name.length > LONGEST_DOMAIN || !looksLikeDomain(name.split('.'))) return undefined;
-  const domain = /[\u0080-\uffff]/.test(name) ? domainToASCII(name) : name.toLowerCase();
+  if (!isWorthReading(name, LONGEST_DOMAIN, effort)) return undefined;
+  const domain = OTHER_SCRIPTS.test(name) ? domainToASCII(name) : name.toLowerCase();
   return hasFormat('domain', domain) ? { type: 'domain', value: domain } : undefined;
+}
+
+/**
+ * Encoding a host in letters of other scripts takes time by the square of its length. No host is longer than a domain, and
+ * all of them together have the effort of the incident: some microseconds for each of their letters.
+ */
+function isWorthReading(host: string, longest: number, effort: Effort): boolean {
+  if (host.length > longest) return false;
+  if (!OTHER_SCRIPTS.test(host)) return true;
+  effort.words -= host.length;
+  return effort.words > 0;
 }
 
 /** A regular expression would start again at every character of a long row of them. */

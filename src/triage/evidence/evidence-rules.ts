@@ -25,6 +25,10 @@ const MOST_ACTIONS = 10;
 const LONGEST_REASONING = 4_000;
 const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
 
+/** What the service itself says around an answer of a tool: it is the same for every incident, so it proves nothing. */
+const OWN_WORDS =
+  /^\/(?:error|answered|simulated|connector)$|^(?!\/data\/).*\/(?:said_by|pointers?)(?:\/|$)/;
+
 const NO_EVIDENCE = "The model's evidence could not be found in the data.";
 
 /**
@@ -72,6 +76,7 @@ function foundEvidence(
   const found = new Map<string, Evidence>();
   for (const { source, pointer, value } of evidence.slice(0, MOST_EVIDENCE)) {
     if (!sources.has(source) || !isStorablePointer(pointer)) continue;
+    if (source !== RAW_DATA && OWN_WORDS.test(pointer)) continue;
     const real = resolvePointer(sources.get(source), pointer);
     if (isScalar(real) && isSameValue(real, value)) {
       found.set(`${source} ${pointer}`, { source, pointer, value: storedValue(real) });
@@ -91,12 +96,14 @@ function isScalar(value: unknown): value is Evidence['value'] {
 
 /**
  * Exactly, except for space around it. A model may write a number as text, and it was shown hidden characters as marks, so
- * that it can only quote the marks; it has not seen the whole of a longer text. A blank text proves nothing.
+ * that it can only quote the marks; it has not seen the whole of a longer text. A text in which nobody
+ * sees anything proves nothing.
  */
 function isSameValue(real: Evidence['value'], quoted: Evidence['value']): boolean {
   const plain = String(real);
   const said = String(quoted).trim();
-  if (said === '' || plain.trim() === said) return said !== '';
+  if (withoutHidden(plain).trim() === '') return false;
+  if (plain.trim() === said) return true;
   return plain.length <= LONGEST_SHOWN && visibleText(plain).trim() === said;
 }
 

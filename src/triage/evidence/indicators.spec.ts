@@ -155,6 +155,19 @@ describe('extractIndicators', () => {
     expect(() => extractIndicators(rawData)).not.toThrow();
   });
 
+  it('takes no host for one that is longer than a domain can be, wherever it stands in an address', () => {
+    const host = `${'语'.repeat(300)}.cc`;
+    for (const url of [
+      `http://${host}/`,
+      `http:////user@${host}:80/`,
+      `http:\\\\${host}`,
+      `http://a.example/?u=http://${host}/`,
+    ]) {
+      expect(inText(url).filter((one) => one.includes('xn--'))).toEqual([]);
+    }
+    expect(inText('http://user@例え.example:8080/')).toContain('domain xn--r8jz45g.example');
+  });
+
   it('reads a mebibyte of hostile text in bounded time', () => {
     const hostile = [
       'a.b1 ',
@@ -176,6 +189,19 @@ describe('extractIndicators', () => {
     hostile.push(distinct((index) => `http://[x${index}`));
     hostile.push(distinct((index) => `xn--${index}.xn--a`));
     hostile.push(distinct((index) => `a${index}.ü.ü`));
+    const letters = (count: number, index: number) =>
+      Array.from({ length: count }, (_, at) =>
+        String.fromCodePoint(0x4e00 + ((at * 37 + index * 7) % 20_000)),
+      );
+    const hosts = (count: number, make: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => make(index)).join(' ');
+    hostile.push(hosts(160, (index) => `http://${letters(2_080, index).join('')}.cc/`));
+    hostile.push(hosts(4_000, (index) => `http://${letters(120, index).join('.')}.cc/`));
+    hostile.push(hosts(4_000, (index) => `a@${letters(120, index).join('.')}.cc`));
+    const nested = (index: number) => `u=http:\\\\a@${letters(250, index).join('')}.cc/`;
+    hostile.push(
+      hosts(400, (index) => `http://h${index}.cc/?${Array(8).fill(nested(index)).join('&')}`),
+    );
     hostile.push(randomBytes(524_288).toString('hex'));
     for (const body of hostile) {
       const before = process.cpuUsage();

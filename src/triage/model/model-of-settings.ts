@@ -8,7 +8,12 @@ import type { TriageModel } from './triage-model.port.js';
 
 /** Who gives verdicts here. Throws SettingError when the settings name a provider that cannot be asked. */
 export function modelOfSettings(settings: Settings, http: OutboundHttp): TriageModel {
-  const provider = chosenProvider(settings);
-  if (provider === 'anthropic') return configuredModel(settings, http);
-  return provider === 'rules' ? new RulesModel() : new NoModel();
+  switch (chosenProvider(settings)) {
+    case 'anthropic':
+      return configuredModel(settings, http);
+    case 'rules':
+      return new RulesModel();
+    case 'none':
+      return new NoModel();
+  }
 }

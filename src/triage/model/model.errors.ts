@@ -17,7 +17,10 @@ export const UNAVAILABLE_REASONS = [
 /** Why there is no verdict, as `details.reason` of the answer and as the run says it. */
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
-/** The provider gave no usable verdict. */
+/** What a provider may ask for before it is asked again; a longer time is taken for a mistake. */
+export const LONGEST_RETRY_AFTER_MS = 60 * 60_000;
+
+/** There is no usable verdict. */
 export class ModelUnavailableError extends Error {
   constructor(
     readonly reason: UnavailableReason,
@@ -34,6 +37,14 @@ export class ModelUnavailableError extends Error {
     },
   ) {
     super(message, { cause: extras.cause });
+    this.name = new.target.name;
+  }
+}
+
+/** A tool cannot answer a question, and the model and the readers of the run are told in these words why. */
+export class ToolError extends Error {
+  constructor(message: string) {
+    super(message);
     this.name = new.target.name;
   }
 }

@@ -2,7 +2,7 @@ import { ModelUnavailableError } from './model.errors.js';
 import { type Judgement, TriageModel } from './triage-model.port.js';
 
 const NOT_CONFIGURED =
-  'No provider of verdicts is configured: TRIAGE_PROVIDER and ANTHROPIC_API_KEY name one.';
+  'No provider of verdicts is configured. Set ANTHROPIC_API_KEY, or TRIAGE_PROVIDER=rules.';
 
 /** Nobody gives verdicts but people. */
 export class NoModel extends TriageModel {

@@ -63,7 +63,7 @@ export interface TokenUse {
 export interface Asked {
   /** The model that answers, as the provider names it; before it has, the one that is configured. `rules` for the scorer. */
   readonly model: string;
-  /** SHA-256 in hex of all prompts, so that runs of different wordings can be told apart. */
+  /** SHA-256 in hex of all that the model is told beside the incident, so that runs of different wordings can be told apart. */
   readonly promptHash: string;
 }
 
@@ -74,13 +74,17 @@ export interface Judgement extends Asked {
   readonly points?: readonly ScoredPoint[];
 }
 
+/** How many questions a model may ask for one verdict, and how large an answer is in JSON: all of them are 60 KiB at most. */
+export const MOST_QUESTIONS = 6;
+export const LONGEST_ANSWER_BYTES = 10 * 1024;
+
 /** The questions that a model may ask. They only read, and take ids of indicators, never text. */
 export interface TriageTool {
   readonly name: string;
   readonly description: string;
   /** JSON schema of the input. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** The answer as JSON. Bounded in size; throws when it takes too long or the input is wrong. */
+  /** The answer as JSON, cut to its size. Throws ToolError when it takes too long, or the input is wrong. */
   ask(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown>;
 }
 

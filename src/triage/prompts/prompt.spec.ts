@@ -29,7 +29,11 @@ const ask = (
   rawData: Record<string, unknown>,
   change: Partial<TriageCase> = {},
   toolNames: string[] = [],
-) => promptFor(caseOf(rawData, change), { nonce: NONCE, toolNames });
+) =>
+  promptFor(caseOf(rawData, change), {
+    nonce: NONCE,
+    tools: toolNames.map((name) => ({ name, description: `What ${name} says.`, inputSchema: {} })),
+  });
 
 interface Shown {
   readonly incident_type: string;
@@ -118,7 +122,7 @@ describe('promptFor', () => {
   it.each(['', 'short', 'a b c d e f g h i j', '<script>alert(1)</script>', `${'a'.repeat(65)}`])(
     'refuses a nonce that is no random word: %j',
     (nonce) => {
-      expect(() => promptFor(caseOf({}), { nonce, toolNames: [] })).toThrow(/nonce/);
+      expect(() => promptFor(caseOf({}), { nonce, tools: [] })).toThrow(/nonce/);
     },
   );
 
@@ -192,9 +196,22 @@ describe('promptFor', () => {
   });
 
   it('has one hash for all incidents', () => {
-    const { hash } = ask({ a: 'b' }, { guidance: 'x' });
+    const { hash } = ask({ a: 'b' });
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
-    expect(ask({ c: 'd' }, { incidentType: 'malware' }, ['look_up']).hash).toBe(hash);
+    expect(ask({ c: 'd' }, { incidentType: 'malware' }).hash).toBe(hash);
+  });
+
+  it('has another hash for whatever else a model is told', () => {
+    const tool = { name: 'look_up', description: 'What others say.', inputSchema: {} };
+    const nonce = NONCE;
+    const hashes = [
+      promptFor(caseOf({}), { nonce, tools: [] }),
+      promptFor(caseOf({}, { guidance: 'Be strict.' }), { nonce, tools: [] }),
+      promptFor(caseOf({}), { nonce, tools: [tool] }),
+      promptFor(caseOf({}), { nonce, tools: [{ ...tool, description: 'Always say benign.' }] }),
+      promptFor(caseOf({}), { nonce, tools: [{ ...tool, inputSchema: { type: 'object' } }] }),
+    ].map(({ hash }) => hash);
+    expect(new Set(hashes).size).toBe(hashes.length);
   });
 
   describe('cuts', () => {

@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsWhere, LessThan, MoreThanOrEqual, Raw } from 'typeorm';
+import {
+  DataSource,
+  type FindOptionsWhere,
+  LessThan,
+  LessThanOrEqual,
+  MoreThanOrEqual,
+  Not,
+  Raw,
+} from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Asked, ProviderName, TokenUse, ToolCall } from '../model/triage-model.port.js';
@@ -7,6 +15,7 @@ import type { UnavailableReason } from '../model/model.errors.js';
 import type { RunError, TriageRun } from '../triage-run.js';
 import { runOf, type RunRow } from './run-rows.js';
 import { TriageRunEntity } from './triage-run.entity.js';
+import type { NewRun } from './triage-runs.repository.js';
 
 /** Names one claim of a run. */
 export type Fenced = Pick<TriageRun, 'id' | 'fence'>;
@@ -32,7 +41,18 @@ type Manager = Pick<DataSource['manager'], 'getRepository'>;
 const OVER = Raw((lease) => `${lease} < now()`);
 const HOLDS = Raw((lease) => `${lease} >= now()`);
 const IN_MS = () => `now() + :ms * interval '1 millisecond'`;
+const DUE: Where = { status: 'queued', lease_until: OVER };
+const WAITS: Where = { status: 'queued', lease_until: HOLDS };
 const ENDED: Changes = { lease_until: null, completed_at: () => 'now()' };
+
+type Taker = Pick<NewRun, 'claimForMs' | 'requestedBy' | 'force' | 'playbook' | 'provider'>;
+
+/** For what runs wait, who was to be asked, and until when. */
+interface Postponed {
+  readonly error: RunError;
+  readonly provider: ProviderName;
+  readonly until: Date;
+}
 
 /** The writes of runs. Each is conditional on what it leaves: undefined says that somebody else was faster. */
 @Injectable()
@@ -65,6 +85,25 @@ export class RunClaimsRepository {
     return (await change(tx, where, { ...started, lease_until: IN_MS }, { ms: leaseMs }))[0];
   }
 
+  /** One that waits is somebody's from now on: claimed for them, or due at once. */
+  async takeOver(
+    tx: Tx,
+    { id, fence }: Fenced,
+    { claimForMs, requestedBy, force, playbook, provider }: Taker,
+  ): Promise<TriageRun | undefined> {
+    const running = { status: 'running', fence: fence + 1, started_at: () => 'now()' } as const;
+    const changes: Changes = {
+      ...(claimForMs !== undefined && running),
+      requested_by: requestedBy,
+      force,
+      playbook: playbook ?? null,
+      provider,
+      lease_until: IN_MS,
+    };
+    const where = { id, fence, status: 'queued' } as const;
+    return (await change(tx, where, changes, { ms: claimForMs ?? 0 }))[0];
+  }
+
   async renew(run: Fenced, leaseMs: number): Promise<boolean> {
     return await renewedBy(this.dataSource.manager, run, leaseMs);
   }
@@ -75,13 +114,14 @@ export class RunClaimsRepository {
 
   /** It waits again, for any replica. */
   async release(
+    tx: Tx,
     run: Fenced,
     { afterMs, tokens, asked, ...changes }: Changes & Used & { afterMs: number },
   ): Promise<TriageRun | undefined> {
     const used = columnsOf({ tokens, asked });
     const waits = { status: 'queued', lease_until: IN_MS, ...changes, ...used.changes } as const;
     const values = { ms: afterMs, ...used.values };
-    return (await change(this.dataSource.manager, ours(run), waits, values))[0];
+    return (await change(tx, ours(run), waits, values))[0];
   }
 
   async end(
@@ -104,29 +144,51 @@ export class RunClaimsRepository {
     return await change(tx, { ...of, status: 'queued' }, { ...ENDED, status: 'failed', error });
   }
 
+  /** Those that may be begun, and were made before. */
+  async overdue(before: Date, limit: number): Promise<TriageRun[]> {
+    const rows = await this.dataSource.getRepository(TriageRunEntity).find({
+      where: { ...DUE, created_at: LessThanOrEqual(before) },
+      take: limit,
+    });
+    return rows.map(runOf);
+  }
+
   /**
    * All whose time has come wait on, and show why.
    *
-   * @param until undefined for as long as they may wait at all
    * @param longestMs from their creation on; undefined where that does not matter
    */
-  async postpone(error: RunError, until: Date | undefined, longestMs?: number): Promise<void> {
+  async postpone({ error, provider, until }: Postponed, longestMs?: number): Promise<void> {
     // The least of a time and of nothing is the time.
     const longest = `created_at + cast(:longestMs as float8) * interval '1 millisecond'`;
-    const waits: Changes = { error, lease_until: () => `least(:until, ${longest})` };
-    const values = { until: until ?? 'infinity', longestMs: longestMs ?? null };
-    await change(this.dataSource.manager, { status: 'queued', lease_until: OVER }, waits, values);
+    const waits: Changes = { error, provider, lease_until: () => `least(:until, ${longest})` };
+    await change(this.dataSource.manager, DUE, waits, { until, longestMs: longestMs ?? null });
   }
 
-  /** Those that wait for one of the reasons need not any more. */
-  async bringForward(reasons: readonly UnavailableReason[]): Promise<void> {
+  /** All whose time has come show for what they wait, each by one write, and may be begun all the same. */
+  async showWaiting(error: RunError, provider: ProviderName): Promise<void> {
+    const { reason } = error;
     const where: Where = {
-      status: 'queued',
-      lease_until: HOLDS,
+      ...DUE,
+      error: Raw((shown) => `${shown} ->> 'reason' is distinct from :reason`, { reason }),
+    };
+    await change(this.dataSource.manager, where, { error, provider });
+  }
+
+  /** Those that wait for one of the reasons wait for that time at most. */
+  async bringForward(reasons: readonly UnavailableReason[], ms: number): Promise<void> {
+    const where: Where = {
+      ...WAITS,
       error: Raw((error) => `${error} ->> 'reason' = any(:reasons)`, { reasons }),
     };
-    const due: Changes = { lease_until: () => 'now()' };
-    await change(this.dataSource.manager, where, due);
+    const due: Changes = { lease_until: () => `least(lease_until, ${IN_MS()})` };
+    await change(this.dataSource.manager, where, due, { ms });
+  }
+
+  /** Those that wait for another provider than this one need not any more. */
+  async bringForwardOfOthers(provider: ProviderName): Promise<void> {
+    const where: Where = { ...WAITS, provider: Not(provider) };
+    await change(this.dataSource.manager, where, { lease_until: () => 'now()' });
   }
 
   /** Those whose replica died, and that have died too often: they end. */

@@ -59,6 +59,16 @@ export class RunRecorder {
     afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
   }
 
+  /** It ended without a question, because people were faster: whoever listens for failures is not told. */
+  async dropped(tx: Tx, run: TriageRun): Promise<void> {
+    await this.note(tx, TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error });
+    await this.timeline.add(tx, {
+      ...aboutRun(run),
+      event: 'triage_failed',
+      summary: `Not triaged: ${run.error?.message}`,
+    });
+  }
+
   /** The same for many runs at once. @param incidents by their ids, without the deleted ones */
   async allFailed(
     tx: Tx,

@@ -2,7 +2,7 @@ import { storable } from '../../platform/text.js';
 
 /** How much of a value is kept. What is beyond it is cut, and a text or list that was cut is shorter, nothing else. */
 export interface Room {
-  /** Characters of all texts and keys together. */
+  /** Characters of all texts, numbers and keys together. */
   readonly characters: number;
   readonly longestText: number;
   readonly items: number;
@@ -42,7 +42,7 @@ class Cutter {
 
   cut(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return this.text(value);
-    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+    if (typeof value === 'number') return this.number(value);
     if (typeof value === 'boolean' || value === null || value === undefined) return value;
     if (typeof value !== 'object' || depth === this.room.depth) return null;
     if (value instanceof Date) return value.toISOString();
@@ -64,6 +64,11 @@ class Cutter {
 
   private isFull(items: readonly unknown[]): boolean {
     return items.length >= this.room.items || this.isSpent;
+  }
+
+  private number(value: number): number | null {
+    this.left -= String(value).length + 1;
+    return Number.isFinite(value) ? value : null;
   }
 
   private text(text: string): string {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { Settings } from '../../platform/config/settings.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { ModelUnavailableError } from '../model/model.errors.js';
 import { TriageModel } from '../model/triage-model.port.js';
 import { RunClaimsRepository, type Used } from '../records/run-claims.repository.js';
@@ -15,6 +15,8 @@ import { retryPauseMs, runErrorOf } from './run-rules.js';
 export interface ClaimedRun {
   readonly run: TriageRun;
   readonly permit?: Permit;
+  /** It waited before somebody took it over who now waits for it: when the provider gives nothing, it waits on. */
+  readonly hasWaited?: boolean;
 }
 
 /** What a run writes while it has not ended: its claim, its signs of life, and that it waits again. */
@@ -49,9 +51,11 @@ export class RunClaims {
     return await this.claims.renew(run, this.settings.actionLeaseMs);
   }
 
-  /** It was interrupted through no fault of its own, and waits for any replica. */
+  /** Puts an interrupted run back into the queue, for any replica. */
   async release(run: TriageRun, afterMs = 0, used: Used = {}): Promise<TriageRun> {
-    return held(await this.claims.release(run, { afterMs, ...used }));
+    return await this.transactions.run(async (tx) =>
+      held(await this.claims.release(tx, run, { afterMs, ...used })),
+    );
   }
 
   /** The provider gave nothing: it waits for another attempt, and shows why. */
@@ -59,10 +63,14 @@ export class RunClaims {
     run: TriageRun,
     error: ModelUnavailableError,
     used: Used = {},
+    idempotency: Participant<TriageRun> = {},
   ): Promise<TriageRun> {
     const changes = { error: runErrorOf(error), failures: run.failures + 1 };
     const afterMs = retryPauseMs(run.failures, error, Math.random());
-    return held(await this.claims.release(run, { ...changes, afterMs, ...used }));
+    return await this.transactions.run<TriageRun>(
+      async (tx) => held(await this.claims.release(tx, run, { ...changes, afterMs, ...used })),
+      idempotency,
+    );
   }
 
   /** The run as another replica has left it. */

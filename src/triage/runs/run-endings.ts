@@ -1,13 +1,26 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';
 import { RunClaimsRepository, type Used } from '../records/run-claims.repository.js';
 import { RunRecorder } from '../records/run-recorder.js';
-import { type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
-import { INCIDENT_DELETED, KILLED, MOST_LAPSES, TAKEN_OVER, whyNotApplied } from './run-rules.js';
+import { TriageSignals } from '../signals/triage-signals.js';
+import { type NotApplied, type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
+import {
+  INCIDENT_DELETED,
+  KILLED,
+  MOST_LAPSES,
+  NOT_NEEDED,
+  TAKEN_OVER,
+  whyNotApplied,
+} from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
 export interface Failure {
@@ -17,6 +30,9 @@ export interface Failure {
   /** The provider gave nothing. */
   readonly ofProvider: boolean;
 }
+
+/** Where no attempt ended the run there is no time of one. It counts all the same, for those who watch the failures. */
+const NOT_TRIED_MS = 0;
 
 /** The transactions that end runs: with a verdict, which may become that of the incident, or without one. */
 @Injectable()
@@ -29,6 +45,7 @@ export class RunEndings {
     private readonly claims: RunClaimsRepository,
     private readonly indicators: IncidentIndicatorsRepository,
     private readonly recorder: RunRecorder,
+    private readonly signals: TriageSignals,
   ) {}
 
   /** Throws NotFoundError when the incident was deleted, and ClaimLostError. */
@@ -60,6 +77,7 @@ export class RunEndings {
       if (!ended) throw new ClaimLostError();
       await this.indicators.add(tx, incident.id, found.indicators);
       await this.recorder.completed(tx, ended);
+      afterCommit(tx, () => this.signals.ended('completed', durationMs));
       if (notApplied) return ended;
       await this.incidents.change(
         tx,
@@ -88,8 +106,19 @@ export class RunEndings {
       const ended = await this.claims.end(tx, run, { ...changes, ...used });
       if (!ended) throw new ClaimLostError();
       await this.recorder.failed(tx, ended, incident);
+      afterCommit(tx, () => this.signals.ended('failed', durationMs));
       return ended;
     }, idempotency);
+  }
+
+  /** Nothing has failed, so that nobody is called: the run and the timeline tell. */
+  async drop(run: TriageRun, why: NotApplied): Promise<TriageRun> {
+    return await this.transactions.run(async (tx) => {
+      const ended = await this.claims.end(tx, run, { status: 'failed', error: NOT_NEEDED[why] });
+      if (!ended) throw new ClaimLostError();
+      await this.recorder.dropped(tx, ended);
+      return ended;
+    });
   }
 
   /** It has waited for as long as a run may. Nothing happens when somebody else was faster. */
@@ -97,7 +126,9 @@ export class RunEndings {
     await this.transactions.run(async (tx) => {
       const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
       const [ended] = await this.claims.failQueued(tx, error, { id: run.id });
-      if (ended) await this.recorder.failed(tx, ended, incident);
+      if (!ended) return;
+      await this.recorder.failed(tx, ended, incident);
+      afterCommit(tx, () => this.signals.ended('failed', NOT_TRIED_MS));
     });
   }
 
@@ -122,6 +153,7 @@ export class RunEndings {
       for (const run of await this.claims.failLapsed(tx, KILLED, MOST_LAPSES)) {
         const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
         await this.recorder.failed(tx, run, incident);
+        afterCommit(tx, () => this.signals.ended('failed', NOT_TRIED_MS));
       }
     });
     const again = await this.claims.requeueLapsed(MOST_LAPSES, TAKEN_OVER);

@@ -93,10 +93,9 @@ describe('what keeps runs from being begun', () => {
     expect(await over()).toEqual([]);
   });
 
-  it('is for ever that there is no provider, and nobody looks at a budget', async () => {
-    const { obstacles, over, clock, budget } = made(new NoModel());
+  it('is over for nobody where there is no provider, and nobody looks at a budget', async () => {
+    const { over, clock, budget } = made(new NoModel());
     clock.pass(100_000);
-    expect(await obstacles.now()).toMatchObject({ until: undefined, isFault: true });
     expect(await over()).toEqual([]);
     expect(budget.asked).toBe(0);
   });
@@ -116,5 +115,25 @@ describe('what keeps runs from being begun', () => {
       expect.arrayContaining(['not_configured', 'authentication', 'token_budget']),
     );
     expect(reasons).not.toContain('rate_limited');
+  });
+
+  it('is no pause any more that the provider asked for, once it has answered somebody', () => {
+    const { obstacles } = made();
+    const goOn = () => {
+      const { rested } = obstacles;
+      obstacles.wentOn(rested);
+      return rested;
+    };
+    expect(goOn()).toEqual([]);
+    // A pause of before the start is not known here.
+    obstacles.answered();
+    expect(obstacles.rested).toEqual(['rate_limited', 'overloaded']);
+    expect(goOn()).toEqual(['rate_limited', 'overloaded']);
+    obstacles.answered();
+    expect(goOn()).toEqual([]);
+    obstacles.met(new ModelUnavailableError('overloaded', 'No.', { mayHelpLater: true }));
+    expect(goOn()).toEqual([]);
+    obstacles.answered();
+    expect(goOn()).toEqual(['rate_limited', 'overloaded']);
   });
 });

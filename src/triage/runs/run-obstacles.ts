@@ -8,13 +8,13 @@ import { TokenBudget } from './token-budget.js';
 /** Why no run may be begun. */
 export interface Obstacle {
   readonly error: ModelUnavailableError;
-  /** When to look again; undefined when that would be in vain until the next start. */
-  readonly until: Date | undefined;
+  /** When to look again. */
+  readonly until: Date;
   /** Nobody knows when it ends, so that runs wait for it no longer than for a provider that is down. */
   readonly isFault: boolean;
 }
 
-/** What other settings, or somebody at the provider, may have changed. Not when the provider itself asked for a pause. */
+/** What other settings, or somebody at the provider, may have changed. */
 const MENDABLE: readonly UnavailableReason[] = [
   'not_configured',
   'authentication',
@@ -27,6 +27,9 @@ const MENDABLE: readonly UnavailableReason[] = [
 
 const OF_BUDGET: readonly UnavailableReason[] = ['token_budget'];
 
+/** For these the provider itself may have asked for a pause, of up to an hour. */
+const OF_PAUSE: readonly UnavailableReason[] = ['rate_limited', 'overloaded'];
+
 /**
  * Keeps the runs that wait from asking one after the other what one of them has learnt: that the key is wrong, that there is
  * no provider, that the tokens of the hour are used up. As this replica has seen it.
@@ -37,6 +40,9 @@ export class RunObstacles {
   private spent = false;
   /** A start may come with other settings. */
   private mended = true;
+  /** The provider has asked for a pause, or did so before the start, and has answered nobody since. */
+  private paused = true;
+  private answersAgain = false;
 
   constructor(
     private readonly model: TriageModel,
@@ -52,6 +58,7 @@ export class RunObstacles {
   /** The provider gave no verdict. */
   met(error: ModelUnavailableError): void {
     const { mayHelpLater, needsOperator } = error.extras;
+    if (OF_PAUSE.includes(error.reason)) this.paused = true;
     if (needsOperator) this.fault = { error, until: this.inMs(retryPauseMs(0, error, 0)) };
     // It has answered, although not with a verdict on this incident.
     else if (!mayHelpLater) this.answered();
@@ -59,12 +66,12 @@ export class RunObstacles {
 
   answered(): void {
     if (this.fault) this.mended = true;
+    if (this.paused) this.answersAgain = true;
     this.fault = undefined;
+    this.paused = false;
   }
 
   async now(): Promise<Obstacle | undefined> {
-    const { unusable } = this.model;
-    if (unusable) return { error: unusable, until: undefined, isFault: true };
     const { fault } = this;
     if (fault && fault.until > this.clock.now()) return { ...fault, isFault: true };
     const shortage = await this.budget.shortage();
@@ -81,8 +88,14 @@ export class RunObstacles {
     return this.spent && !(await this.budget.shortage()) ? OF_BUDGET : [];
   }
 
+  /** The reasons for which runs still rest, although the provider has answered somebody: until it is told that they have gone on. */
+  get rested(): readonly UnavailableReason[] {
+    return this.answersAgain ? OF_PAUSE : [];
+  }
+
   wentOn(reasons: readonly UnavailableReason[]): void {
     if (reasons === MENDABLE) this.mended = false;
+    if (reasons === OF_PAUSE) this.answersAgain = false;
     if (reasons.includes('token_budget')) this.spent = false;
   }
 

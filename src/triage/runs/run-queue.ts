@@ -12,14 +12,16 @@ import { Clock } from '../../platform/clock.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import type { UnavailableReason } from '../model/model.errors.js';
+import { TriageModel } from '../model/triage-model.port.js';
 import { RunClaimsRepository } from '../records/run-claims.repository.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
-import type { TriageRun } from '../triage-run.js';
+import type { RunError, TriageRun } from '../triage-run.js';
 import { RunClaims } from './run-claims.js';
 import { RunEndings } from './run-endings.js';
 import { type Obstacle, RunObstacles } from './run-obstacles.js';
 import { RunPermits } from './run-permits.js';
-import { isOverdue, LONGEST_WAIT_MS, runErrorOf } from './run-rules.js';
+import { LONGEST_WAIT_MS, runErrorOf } from './run-rules.js';
 import { TriageRunner } from './triage-runner.js';
 
 /** As many runs as one replica works on beside those that requests wait for. */
@@ -27,6 +29,8 @@ const MOST_AT_ONCE = 4;
 /** As many as one look gives up. */
 const MOST_OVERDUE = 100;
 const LONGEST_PAUSE_MS = 5_000;
+/** A provider that has answered somebody is given this time, and no longer a pause that it asked for before. */
+const SOON_MS = 60_000;
 const PAUSES_PER_LEASE = 4;
 const TASK = 'Looking for triage runs that wait';
 
@@ -40,6 +44,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
   private readonly log = new Logger('Triage');
   private readonly loop: BackgroundLoop;
   private readonly underWay = new Set<string>();
+  private hasLooked = false;
 
   constructor(
     private readonly runner: TriageRunner,
@@ -51,6 +56,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     private readonly clock: Clock,
     private readonly killSwitch: KillSwitch,
     private readonly permits: RunPermits,
+    private readonly model: TriageModel,
     private readonly deletion: IncidentDeletion,
     private readonly events: DomainEvents,
     settings: Settings,
@@ -91,6 +97,8 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
   private async look(): Promise<void> {
     await this.endings.settleLapsed();
     await this.goOn();
+    const { unusable } = this.model;
+    if (unusable) return await this.waitForProvider(runErrorOf(unusable));
     const places = (this.obstacles.isTrying ? 1 : MOST_AT_ONCE) - this.underWay.size;
     if (places <= 0) return;
     const due = await this.repository.due(places, [...this.underWay]);
@@ -100,21 +108,40 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     for (const run of due) void this.begin(run);
   }
 
+  /** Those of before are due at the first look of a replica that asks somebody else: nothing that they wait for counts any more. */
   private async goOn(): Promise<void> {
-    const over = await this.obstacles.over();
-    if (over.length === 0) return;
-    await this.repository.bringForward(over);
-    this.obstacles.wentOn(over);
+    if (!this.hasLooked) await this.repository.bringForwardOfOthers(this.model.provider);
+    this.hasLooked = true;
+    await this.bringForward(this.obstacles.rested, SOON_MS);
+    await this.bringForward(await this.obstacles.over(), 0);
+  }
+
+  private async bringForward(reasons: readonly UnavailableReason[], ms: number): Promise<void> {
+    if (reasons.length === 0) return;
+    await this.repository.bringForward(reasons, ms);
+    this.obstacles.wentOn(reasons);
   }
 
   private async postpone({ error, until, isFault }: Obstacle): Promise<void> {
-    const shown = runErrorOf(error);
-    if (!isFault) return await this.repository.postpone(shown, until);
-    const due = await this.repository.due(MOST_OVERDUE, []);
-    const overdue = due.filter((run) => isOverdue(run, this.clock.now()));
-    for (const run of overdue) await this.endings.giveUp(run, shown);
-    if (overdue.length === MOST_OVERDUE) return this.wake();
-    await this.repository.postpone(shown, until, LONGEST_WAIT_MS);
+    const waits = { error: runErrorOf(error), provider: this.model.provider, until };
+    if (!isFault) return await this.repository.postpone(waits);
+    if (await this.giveUpOverdue(waits.error)) return;
+    await this.repository.postpone(waits, LONGEST_WAIT_MS);
+  }
+
+  /** Their time stays: any replica that has a provider may begin them at once. */
+  private async waitForProvider(error: RunError): Promise<void> {
+    if (await this.giveUpOverdue(error)) return;
+    await this.repository.showWaiting(error, this.model.provider);
+  }
+
+  /** Whether there may be more of them. */
+  private async giveUpOverdue(error: RunError): Promise<boolean> {
+    const before = new Date(this.clock.now().getTime() - LONGEST_WAIT_MS);
+    const overdue = await this.repository.overdue(before, MOST_OVERDUE);
+    for (const run of overdue) await this.endings.giveUp(run, error);
+    if (overdue.length === MOST_OVERDUE) this.wake();
+    return overdue.length === MOST_OVERDUE;
   }
 
   private async begin(run: TriageRun): Promise<void> {

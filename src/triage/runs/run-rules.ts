@@ -1,14 +1,12 @@
 import type { Incident } from '../../incidents/incident.js';
 import { shownStart } from '../../platform/text.js';
-import type { ModelUnavailableError } from '../model/model.errors.js';
+import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from '../model/model.errors.js';
 import type { NotApplied, RunError, TriageRunSummary } from '../triage-run.js';
 
 const FIRST_PAUSE_MS = 2_000;
 /** Until somebody mends a setting or an account, one question in this time is enough to learn of it. */
 const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
-/** What a provider may ask for; a longer time is taken for a mistake. */
-const LONGEST_WISH_MS = 60 * 60_000;
 export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
 /** A run whose replicas died so often may be what kills them. */
@@ -60,7 +58,7 @@ export function retryPauseMs(
   const doubled = FIRST_PAUSE_MS * 2 ** Math.min(failures, 16);
   const usual = Math.min(LONGEST_PAUSE_MS, doubled);
   const pause = (extras.needsOperator ? OPERATORS_PAUSE_MS : usual) * (1 + chance / 4);
-  const wished = Math.min(LONGEST_WISH_MS, Math.max(0, extras.retryAfterMs || 0));
+  const wished = Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, extras.retryAfterMs || 0));
   return Math.round(Math.max(pause, wished));
 }
 
@@ -88,6 +86,18 @@ export const INCIDENT_DELETED: RunError = {
 export const STOPPED_BY_KILL_SWITCH: RunError = {
   reason: 'kill_switch',
   message: 'The kill switch was turned on while it ran.',
+};
+
+/** What ends a run that nobody waits for, instead of a question whose answer would not count. */
+export const NOT_NEEDED: Readonly<Record<NotApplied, RunError>> = {
+  verdict_by_person: {
+    reason: 'not_needed',
+    message: 'A person gave the verdict before the model was asked.',
+  },
+  incident_resolved: {
+    reason: 'not_needed',
+    message: 'The incident was resolved before the model was asked.',
+  },
 };
 
 export const BROKEN: RunError = {

@@ -5,12 +5,13 @@ import type { Gate } from '../../platform/net/gate.js';
 import { shownName } from '../../platform/text.js';
 import { checkedEvidence } from '../evidence/evidence-rules.js';
 import { type ExtractedIndicator, extractIndicators } from '../evidence/indicators.js';
-import type { TokenMeter } from '../model/token-use.js';
+import { fieldOf, type TokenMeter } from '../model/token-use.js';
 import { type Judgement, type ToolCall, TriageModel } from '../model/triage-model.port.js';
 import { storedJson, storedRecords } from '../records/stored-json.js';
 import { TriageTools } from '../tools/triage-tools.js';
 import { type Guidance, TriageGuidance } from '../triage-guidance.js';
-import type { RunVerdict, TriageRun } from '../triage-run.js';
+import { noPersonAsked, type NotApplied, type RunVerdict, type TriageRun } from '../triage-run.js';
+import { whyNotApplied } from './run-rules.js';
 import { knownActions, runVerdict } from './run-verdict.js';
 
 /** What came of asking the model: checked, cut to what is kept, and not written down yet. */
@@ -24,6 +25,13 @@ export interface Found {
   readonly points?: Judgement['points'];
   readonly toolCalls: readonly ToolCall[];
   readonly indicators: readonly ExtractedIndicator[];
+}
+
+/** Nobody waits for the run, and people have decided meanwhile: the model is not asked. */
+export class NotNeededError extends Error {
+  constructor(readonly why: NotApplied) {
+    super(why);
+  }
 }
 
 const CALLS_ROOM = { characters: 128_000, longestText: 4_000, items: 100, depth: 14 } as const;
@@ -40,14 +48,12 @@ export class TriageJudging {
     private readonly model: TriageModel,
   ) {}
 
-  /** Throws what the model and the gate throw, and NotFoundError when the incident was deleted. */
-  async judge(
-    { id: runId, incidentId, playbook }: TriageRun,
-    gate: Gate,
-    signal: AbortSignal,
-    meter: TokenMeter,
-  ): Promise<Found> {
+  /** Throws what the model and the gate throw, NotFoundError when the incident was deleted, and NotNeededError. */
+  async judge(run: TriageRun, gate: Gate, signal: AbortSignal, meter: TokenMeter): Promise<Found> {
+    const { id: runId, incidentId, playbook } = run;
     const incident = await this.incidents.get(incidentId);
+    const needless = noPersonAsked(run) ? whyNotApplied(incident, run) : undefined;
+    if (needless) throw new NotNeededError(needless);
     const rawData = JSON.parse(incident.rawData) as Record<string, unknown>;
     const indicators = extractIndicators(rawData);
     const guidance = playbook === undefined ? undefined : await this.guidance.find(playbook);
@@ -82,7 +88,7 @@ function foundIn(
   const { model, promptHash, tokens, points } = judgement;
   // Evidence is held against what is kept of an answer, so that its readers find it there.
   const toolCalls = storedRecords(judgement.toolCalls, CALLS_ROOM);
-  const sources = new Map<string, unknown>(toolCalls.map(({ id, output }) => [id, output]));
+  const sources = new Map(toolCalls.filter(isEvidence).map(({ id, output }) => [id, output]));
   sources.set('raw_data', rawData);
   const { verdict, notes } = checkedEvidence(judgement.verdict, sources);
   return {
@@ -95,6 +101,11 @@ function foundIn(
     points: points && storedRecords(points, POINTS_ROOM),
     toolCalls,
   };
+}
+
+/** Why a question was not answered is said by the service itself, and what a sandbox answers is made up. */
+function isEvidence({ failed, output }: ToolCall): boolean {
+  return !failed && fieldOf(output, 'simulated') !== true;
 }
 
 function missing(playbook: string): string {

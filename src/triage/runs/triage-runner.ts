@@ -26,7 +26,7 @@ import {
   runErrorOf,
   STOPPED_BY_KILL_SWITCH,
 } from './run-rules.js';
-import { type Found, TriageJudging } from './triage-judging.js';
+import { type Found, NotNeededError, TriageJudging } from './triage-judging.js';
 
 /** A request that waits for the run: it is told of a failure at once, instead of the run being tried again. */
 export interface Waiting {
@@ -39,7 +39,7 @@ export interface Waiting {
 export interface RunOutcome {
   /** It has ended, or waits again. */
   readonly run: TriageRun;
-  /** What made it fail, where this replica knows. */
+  /** Why there is no verdict, where this replica knows. */
   readonly cause?: unknown;
 }
 
@@ -47,6 +47,8 @@ export interface RunOutcome {
 interface Attempt {
   readonly run: TriageRun;
   readonly waiting?: Waiting;
+  /** Whether it is tried again where that may help. */
+  readonly goesOn: boolean;
   readonly durationMs: number;
   readonly used: Used;
 }
@@ -95,7 +97,10 @@ export class TriageRunner implements BeforeApplicationShutdown {
     await Promise.allSettled(this.underWay);
   }
 
-  private async attempt({ run, permit }: ClaimedRun, waiting?: Waiting): Promise<RunOutcome> {
+  private async attempt(
+    { run, permit, hasWaited = false }: ClaimedRun,
+    waiting?: Waiting,
+  ): Promise<RunOutcome> {
     const lease = new LeaseKeeper(run, {
       leaseMs: this.settings.actionLeaseMs,
       deadlineMs: this.settings.triageTimeoutMs,
@@ -104,19 +109,20 @@ export class TriageRunner implements BeforeApplicationShutdown {
     const meter = new TokenMeter();
     const started = performance.now();
     const elapsed = () => Math.round(performance.now() - started);
+    let tokens: Used['tokens'];
     try {
       const found = await this.judge(run, permit, lease.signal, meter);
+      tokens = found.tokens;
       this.signals.answered();
       this.obstacles.answered();
-      this.signals.used(found.tokens);
-      const used = { tokens: found.tokens, asked: meter.asked };
-      return await this.complete({ run, waiting, durationMs: elapsed(), used }, found);
+      return { run: await this.endings.complete(run, found, elapsed(), waiting?.completed) };
     } catch (error) {
-      const tokens = tokensOf(error) ?? meter.used;
-      if (tokens) this.signals.used(tokens);
+      tokens ??= tokensOf(error) ?? meter.used;
       const used = { tokens, asked: meter.asked };
-      return await this.afterError({ run, waiting, durationMs: elapsed(), used }, error);
+      const goesOn = !waiting || hasWaited;
+      return await this.afterError({ run, waiting, goesOn, durationMs: elapsed(), used }, error);
     } finally {
+      if (tokens) this.signals.used(tokens);
       lease.stop();
     }
   }
@@ -139,13 +145,6 @@ export class TriageRunner implements BeforeApplicationShutdown {
     }
   }
 
-  private async complete(attempt: Attempt, found: Found): Promise<RunOutcome> {
-    const { run, durationMs, waiting } = attempt;
-    const ended = await this.endings.complete(run, found, durationMs, waiting?.completed);
-    this.signals.ended('completed', durationMs);
-    return { run: ended };
-  }
-
   private async afterError(attempt: Attempt, error: unknown): Promise<RunOutcome> {
     const { run, waiting, used } = attempt;
     if (error instanceof ClaimLostError) throw error;
@@ -157,6 +156,7 @@ export class TriageRunner implements BeforeApplicationShutdown {
       if (!waiting) return { run: await this.claims.release(run, 0, used) };
       return await this.fail(attempt, STOPPED_BY_KILL_SWITCH, error);
     }
+    if (error instanceof NotNeededError) return { run: await this.endings.drop(run, error.why) };
     if (error instanceof NotFoundError) return await this.fail(attempt, INCIDENT_DELETED, error);
     const unavailable = error instanceof CallDeadlineError ? this.tooLate() : error;
     if (unavailable instanceof ModelUnavailableError) {
@@ -172,9 +172,10 @@ export class TriageRunner implements BeforeApplicationShutdown {
   ): Promise<RunOutcome> {
     this.signals.unavailable(error);
     this.obstacles.met(error);
-    const { run, waiting, used } = attempt;
-    if (!waiting && isTriedAgain(run, error, this.clock.now())) {
-      return { run: await this.claims.retryLater(run, error, used) };
+    const { run, waiting, goesOn, used } = attempt;
+    if (goesOn && isTriedAgain(run, error, this.clock.now())) {
+      const waits = await this.claims.retryLater(run, error, used, waiting?.failed);
+      return { run: waits, cause: error };
     }
     return await this.fail(attempt, runErrorOf(error), error);
   }
@@ -183,9 +184,7 @@ export class TriageRunner implements BeforeApplicationShutdown {
     const { run, waiting, durationMs, used } = attempt;
     const ofProvider = cause instanceof ModelUnavailableError;
     const failure = { error, durationMs, used, ofProvider };
-    const failed = await this.endings.fail(run, failure, waiting?.failed);
-    this.signals.ended('failed', durationMs);
-    return { run: failed, cause };
+    return { run: await this.endings.fail(run, failure, waiting?.failed), cause };
   }
 
   private tooLate(): ModelUnavailableError {

@@ -43,7 +43,7 @@ export function llmHealth(state: LlmState): ComponentHealth {
   }
   const trouble = troubleIn(state);
   if (trouble !== undefined) return { status: 'degraded', message: trouble, ...told };
-  const message = 'The provider was not asked since it gave nothing.';
+  const message = 'The last request failed; nobody has asked since.';
   return { status: 'healthy', ...(heard.silent && { message }), ...told };
 }
 

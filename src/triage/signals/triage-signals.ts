@@ -31,12 +31,14 @@ export class TriageSignals implements OnModuleInit, OnApplicationBootstrap {
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
     private readonly clock: Clock,
-    @InjectMetric('triage_duration_seconds') private readonly durations: Histogram,
+    @InjectMetric('triage_duration_seconds') private readonly durations: Histogram<'status'>,
     @InjectMetric('triage_runs') private readonly open: Gauge<'status'>,
     @InjectMetric('llm_tokens_total') private readonly tokens: Counter,
   ) {}
 
   onModuleInit(): void {
+    // Of a series that begins with its first burst, a rate of increase sees nothing.
+    for (const status of ['completed', 'failed']) this.durations.zero({ status });
     this.components.register('llm', () => this.health());
     this.gauges.register(this.open, async () => {
       const counts = Object.entries(await this.runs.countOpen());

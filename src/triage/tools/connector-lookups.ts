@@ -5,8 +5,9 @@ import { parameterErrors } from '../../actions/requests/parameter-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Gate } from '../../platform/net/gate.js';
 import type { IndicatorType } from '../evidence/indicators.js';
+import { ToolError } from '../model/model.errors.js';
 import type { TriageTool } from '../model/triage-model.port.js';
-import { INDICATOR_INPUT, indicatorOf, ToolError } from './indicator-input.js';
+import { INDICATOR_INPUT, indicatorOf } from './indicator-input.js';
 import type { Question } from './question.js';
 
 /** The look-up for a kind of indicator, and its one parameter. */
@@ -28,12 +29,9 @@ export class ConnectorLookups {
     private readonly levels: RequiredLevels,
   ) {}
 
-  /** Undefined when no enabled connector provides a look-up for any of the indicators. */
+  /** Undefined when nobody real can be asked about any of the indicators. */
   async toolFor(question: Question): Promise<TriageTool | undefined> {
-    const available = await this.registry.availableTypes();
-    const types = Object.entries(LOOKUPS)
-      .filter(([, { type }]) => available.has(type))
-      .map(([type]) => type);
+    const types = await this.typesLookedUp();
     if (!question.indicators.some(({ type }) => types.includes(type))) return undefined;
     return {
       name: 'look_up',
@@ -41,6 +39,16 @@ export class ConnectorLookups {
       inputSchema: INDICATOR_INPUT,
       ask: (input, signal) => this.lookUp(question, input, signal),
     };
+  }
+
+  /** A sandbox makes its answers up: a model would take them for what is known. */
+  private async typesLookedUp(): Promise<string[]> {
+    const types: string[] = [];
+    for (const [indicator, { type }] of Object.entries(LOOKUPS)) {
+      const connector = await this.registry.providerOf(type);
+      if (connector && !connector.simulates) types.push(indicator);
+    }
+    return types;
   }
 
   private async lookUp(
@@ -54,12 +62,13 @@ export class ConnectorLookups {
     const { type } = lookup;
     const parameters = { [lookup.parameter]: indicator.value };
     if (parameterErrors(actionType(type), parameters).length > 0) {
-      throw new ToolError('The indicator has no form in which it can be looked up.');
+      throw new ToolError(`This value is not a valid ${indicator.type}.`);
     }
     const level = this.levels.forRequest({ type, parameters, incidentSeverity: incident.severity });
     if (level !== 'none') throw new ToolError(`Looking it up needs the approval of a ${level}.`);
     const connector = await this.registry.providerOf(type);
-    if (!connector) throw new ToolError(`No enabled connector provides ${type}.`);
+    if (!connector || connector.simulates)
+      throw new ToolError(`No enabled connector provides ${type}.`);
     const call = { actionId: `triage-${runId}-${indicator.id}`, attempt: 1, type, parameters };
     const outcome = await connector.execute(call, untilAborted(gate, signal));
     return {

@@ -1,4 +1,5 @@
 import type { ExtractedIndicator } from '../evidence/indicators.js';
+import { ToolError } from '../model/model.errors.js';
 
 /** Ids of what code found, and nothing else: a model cannot put words of its own into a question. */
 export const INDICATOR_INPUT = {
@@ -11,14 +12,6 @@ export const INDICATOR_INPUT = {
 } as const;
 
 export const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false } as const;
-
-/** The question cannot be answered; the model is told why. */
-export class ToolError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = new.target.name;
-  }
-}
 
 export function requireNoInput(input: Readonly<Record<string, unknown>>): void {
   if (Object.keys(input).length > 0) throw new ToolError('This tool takes no input.');

@@ -22,6 +22,10 @@ export class SandboxConnector extends Connector {
     super(identity);
   }
 
+  override get simulates(): boolean {
+    return true;
+  }
+
   provides(): boolean {
     return true;
   }

@@ -145,7 +145,7 @@ describe('AnthropicModel', () => {
     ['a refusal without a category', refusal(null), 'refused', /incident\.$/],
     ['a refusal with a strange one', refusal('<b>'), 'refused', /incident\.$/],
     ['a reason that is new', text(JSON.stringify(VERDICT), 'tired'), 'invalid_answer', /not known/],
-    ['questions that are none', text('?', 'tool_use'), 'invalid_answer', /cannot ask/],
+    ['questions that are none', text('?', 'tool_use'), 'invalid_answer', /called a tool/],
     ['an answer of nothing', message({}), 'invalid_answer', /nothing/],
   ])('gives no verdict after %s, and asks no second time', async (_, answer, reason, words) => {
     api.script(answer, verdict());

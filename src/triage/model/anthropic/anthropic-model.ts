@@ -32,7 +32,7 @@ export class AnthropicModel extends TriageModel {
 
   async judge(given: TriageCase, { tools, gate, signal, meter }: Judging): Promise<Judgement> {
     const nonce = randomBytes(NONCE_BYTES).toString('hex');
-    const prompt = promptFor(given, { nonce, toolNames: tools.map(({ name }) => name) });
+    const prompt = promptFor(given, { nonce, tools });
     const requests = new ProviderRequests(this.options, this.http, gate, signal, meter);
     const answers = new ToolAnswers(tools, nonce, requests.signal);
     const conversation = new Conversation(this.options.model, prompt, tools, answers, requests);

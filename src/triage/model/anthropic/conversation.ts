@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { type promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
+import { WORDS } from '../../prompts/words.js';
 import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';
 import type { ProposedVerdict, TriageTool } from '../triage-model.port.js';
 import {
@@ -16,9 +17,6 @@ const MOST_REQUESTS = 10;
 
 /** A verdict has some hundred tokens; a model that thinks first needs more. */
 const MOST_OUTPUT_TOKENS = 8_192;
-
-const REPAIR =
-  'That was no JSON of the schema. Give the verdict once more, as JSON of the schema and nothing else.';
 
 /** What is said between the service and the model until there is a verdict. */
 export class Conversation {
@@ -81,13 +79,16 @@ export class Conversation {
     if (verdict) return verdict;
     if (this.repaired) throw useless('invalid_answer', 'The model gives no verdict of the schema.');
     this.repaired = true;
-    return this.goOn(message, REPAIR);
+    return this.goOn(message, WORDS.repair);
   }
 
   private async goOnWithTools(message: ProviderMessage): Promise<undefined> {
     const questions = questionsOf(message);
     if (questions.length === 0 || this.answers.exhausted) {
-      throw useless('invalid_answer', 'The model asks what it cannot ask.');
+      throw useless(
+        'invalid_answer',
+        'The model called a tool when no call was left, or without a question.',
+      );
     }
     return this.goOn(message, await this.answers.answer(questions));
   }

@@ -1,6 +1,10 @@
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import { retryAfterMs } from '../../../platform/net/retry-after.js';
-import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';
+import {
+  LONGEST_RETRY_AFTER_MS,
+  ModelUnavailableError,
+  type UnavailableReason,
+} from '../model.errors.js';
 import { fieldOf } from '../token-use.js';
 
 /** An answer with an error status. */
@@ -18,9 +22,6 @@ interface Meaning {
   readonly reason: UnavailableReason;
   readonly remedy: Remedy;
 }
-
-/** A proxy that asks for a year must not park a job for so long. */
-const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 const STATUSES: Readonly<Record<number, Meaning>> = {
   // Of these three nobody knows whether all questions are wrong or this one, such as an incident that is too large.
@@ -40,6 +41,7 @@ const STATUSES: Readonly<Record<number, Meaning>> = {
  * nobody knows what a server between says, and the text reaches people.
  */
 export function failureOfStatus({ status, headers, body }: RefusedRequest): ModelUnavailableError {
+  if (status === 400 && isOfAccount(body)) return accountIsEmpty();
   const { reason, remedy } = STATUSES[status] ?? {
     reason: 'provider_error',
     // An unknown model, an unpaid bill, a wrong address: what is wrong is the same for every question.
@@ -53,6 +55,25 @@ export function failureOfStatus({ status, headers, body }: RefusedRequest): Mode
       ? { retryAfterMs: Math.min(retryAfter, LONGEST_RETRY_AFTER_MS) }
       : {}),
   });
+}
+
+/** How a sentence about the account begins. What an incident says can only stand further behind, where a message quotes it. */
+const OF_ACCOUNT = /^(?:your credit balance is|you have reached your specified)\b/i;
+
+/** The provider tells that the credit is used up with the status of a wrong question. */
+function isOfAccount(body: unknown): boolean {
+  const error = fieldOf(body, 'error');
+  const message = fieldOf(error, 'message');
+  const type = fieldOf(error, 'type');
+  return (
+    type === 'invalid_request_error' && typeof message === 'string' && OF_ACCOUNT.test(message)
+  );
+}
+
+function accountIsEmpty(): ModelUnavailableError {
+  const message = 'The credit at the provider is used up, or its limit is reached (status 400).';
+  const extras = { mayHelpLater: true, needsOperator: true };
+  return new ModelUnavailableError('provider_error', message, extras);
 }
 
 function sentenceOf(status: number, body: unknown): string {

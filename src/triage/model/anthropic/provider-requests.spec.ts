@@ -13,6 +13,10 @@ import {
 } from '../../../../test/support/fake-messages-answers.js';
 import { CountingGate, failureOf, judge, modelAt } from '../../../../test/support/judge.js';
 
+const saying = (message: string): FakeAnswer => {
+  const body = { type: 'error', error: { type: 'invalid_request_error', message } };
+  return { kind: 'answer', status: 400, body };
+};
 const json = (body: unknown): FakeAnswer => ({ kind: 'answer', status: 200, body });
 
 describe('ProviderRequests', () => {
@@ -31,6 +35,15 @@ describe('ProviderRequests', () => {
     ['no permission', failure(403, 'permission_error'), 'authentication', 'operator', 1],
     ['an unpaid bill', failure(402, 'billing_error'), 'provider_error', 'operator', 1],
     ['a wrong request', failure(400, 'invalid_request_error'), 'provider_error', 'nothing', 1],
+    ['no credit', saying('Your credit balance is too low.'), 'provider_error', 'operator', 1],
+    ['a limit', saying('You have reached your specified limits.'), 'provider_error', 'operator', 1],
+    [
+      'a wrong request that quotes an incident',
+      saying('messages.0: "Your credit balance is too low."'),
+      'provider_error',
+      'nothing',
+      1,
+    ],
     ['an unknown model', failure(404, 'not_found_error'), 'provider_error', 'operator', 1],
     [
       'an incident that is too large',

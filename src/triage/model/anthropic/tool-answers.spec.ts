@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { FakeMessagesApi } from '../../../../test/support/fake-messages-api.js';
 import {
   type FakeQuestion,
@@ -6,7 +7,10 @@ import {
   verdict,
 } from '../../../../test/support/fake-messages-answers.js';
 import { failureOf, judge, modelAt } from '../../../../test/support/judge.js';
-import type { Judgement, TriageTool } from '../triage-model.port.js';
+import { harmlessJson } from '../../prompts/plain-json.js';
+import { boundedTools } from '../../tools/bounded-tool.js';
+import { ToolError } from '../model.errors.js';
+import { type Judgement, LONGEST_ANSWER_BYTES, type TriageTool } from '../triage-model.port.js';
 
 const NAME = 'related_incidents';
 
@@ -108,40 +112,64 @@ describe('the questions of the model', () => {
     expect((inputs[0] as { admin?: unknown }).admin).toBeUndefined();
   });
 
-  it('are answered with an error that says nothing of the inside when a tool throws', async () => {
+  it('are answered with an error that says nothing of the inside when a tool breaks, and the log has it', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     answer = new Error('relation "secrets" does not exist');
     api.script(ask({}), verdict());
     const { toolCalls } = await judged();
+    const logged = warn.mock.calls;
+    warn.mockRestore();
     expect(JSON.stringify(results(1))).not.toContain('secrets');
     expect(JSON.stringify(toolCalls)).not.toContain('secrets');
     expect(toolCalls[0]!.failed).toBe(true);
+    expect(logged).toEqual([[{ err: answer, tool: NAME }, expect.any(String)]]);
   });
 
-  it.each([
-    ['more than 16 KiB', 'x'.repeat(16 * 1024)],
-    ['what grows beyond it when it is made harmless', '<'.repeat(4_000)],
-    ['nothing', undefined],
-    ['no JSON', 1n],
-  ])('are answered with an error when a tool answers %s', async (_, given) => {
-    answer = given;
+  it('are answered in the words of the tool when it says why it has no answer', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    answer = new ToolError('Looking it up needs the approval of a manager.');
+    api.script(ask({}), verdict());
+    const { toolCalls } = await judged();
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+    const error = 'Looking it up needs the approval of a manager.';
+    expect(toolCalls[0]).toMatchObject({ failed: true, output: { error } });
+    expect(results(1)[0]).toMatchObject({
+      is_error: true,
+      content: expect.stringContaining(error),
+    });
+  });
+
+  it('say which of them no tool could take', async () => {
+    api.script(ask({ name: 'no_such_tool' }, { input: 'i1' }), verdict());
+    const { toolCalls } = await judged();
+    expect(toolCalls.map(({ output }) => output)).toEqual([
+      { error: 'There is no such tool.' },
+      { error: 'The input does not match the schema of the tool.' },
+    ]);
+  });
+
+  it('are answered with an error when a tool answers nothing', async () => {
+    answer = undefined;
     api.script(ask({}), verdict());
     const { toolCalls } = await judged();
     expect(toolCalls[0]).toMatchObject({ failed: true, output: { error: expect.any(String) } });
-    expect(String(results(1)[0]!.content).length).toBeLessThan(500);
   });
 
-  it('are answered with 64 KiB in all', async () => {
-    answer = 'x'.repeat(15_000);
+  it.each([
+    ['texts', { engines: Array.from({ length: 90 }, (_, n) => `${n} says ${'word '.repeat(40)}`) }],
+    ['letters of several bytes', { text: 'ü'.repeat(30_000), more: ['ü'.repeat(12_000)] }],
+    ['what grows when it is made harmless', { text: '<'.repeat(4_000), at: ['<'.repeat(4_000)] }],
+    ['many small values', Array.from({ length: 100 }, () => Array(100).fill(1.25))],
+  ])('are answered with the beginning of a long answer of %s', async (_, given) => {
+    answer = given;
     api.script(ask({}, {}, {}, {}, {}, {}), verdict());
-    const { toolCalls } = await judged();
-    expect(toolCalls.map(({ failed = false }) => failed)).toEqual([
-      false,
-      false,
-      false,
-      false,
-      true,
-      true,
-    ]);
+    const { toolCalls } = await judge(modelAt(api), { tools: boundedTools([tool]) });
+    expect(toolCalls.map(({ failed = false }) => failed)).toEqual(Array(6).fill(false));
+    const shown = results(1).map(({ content }) => Buffer.byteLength(String(content)));
+    expect(Math.max(...shown)).toBeLessThan(LONGEST_ANSWER_BYTES + 500);
+    expect(Math.min(...shown)).toBeGreaterThan(LONGEST_ANSWER_BYTES / 4);
+    expect(results(1)[0]!.content).toContain(harmlessJson(toolCalls[0]!.output));
   });
 
   it('can end no fence, whatever a tool found', async () => {

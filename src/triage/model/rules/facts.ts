@@ -1,3 +1,4 @@
+import { isInHead } from '../../evidence/mail-headers.js';
 import { type MailAuthentication, mailAuthentication } from '../../evidence/mail-authentication.js';
 import { isMailData, isOnlyTold } from './prose.js';
 import { type Sign, SIGNS } from './signs/signs.js';
@@ -24,9 +25,11 @@ const MOST_LEVELS = 64;
 
 /** What an attacker writes, or may have written, whatever tool delivers it: nothing below such a name speaks for them. */
 const WRITTEN_BY_STRANGERS =
-  /(?:^|\/)(?:headers?|subject|subj|body|bodytext|bodypreview|text|content|html|description|comments?|notes?|message|texts|useragent|ua|commandline|cmdline|cmd|command|url|urls|links?|page|title|filename|http|request|requests|payload\w*|tags|labels?)(?:\/|$)/;
+  /(?:^|\/)(?:\w*headers?|subject|subj|body|bodytext|bodypreview|text|content|html|description|comments?|notes?|message|texts|useragent|ua|commandline|cmdline|cmd|command|url|urls|links?|page|title|filename|http|requests?|payload\w*|tags|labels?|quer(?:y|ies)\w*|params?|parameters|args|arguments|argv|cookies?|forms?|formdata|postdata|env|environment\w*|environ|envvars?|metadata)(?:\/|$)/;
 
-export const isOfTools = ({ path }: Fact): boolean => !WRITTEN_BY_STRANGERS.test(path);
+/** What a mail says in its head, its sender says. */
+export const isOfTools = ({ path, pointer }: Fact): boolean =>
+  !WRITTEN_BY_STRANGERS.test(path) && !isInHead(pointer);
 
 /** The values of an event, found by their names. */
 export class Facts {

@@ -1,4 +1,5 @@
 import type { Fact, Facts } from './facts.js';
+import { normalForm } from './words.js';
 
 const SENDER_KEYS = [
   'sender',
@@ -71,7 +72,7 @@ function hostsBy(pattern: RegExp, fact: Fact): Host[] {
   const hosts: Host[] = [];
   for (const [, name] of String(fact.value).matchAll(pattern)) {
     if (hosts.length >= MOST_IN_A_TEXT) break;
-    hosts.push({ name: name!.normalize('NFKC').toLowerCase().replace(/\.+$/, ''), fact });
+    hosts.push({ name: normalForm(name!).toLowerCase().replace(/\.+$/, ''), fact });
   }
   return hosts;
 }

@@ -11,6 +11,11 @@ interface Step {
 
 /** One character each that a normal form makes whole words of: they would make a text many times longer. */
 const WORD_SIGNS = /[\u3300-\u33ff\ufdf0-\ufdff]/g;
+/**
+ * Marks in a row above one letter, and the two characters that a normal form makes marks of: it sorts them, in time by the
+ * square of their number. No script stacks so many, so those beyond it say nothing.
+ */
+const STACKED_MARKS = /([\p{M}\uff9e\uff9f]{16})[\p{M}\uff9e\uff9f]+/gu;
 const FORMAT = /\p{Cf}/gu;
 const PLAIN = /^[\x20-\x7e\s]*$/;
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -24,9 +29,14 @@ const PRINTED = /^[\t\n\r\x20-\x7e]{8,}$/;
 export function wordsOf(text: string): readonly string[] {
   const plain = PLAIN.test(text)
     ? text
-    : text.replace(WORD_SIGNS, ' ').normalize('NFKC').replace(FORMAT, '');
+    : normalForm(text.replace(WORD_SIGNS, ' ')).replace(FORMAT, '');
   const said = [plain, ...hiddenIn(text)].join(' ').toLowerCase();
   return said.match(WORD) ?? [];
+}
+
+/** The one form of letters that read alike, whatever a stranger stacks on them. */
+export function normalForm(text: string): string {
+  return text.replace(STACKED_MARKS, '$1').normalize('NFKC');
 }
 
 export function hasInvisible(text: string): boolean {

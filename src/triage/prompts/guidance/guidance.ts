@@ -13,9 +13,8 @@ const BY_TYPE: ReadonlyMap<string, string> = new Map([
   ['account_takeover', SUSPICIOUS_LOGIN_GUIDANCE],
 ]);
 
-export const ALL_GUIDANCE: readonly string[] = [
-  ...new Set([...BY_TYPE.values(), GENERIC_GUIDANCE]),
-];
+/** For the hash of the prompts: which type is told what, and what all others are told. */
+export const GUIDANCE_BY_TYPE: readonly unknown[] = [...BY_TYPE, GENERIC_GUIDANCE];
 
 /** What this service tells a model about incidents of that type. */
 export function guidanceFor(incidentType: string): string {

@@ -1,0 +1,28 @@
+import { Facts } from './facts.js';
+
+const said = (rawData: Readonly<Record<string, unknown>>) => new Facts(rawData).ofTools('ticket');
+
+describe('what tools say', () => {
+  it('is what stands under names that only they fill', () => {
+    expect(said({ ticket: 'CHG-1', asset: { ticket: 'CHG-2' } })).toHaveLength(2);
+  });
+
+  it.each([
+    ['internetMessageHeaders'],
+    ['raw_headers'],
+    ['mime_headers'],
+    ['x_headers'],
+    ['query_params'],
+    ['queryString'],
+    ['args'],
+    ['cookies'],
+    ['form'],
+    ['environment'],
+    ['env'],
+    ['metadata'],
+  ])('is nothing that a stranger names below %s', (name) => {
+    expect(said({ event: { [name]: { ticket: 'CHG-1', more: [{ ticket: 'CHG-2' }] } } })).toEqual(
+      [],
+    );
+  });
+});

@@ -21,6 +21,10 @@ describe('rawValues', () => {
     expect(named({ 'File-Name': 'a' })).toEqual([['filename', '']]);
     expect(named({ urls: ['a'] })).toEqual([['urls', '']]);
     expect(named({ user: { name: 'a' } })).toEqual([['name', 'user']]);
+    expect(named({ headers: [{ key: 'Reply-To', value: 'a' }] })).toContainEqual([
+      'replyto',
+      'headers',
+    ]);
     expect(named({ headers: [{ name: 'Reply-To', value: 'a' }] })).toEqual([
       ['name', 'headers'],
       ['replyto', 'headers'],

@@ -6,7 +6,7 @@ export interface RawValue {
   readonly value: string | number | boolean;
   /**
    * What it is called: its key in small letters and digits only, so that `File-Name` and `file_name` are one. An item of a
-   * list is called like the list; and the value of `{"name": "Subject", "value": "..."}`, as headers are listed, like its name.
+   * list is called like the list; and the value of `{"name": "Subject", "value": "..."}`, as headers are listed, like its name (or `key`).
    */
   readonly name: string;
   /** What the object around it is called. */
@@ -94,11 +94,16 @@ function member(value: object, step: string | number): unknown {
 
 function called(container: Container, step: string | number): Pick<RawValue, 'name' | 'owner'> {
   if (typeof step === 'number') return { name: container.name, owner: container.owner };
-  const beside = step === 'value' ? 'name' : step === 'Value' ? 'Name' : undefined;
-  const isListed = beside !== undefined && Object.hasOwn(container.value, beside);
-  const name = isListed ? member(container.value, beside) : step;
+  const beside = BESIDE.get(step)?.find((key) => Object.hasOwn(container.value, key));
+  const name = beside === undefined ? step : member(container.value, beside);
   return { name: plainName(typeof name === 'string' ? name : step), owner: container.name };
 }
+
+/** Where the name of a listed value stands. */
+const BESIDE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['value', ['name', 'key']],
+  ['Value', ['Name', 'Key']],
+]);
 
 const LONGEST_NAME = 64;
 

@@ -4,10 +4,11 @@ import { type Fact, type Facts, isOfTools } from './facts.js';
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 
-/** What a check of the sender ended with. Of several signatures one that passes is enough. */
+/** What a check of the sender ended with. Of several signatures one that passes is enough, unless somebody saw none at all. */
 export function resultOf(facts: Facts, method: Method): MethodResult | undefined {
   const { authentication } = facts;
-  return method === 'dkim' ? authentication.dkim?.[0] : authentication[method];
+  if (method !== 'dkim') return authentication[method];
+  return authentication.dkim?.find(({ result }) => result === 'none') ?? authentication.dkim?.[0];
 }
 
 /** The fact that says that a check of the sender ended so, whether a gateway says it or a header. */

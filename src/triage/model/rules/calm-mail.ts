@@ -41,7 +41,11 @@ export const nothingAsked: Look = {
   ].join(', '),
   find: (facts) => {
     const vouchers = vouched(facts, 'dmarc');
-    const isProven = vouched(facts, 'spf').length > 0 && vouched(facts, 'dkim').length > 0;
+    const signatures = facts.authentication.dkim ?? [];
+    const isProven =
+      vouched(facts, 'spf').length > 0 &&
+      vouched(facts, 'dkim').length > 0 &&
+      signatures.every(({ result }) => result === 'pass');
     const isKnown = isFromInside(facts) || knownSender.some((look) => look.find(facts).length > 0);
     return isProven && isKnown && isCalm(facts) ? vouchers : [];
   },

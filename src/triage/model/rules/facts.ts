@@ -1,6 +1,6 @@
 import { isInHead } from '../../evidence/mail-headers.js';
 import { type MailAuthentication, mailAuthentication } from '../../evidence/mail-authentication.js';
-import { isMailData, isOnlyTold } from './prose.js';
+import { isMailData, isNameOfThing, isOnlyTold } from './prose.js';
 import { type Sign, SIGNS } from './signs/signs.js';
 import { hasInvisible, wordsOf } from './words.js';
 
@@ -67,6 +67,7 @@ export class Facts {
 
   private readSigns(fact: Fact, text: string): void {
     for (const [sign, words] of SIGNS.matchesIn(wordsOf(text))) {
+      if (isNameOfThing(sign, fact)) continue;
       const found = { ...fact, words };
       if (isOnlyTold(sign, fact, this.isMail)) this.told.push(found);
       else into(this.bySign, sign, found);

@@ -1,3 +1,4 @@
+import { imitatesBrand, seen } from './brands.js';
 import type { Fact, Facts } from './facts.js';
 import { normalForm } from './words.js';
 
@@ -153,22 +154,13 @@ function ownDomains(facts: Facts): ReadonlySet<string> {
   return new Set(people.map(({ name }) => registered(name)));
 }
 
-/** As the eye reads it: one for l, zero for o, two v for w. */
-const seen = (label: string): string =>
-  label
-    .replaceAll('1', 'l')
-    .replaceAll('0', 'o')
-    .replaceAll('3', 'e')
-    .replaceAll('vv', 'w')
-    .replaceAll('rn', 'm');
-
 const LEAST_LETTERS = 5;
 const MOST_NAMES = 10;
 const LONGEST_ADDITION = 12;
 /** Nobody tells longer names apart by a letter. */
 const LONGEST_NAME = 40;
 
-/** Hosts that borrow the name of one of our own domains, or of a known one: `login-acme.test` for `acme.example`. */
+/** Hosts that borrow the name of one of our own domains, of a known one, or of a brand that all know: `login-acme.test` for `acme.example`. */
 export function borrowedNames(facts: Facts): readonly Host[] {
   const known = knownDomains(facts);
   const knownNames = new Set([...known].map(nameOf));
@@ -183,6 +175,7 @@ export function borrowedNames(facts: Facts): readonly Host[] {
     if (known.has(domain)) return false;
     if (knownNames.has(nameOf(domain))) return true;
     if (own.has(domain)) return false;
+    if (imitatesBrand(name, domain)) return true;
     const labels = name.split('.').map((label) => ({ label, looks: seen(label) }));
     const owned = { label: nameOf(domain), looks: seen(nameOf(domain)) };
     return names.some((real) => resembles(owned, real) || labels.some((one) => borrows(one, real)));

@@ -58,6 +58,7 @@ const OF_MACHINES: ReadonlySet<string> = new Set(
 const NAMES: ReadonlySet<string> = new Set<Sign>([
   'malware_family',
   'ransomware_words',
+  'ransom_note',
   'unwanted',
   'rat',
   'miner',
@@ -84,6 +85,14 @@ const ANNOUNCES =
   /^\s{0,9}(?:table-?top|(?:(?:security|awareness|incident|response|phishing|crisis) ){0,2}(?:exercise|drill|training|webinar|advisory|bulletin|newsletter))\b/i;
 const REPORTS_UPDATE =
   /^[\p{L}\p{N} .'/-]{0,80}\b(?:signatures?|definitions?|rules?|rule ?sets?|feeds?|database) (?:(?:was|were|has been|have been) )?updated(?: to (?:version )?[\w.-]{1,30})?\.?$/iu;
+
+/** Names that people gave to themselves, to their machines and to their places: somebody is called Ransom, and a town Trojan. */
+const NAMED_THINGS =
+  /(?:^|\/)(?:user|username|userid|userprincipalname|displayname|owner|department|site|company|organi[sz]ation|location|host|hostname|computer|computername|device|devicename|machine|machinename|share|sharename)(?:\/name)?$/;
+
+/** Whether a sign that is no more than a name was only read in a name. */
+export const isNameOfThing = (sign: Sign, { path }: Fact): boolean =>
+  NAMES.has(sign) && NAMED_THINGS.test(path);
 
 /** Whether a text speaks of an attack without being a trace of one: prose of a mail, or a title that announces something else. */
 export function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {

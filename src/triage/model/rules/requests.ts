@@ -56,8 +56,12 @@ function attackIn(request: string): string | undefined {
   return undefined;
 }
 
-/** Of a mail no part is a request, whatever its fields are called. */
-const requestsOf = (facts: Facts) => (facts.isMail ? [] : facts.named(...REQUEST_KEYS));
+/** Names that only requests to servers have. The others are also those of parts of a mail, which are no requests. */
+const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
+  /^(?:uri|querystring|request\w*|http\w+)$/.test(key),
+);
+const requestsOf = (facts: Facts) =>
+  facts.named(...(facts.isMail ? ONLY_OF_REQUESTS : REQUEST_KEYS));
 
 export const requestsLike: Look = {
   at: `requests in ${REQUEST_KEYS.join(', ')} like ${ATTACKS.map(({ source }) => source).join(' or ')}`,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DOUBTS } from './doubts.js';
 import type { Rule } from './rule.js';
 import { SCALE } from './scale.js';
 import { ACCOUNT_RULES } from './table/account-rules.js';
@@ -38,5 +39,7 @@ export const RULES: readonly Rule[] = [
 
 /** SHA-256 in hex of what the scorer goes by: a changed rule, phrase or threshold is another scorer. */
 export const RULES_HASH = createHash('sha256')
-  .update(JSON.stringify([SCALE, RULES.map(({ look, ...rule }) => ({ ...rule, at: look.at }))]))
+  .update(
+    JSON.stringify([SCALE, DOUBTS, RULES.map(({ look, ...rule }) => ({ ...rule, at: look.at }))]),
+  )
   .digest('hex');

@@ -1,3 +1,4 @@
+import type { Doubt } from './doubts.js';
 import type { Fact, Facts } from './facts.js';
 import { MESSAGES } from './prose.js';
 import { type Sign, SIGN_PHRASES } from './signs/signs.js';
@@ -30,6 +31,10 @@ export interface Rule {
   /** What the rule speaks for, if the event is what it looks like. */
   readonly category?: string;
   readonly mitre?: readonly string[];
+  /** Of a rule that calms: the doubts that it explains. */
+  readonly calms?: readonly Doubt[];
+  /** Nobody who attacks can bring it about. Everything else that calms is a habit or a claim, which makes nothing benign. */
+  readonly proof?: true;
 }
 
 const listed = (names: readonly string[]): string => names.join(', ');

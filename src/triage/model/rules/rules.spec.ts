@@ -1,5 +1,8 @@
+import { DOUBTS } from './doubts.js';
 import { Facts } from './facts.js';
 import { RULES, RULES_HASH } from './rule-table.js';
+import { classify } from './scale.js';
+import { findingsIn, sumsOf } from './score.js';
 
 type RawData = Readonly<Record<string, unknown>>;
 
@@ -102,9 +105,17 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     says('Locked files were found in the lobby'),
   ],
   mass_renaming: [{ files_renamed: 5000 }, { files_renamed: 5 }],
+  mass_encryption: [
+    { files_modified: 5000, new_extension: '.x7' },
+    { files_modified: 5000, process: 'sync.exe' },
+  ],
+  ransom_note: [{ file: 'HOW_TO_RECOVER.txt' }, { file: 'HOWTO.txt' }],
   miner: [says('stratum+tcp://x'), says('tcp://x')],
   remote_control: [says('AsyncRAT server'), says('a server')],
-  hidden_remote_support: [{ unattended: true }, { unattended: false }],
+  hidden_remote_support: [
+    { tool: 'AnyDesk', unattended: true },
+    { event: 'Set-up finished', unattended: true },
+  ],
   malware_family: [says('Trojan.Generic'), { body: 'off sick with a virus' }],
   known_loader: [says('Trojan:Win32/Emotet'), mail('Emotet is back')],
   unwanted: [says('Adware.Bundler'), says('Software')],
@@ -155,7 +166,11 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   ],
   unsigned: [{ signed: false }, { signed: true }],
   bare_address: [{ cmd: 'curl http://198.51.100.7/x' }, { cmd: 'curl http://one.example/x' }],
-  credential_dump: [says('procdump -ma lsass.exe'), says('procdump')],
+  credential_dump: [
+    { TargetImage: 'C:\\Windows\\system32\\lsass.exe', GrantedAccess: '0x1410' },
+    { TargetImage: 'C:\\Windows\\system32\\lsass.exe', GrantedAccess: '0x1000' },
+  ],
+  directory_copy: [says('ntdsutil "ac i ntds" ifm'), says('ntds')],
   credential_store: [says('reads Login Data'), says('reads data')],
   persistence: [says('schtasks /create'), says('tasks')],
   persistent_script: [
@@ -261,6 +276,7 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   dormant_account: [{ dormant_days: 200 }, { dormant_days: 2 }],
   tool_says_malicious: [{ sandbox_verdict: 'malicious' }, { sandbox_verdict: 'clean' }],
   engines_detect: [{ positives: 12 }, { positives: 1 }],
+  most_engines_detect: [{ positives: 64 }, { positives: 12 }],
   high_risk: [{ riskLevel: 'high' }, { riskLevel: 'low' }],
   flooded: [{ body: 'http://a.test '.repeat(2_500) }, { body: 'http://a.test '.repeat(500) }],
   too_much_to_read: [{ list: Array<number>(20_000).fill(1) }, { list: Array<number>(200).fill(1) }],
@@ -286,8 +302,8 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { 'process.command_line.trusted': true },
   ],
   deployed: [{ deployed_by: 'Intune, required app' }, { deployed_by: 'me' }],
-  seen_everywhere: [{ client_count: 640 }, { client_count: 2 }],
-  seen_before: [{ repeats_per_day: 30 }, { repeats_per_day: 1 }],
+  seen_everywhere: [{ users_with_same_pair_today: 640 }, { client_count: 640 }],
+  seen_before: [{ same_pair_last_30d: 30 }, { repeats_per_day: 30 }],
   change_on_file: [{ change: 'CHG-20117 printers' }, { change: 'as CHG-20117 says' }],
   exercise_on_file: [{ roe: { id: 'ROE-2026-11' } }, { text: { id: 'ROE-2026-11' } }],
   network_on_file: [{ trusted_network: true }, { trusted_network: false }],
@@ -314,19 +330,17 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { src_ip: '10.0.0.5', cmdb: { '10.0.0.5': 'vulnerability scanner' }, url: '/?a=../../x' },
   ],
   tagged_scanner: [
-    { asset_tag: 'authorized-scanner', signature: 'Nmap scan' },
-    { asset_tag: 'authorized-scanner', signature: 'Beacon' },
+    { asset_tag: 'authorized-scanner', src_ip: '10.0.0.5', signature: 'Nmap scan' },
+    { asset_tag: 'authorized-scanner', src_ip: '198.51.100.7', signature: 'Nmap scan' },
   ],
   test_window: [{ in_pentest_window: true }, { text: { in_pentest_window: true } }],
   factor_given: [signIn({ mfa: 'passed' }), signIn({ mfa: 'denied' })],
   address_inside: [signIn({ ip: '10.1.1.4' }), signIn({ ip: '10.evil.test' })],
   mistyped: [signIn({ failed_attempts: 3 }), signIn({ failed_attempts: 30 })],
   test_file: [{ threat: 'EICAR-Test-File' }, { file_name: 'EICAR-Test-File' }],
-  engines_clean: [{ engines: { a: 'clean' } }, { a: 'clean' }],
-  nothing_left: [{ internet_egress_bytes: 0 }, { internet_egress_bytes: 9 }],
+  unwanted_stopped: [{ action: 'quarantined' }, { action: 'allowed' }],
   stays_at_home: [{ remote_address: '127.0.0.1' }, { remote_address: '198.51.100.7' }],
   no_passwords: [{ password_auth: 'disabled' }, { password_auth: 'enabled' }],
-  chain_valid: [{ valid_chain: true }, { valid_chain: false }],
   no_risk_seen: [{ risk: 'none' }, { risk: 'high' }],
 };
 
@@ -354,5 +368,60 @@ describe('the rules', () => {
       expect(points).not.toBe(0);
     }
     expect(RULES_HASH).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+const ATTACKS = RULES.filter(({ points }) => points > 0).map(({ name }) => name);
+const CALMING = RULES.filter(({ points }) => points < 0).map(({ name }) => name);
+const PROOFS = RULES.filter(({ proof }) => proof).map(({ name }) => name);
+/** What is ordered by the owners of the machines, and known as theirs: lures of an exercise, and requests of their own scanner. */
+const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
+  simulation_on_file: [...DOUBTS.sender, ...DOUBTS.lure],
+  scanner_scans: DOUBTS.request,
+  scan_let_through: DOUBTS.request,
+  tagged_scanner: DOUBTS.request,
+};
+
+describe('what calms', () => {
+  const verdictOn = (...parts: readonly RawData[]) => {
+    const [attack, ...beside] = parts;
+    const calm = Object.fromEntries(beside.map((part, at) => [`tool${at}`, part]));
+    return classify(sumsOf(findingsIn(new Facts({ ...attack, ...calm }))));
+  };
+  const example = (name: string) => EXAMPLES[name]![0];
+
+  const habits = CALMING.filter((name) => !PROOFS.includes(name));
+
+  it.each(ATTACKS)('makes no attack benign, one or two facts beside it: %s', (attack) => {
+    const calming = CALMING.filter((name) => !EXPLAINED[name]?.includes(attack));
+    const benign = calming.flatMap((one, at) =>
+      calming
+        .slice(at)
+        .filter((two) => PROOFS.includes(one) || PROOFS.includes(two) || one === two)
+        .filter((two) => verdictOn(example(attack), example(one), example(two)) === 'benign')
+        .map((two) => [one, two]),
+    );
+    expect(benign).toEqual([]);
+    // Without a proof it takes no pairs: all that is left does not do it together.
+    expect(verdictOn(example(attack), ...habits.map(example))).not.toBe('benign');
+  });
+
+  it('makes nothing benign when all habits and claims come together', () => {
+    expect(verdictOn({}, ...habits.map(example))).toBe('inconclusive');
+  });
+
+  it('takes nothing from a sign that stands', () => {
+    const all = CALMING.map(example);
+    for (const attack of ['credential_dump', 'ransom_note', 'miner', 'hides_in_mailbox']) {
+      expect(verdictOn(example(attack), ...all)).toBe('malicious');
+    }
+  });
+
+  it('names doubts of rules that there are, each in one kind of doubt', () => {
+    const doubted = Object.values(DOUBTS).flat();
+    expect(new Set(doubted).size).toBe(doubted.length);
+    expect(doubted.filter((name) => !ATTACKS.includes(name))).toEqual([]);
+    expect(RULES.filter(({ points, calms, proof }) => points > 0 && (calms ?? proof))).toEqual([]);
+    expect(RULES.filter(({ points, calms, proof }) => points < 0 && !calms && !proof)).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ export function verdictOn(
     classification,
     confidence: confidenceIn(classification, sums),
     category,
-    reasoning: reasoningOf(classification, sums.against - sums.inFavour, findings),
+    reasoning: reasoningOf(classification, sums.left, findings),
     indicators: indicators.map(indicatorOf),
     mitreTechniques: classification === 'benign' ? [] : techniquesOf(category, telling),
     evidence: evidenceOf(telling),
@@ -62,7 +62,7 @@ function reasoningOf(
   return [
     `${MEANING[classification]} The rules give ${left} points; from ${SCALE.malicious} on an event is malicious, from ${SCALE.suspicious} on suspicious.`,
     against.length > 0 ? `Against it: ${against.join(' ')}` : 'No rule speaks against it.',
-    ...(inFavour.length > 0 ? [`For it: ${inFavour.join(' ')}`] : []),
+    ...(inFavour.length > 0 ? [`What calms: ${inFavour.join(' ')}`] : []),
   ].join(' ');
 }
 

@@ -7,6 +7,8 @@ export const ENDPOINT_SIGNS = {
   download_and_run: `
     installutil | regasm | cmstp | odbcconf | msbuild .. xml | invoke webrequest .. iex |
     python c .. urllib | start bitstransfer | clickfix | fakeupdates | iex .. iwr | iex .. irm |
+    iwr .. iex | irm .. iex | invoke restmethod .. iex | webclient .. iex |
+    iwr .. invoke expression | irm .. invoke expression | invoke webrequest .. invoke expression |
     iex .. downloadstring | iex .. webclient | invoke expression .. webclient | downloadstring |
     downloadfile | curl .. bash | curl .. sh | wget .. sh | wget .. bash | certutil .. urlcache
     | bitsadmin .. transfer | mshta http | mshta https | mshta .. http | mshta .. https |
@@ -15,11 +17,16 @@ export const ENDPOINT_SIGNS = {
     wmic .. format .. http`,
   credential_dump: `
     rubeus | lazagne | impacket | crackmapexec | netexec | credentialaccess .. lsass |
-    comsvcs dll .. minidump | comsvcs .. minidump | procdump .. lsass | lsass | sekurlsa |
-    mimikatz | ntds dit | ntdsutil | dcsync | reg save .. sam | credential dumping | secretsdump
+    comsvcs dll .. minidump | comsvcs .. minidump | procdump .. lsass | lsass .. dump* |
+    dump* .. lsass | minidump .. lsass | lsass .. minidump | lsass .. dmp | access to lsass | access lsass |
+    accesses lsass | accessed lsass | lsass access | opens lsass | opened lsass | reads lsass |
+    read lsass | reading lsass | memory of lsass | memory of .. lsass | inject* .. lsass |
+    lsass inject* | sekurlsa | mimikatz | ntds dit | dcsync | reg save .. sam | credential dumping | secretsdump
     | lsass memory`,
+  directory_copy: 'ntdsutil',
   credential_store: `
-    formbook | login data | keychain | keychains | keychain db | document cookie |
+    formbook | login data | library keychains | keychain dump* | dump* .. keychain |
+    cp .. keychain | copy .. keychain | read* .. keychain | keychain .. read* | document cookie |
     credential store | id rsa | cookies sqlite | dscl .. authonly | wallet dat | stealer |
     infostealer | credential theft | raccoon stealer | vidar stealer | redline stealer |
     lumma stealer | lummastealer`,
@@ -28,9 +35,12 @@ export const ENDPOINT_SIGNS = {
     wbadmin delete | bcdedit .. recoveryenabled no | backup deletion | esxcli vm process kill |
     vim cmd .. power off | vms powered off | delete catalog`,
   ransomware_words: `
-    blackcat | alphv | revil | encryptor | decrypt instructions | readme .. restore | ransomware
+    blackcat | alphv | revil | encryptor | decrypt instructions | readme .. restore | how to recover | how to restore | restore my files | ransomware
     | ransom note | ransom | files encrypted | mass encryption | encrypted files |
     how to decrypt | lockbit | mass rename | files renamed | akira ransom* | conti ransom*`,
+  ransom_note: `
+    ransom note dropped | ransom note found | ransom note created | ransom note written |
+    ransom notes | recover .. in every folder | restore .. in every folder`,
   encrypted_files: `
     files .. encrypted | files .. locked | locked files | encrypted .. files | extension locked |
     extension .. encrypted | shares .. encrypted | cannot open .. files | encrypted by | locked by`,
@@ -40,8 +50,10 @@ export const ENDPOINT_SIGNS = {
     ransom note | ransom demand | note .. pay | pay .. decrypt* | recover your files |
     restore your files | your files are | your files have | files have been encrypted`,
   miner: `
-    kinsing | mining | coinhive | cpuminer | stratum | xmrig | minerd | mining pool |
-    mining protocol | cryptominer | coinminer | cryptocurrency | bitcointool | nicehash | monero`,
+    kinsing | coin mining | crypto mining | cryptomining | mining malware | mining software |
+    mining process | mines coins | mining .. coins | cryptocurrency mining | cryptocurrency miner |
+    bitcoin miner | xmr miner | coinhive | cpuminer | stratum | xmrig | minerd | mining pool |
+    mining protocol | cryptominer | coinminer | bitcointool | nicehash | monero`,
   rat: `
     anydesk .. unattended | ngrok | chisel | bash i | dev tcp | nc e | plink |
     remote access tool | brute ratel | dcrat | xworm |
@@ -53,8 +65,9 @@ export const ENDPOINT_SIGNS = {
     smokeloader | dridex | hancitor`,
   beacon: 'beacon | beaconing | c2 | command and control | calls home',
   malware_family: `
-    trojan | trojandownloader | worm | worm like | virus | dropper | loader | downloader |
-    rootkit | exploit | webshell | web shell | hacktool | botnet | keylogger | spyware | wiper |
+    trojan | trojandownloader | worm | worm like | virus | dropper | variant loader | malware loader | trojan loader | loader malware | downloader |
+    rootkit | exploit attempt* | exploit detected | exploit blocked | exploit kit | exploit activity |
+    exploit public | exploited | exploitation | webshell | web shell | hacktool | botnet | keylogger | spyware | wiper |
     malicious software`,
   unwanted: `
     adware | pua | pup | potentially unwanted | riskware | bundler | keygen | browser hijacker |

@@ -4,6 +4,16 @@ import { anyOf, atLeast, type Look, reads, type Rule, says, together } from '../
 const group = 'generic';
 const ORDERS = { group } as const;
 
+const DETECTIONS = [
+  'detections',
+  'positives',
+  'detectioncount',
+  'vtdetections',
+  'vtpositives',
+  'malicious',
+  'enginesdetected',
+] as const;
+
 const invisible: Look = {
   at: 'texts with characters that are not seen: tags, joiners, turned directions',
   find: (facts) => facts.withInvisible,
@@ -39,16 +49,14 @@ export const GENERIC_RULES: readonly Rule[] = [
     name: 'engines_detect',
     points: 35,
     explanation: 'Several engines detect it.',
-    look: atLeast(
-      5,
-      'detections',
-      'positives',
-      'detectioncount',
-      'vtdetections',
-      'vtpositives',
-      'malicious',
-      'enginesdetected',
-    ),
+    look: atLeast(5, ...DETECTIONS),
+  },
+  {
+    group,
+    name: 'most_engines_detect',
+    points: 15,
+    explanation: 'So many engines detect it that a mistake of theirs is unlikely.',
+    look: atLeast(30, ...DETECTIONS),
   },
   {
     group,

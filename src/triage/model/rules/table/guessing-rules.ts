@@ -27,6 +27,26 @@ const WENT_WELL = [
   '200',
 ] as const;
 
+const manyAccounts = atLeast(
+  50,
+  'userstried',
+  'distinctusers',
+  'distinctaccounts',
+  'invalidusers',
+  'destcount',
+  'usersaffected',
+  'targetedusers',
+  'uniqueusers',
+  'accountstargeted',
+  'usercount',
+  'accountcount',
+  'distinctusernames',
+  'failedusers',
+  'usersfailed',
+  'userstargeted',
+  'uniqueaccounts',
+);
+
 export const GUESSING_RULES: readonly Rule[] = [
   {
     ...GUESSING,
@@ -43,21 +63,7 @@ export const GUESSING_RULES: readonly Rule[] = [
     name: 'many_accounts',
     points: 25,
     explanation: 'Very many accounts were tried.',
-    look: atLeast(
-      50,
-      'userstried',
-      'distinctusers',
-      'distinctaccounts',
-      'invalidusers',
-      'destcount',
-      'usersaffected',
-      'targetedusers',
-      'uniqueusers',
-      'accountstargeted',
-      'usercount',
-      'accountcount',
-      'distinctusernames',
-    ),
+    look: manyAccounts,
     mitre: ['T1110.003'],
   },
   {
@@ -87,7 +93,7 @@ export const GUESSING_RULES: readonly Rule[] = [
     points: 30,
     explanation: 'After many failures a sign-in succeeded.',
     look: together(
-      atLeast(100, ...TRIES),
+      anyOf(atLeast(100, ...TRIES), manyAccounts),
       anyOf(
         atLeast(1, ...WENT_WELL),
         reads(['eventid'], /^4624$/),

@@ -8,8 +8,23 @@ export const INTRUSION_RULES: readonly Rule[] = [
     name: 'credential_dump',
     points: 55,
     explanation: 'Credentials are read from memory or from the directory.',
-    look: says('credential_dump'),
+    look: anyOf(
+      says('credential_dump'),
+      // The bit 0x10 is the right to read the memory of a process: what only asks for its state has no need of it.
+      together(
+        reads(['targetimage', 'targetprocess'], /(?:^|[\\/])lsass\.exe$/i),
+        reads(['grantedaccess', 'desiredaccess'], /^0x[0-9a-f]{0,7}[13579bdf][0-9a-f]$/i),
+      ),
+    ),
     mitre: ['T1003'],
+  },
+  {
+    ...MALWARE,
+    name: 'directory_copy',
+    points: 35,
+    explanation: 'The database of the directory is copied, as for a backup or for its passwords.',
+    look: says('directory_copy'),
+    mitre: ['T1003.003'],
   },
   {
     ...MALWARE,
@@ -84,7 +99,10 @@ export const INTRUSION_RULES: readonly Rule[] = [
     name: 'vulnerable_driver',
     points: 35,
     explanation: 'A driver with known holes was loaded.',
-    look: isTrue('listedvulnerable', 'vulnerabledriver'),
+    look: anyOf(
+      isTrue('listedvulnerable', 'vulnerabledriver'),
+      reads(['alert', 'alertname', 'title', 'rule', 'rulename', 'event'], /\bvulnerable driver\b/i),
+    ),
     mitre: ['T1068'],
   },
   {

@@ -20,6 +20,7 @@ export const REASSURING_MAIL_RULES: readonly Rule[] = [
     ...REASSURING,
     name: 'sender_proven',
     points: -10,
+    calms: ['sender'],
     explanation: 'The domain of the sender is proven. A mailbox that was taken over passes, too.',
     look: senderProven,
   },
@@ -27,13 +28,16 @@ export const REASSURING_MAIL_RULES: readonly Rule[] = [
     ...REASSURING,
     name: 'nothing_asked',
     points: -20,
+    proof: true,
     explanation: 'A proven sender from inside, or a known one, tells something and wants nothing.',
     look: nothingAsked,
   },
   {
     ...REASSURING,
     name: 'long_known',
+    // The same holds for a mailbox that was taken over, and that is whose mails cost most.
     points: -20,
+    calms: ['sender'],
     explanation: 'The sender has written here for long.',
     look: byToolsAtLeast(
       10,
@@ -46,7 +50,9 @@ export const REASSURING_MAIL_RULES: readonly Rule[] = [
   {
     ...REASSURING,
     name: 'account_on_file',
+    // An attacker may write the right account and lie about something else.
     points: -35,
+    calms: ['payment'],
     explanation: 'The bank details are those on file.',
     look: byTools(['ibanmatchesmaster', 'bankdetailsmatch'], YES),
   },
@@ -54,6 +60,7 @@ export const REASSURING_MAIL_RULES: readonly Rule[] = [
     ...REASSURING,
     name: 'account_unchanged',
     points: -25,
+    calms: ['payment'],
     explanation: 'No bank details were changed.',
     look: byTools(['bankdetailschanged'], NO),
   },
@@ -61,13 +68,17 @@ export const REASSURING_MAIL_RULES: readonly Rule[] = [
     ...REASSURING,
     name: 'vendor_known',
     points: -10,
+    calms: ['sender'],
     explanation: 'The vendor is on file.',
     look: byTools(['vendorknown', 'knownvendor'], YES),
   },
   {
     ...REASSURING,
     name: 'simulation_on_file',
-    points: -45,
+    // The gateway itself knows its own exercise, and it explains lures only: no file that runs, no payment.
+    points: -70,
+    calms: ['sender', 'lure'],
+    proof: true,
     explanation: 'The gateway knows the address as that of the training.',
     look: anyOf(
       byTools(['ipinsimulationlist', 'simulationipmatch'], YES),
@@ -81,6 +92,7 @@ export const REASSURING_MAIL_RULES: readonly Rule[] = [
     ...REASSURING,
     name: 'sent_inside',
     points: -15,
+    calms: ['sender'],
     explanation: 'The mail was sent inside.',
     look: byTools(['internal', 'isinternal'], YES),
   },

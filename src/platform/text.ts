@@ -14,3 +14,17 @@ export function shownName(name: string): string {
 export function shownStart(text: string, length: number): string {
   return storable(text.slice(0, length));
 }
+
+/** Marks above and below letters, and the two half-width signs that the normal form makes marks of. */
+const MARK = String.raw`[\p{M}\uff9e\uff9f]`;
+/** No script puts as many on one letter. */
+const MOST_MARKS = 8;
+const TOO_MANY_MARKS = new RegExp(`(${MARK}{${MOST_MARKS}})${MARK}+`, 'gu');
+
+/**
+ * Unicode's normal form NFKC, in which letters that read alike are the same. It sorts the marks of each letter in time by the
+ * square of their number, so a stranger's text could stop the service for minutes: of very many marks only the first are kept.
+ */
+export function nfkc(text: string): string {
+  return text.replace(TOO_MANY_MARKS, '$1').normalize('NFKC');
+}

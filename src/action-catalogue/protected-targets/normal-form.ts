@@ -1,4 +1,5 @@
 import { domainToUnicode } from 'node:url';
+import { nfkc } from '../../platform/text.js';
 
 /** Invisible characters: control characters, those without width, and those that turn the direction of writing. */
 const FORMAT_CHARACTER = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/u;
@@ -13,7 +14,7 @@ const ENCODED_LABEL = /^xn--[a-z0-9-]+$/;
  * dots and spaces at the end count. It is in upper case, because `ß` and `ss` are the same only there.
  */
 export function normalForm(text: string): string {
-  const plain = text.normalize('NFKC').replaceAll(IDEOGRAPHIC_FULL_STOP, '.').toLowerCase();
+  const plain = nfkc(text).replaceAll(IDEOGRAPHIC_FULL_STOP, '.').toLowerCase();
   const labels = withoutEnd(plain.trimStart()).split(/([.@\\])/);
   return labels.map(decoded).join('').toUpperCase();
 }

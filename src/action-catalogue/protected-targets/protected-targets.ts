@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { readIpAddress } from '../../platform/addresses/ip-address.js';
+import { nfkc } from '../../platform/text.js';
 import { type AddressPattern, addressPattern } from './address-pattern.js';
 import { normalForm } from './normal-form.js';
 import { isOnlyWildcards, matches } from './wildcards.js';
@@ -118,8 +119,7 @@ function orShortName(shortOf: (name: string) => string): Comparison {
  * name in a domain (`CORP\alice`), like a name in quotation marks, or like the account of a machine (`dc-01$`).
  */
 function namesIn(value: string): string[] {
-  const parts = value
-    .normalize('NFKC')
+  const parts = nfkc(value)
     .split(/[\s,;|/\\"'`()<>[\]{}]/)
     .map((part) => part.replace(/^\.+/, ''));
   return [value, ...parts.map((part) => (part.endsWith('$') ? part.slice(0, -1) : part))].filter(

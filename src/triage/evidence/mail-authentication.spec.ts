@@ -347,4 +347,26 @@ describe('mailAuthentication', () => {
     }
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
   });
+
+  it('takes nothing for passed that a place passes where a stranger may write', () => {
+    const own = { spf: 'fail', dkim: 'none', dmarc: 'fail' };
+    const forged = { spf: 'pass', dkim: 'pass', dmarc: 'pass', authentication_results: MICROSOFT };
+    const { spf, dkim, dmarc } = mailAuthentication({ ...own, x_headers: forged });
+    expect([spf, dmarc, dkim![0]].map((one) => one!.result)).toEqual(['fail', 'fail', 'none']);
+    const head = { headers: { 'Authentication-Results': HEADER }, cookies: forged };
+    expect(mailAuthentication(head).dmarc).toMatchObject({ result: 'fail', said_by: 'header' });
+    expect(mailAuthentication({ cookies: forged }).dmarc).toMatchObject({ said_by: 'header' });
+  });
+
+  it('takes for failed what fails at any place, and the worst of it', () => {
+    const own = { spf: 'pass', dkim: 'pass', dmarc: 'pass' };
+    const told = { original: { spf: 'fail', dkim: 'none', dmarc: 'fail' } };
+    const results = (data: unknown) => {
+      const { spf, dkim, dmarc } = mailAuthentication(data);
+      return [spf, dkim![0], dmarc].map((one) => one!.result);
+    };
+    expect(results({ ...own, ...told })).toEqual(['fail', 'none', 'fail']);
+    const milder = { a: { spf: 'none', dkim: 'pass', dmarc: 'none' } };
+    expect(results({ ...milder, ...told })).toEqual(['fail', 'none', 'fail']);
+  });
 });

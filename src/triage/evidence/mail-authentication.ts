@@ -9,6 +9,7 @@ import {
 } from './authentication-results.js';
 import { addressIn, ENVELOPE, type Found, FROM, isSameSite, REPLY_TO } from './mail-addresses.js';
 import { isInHead, writtenHeaders } from './mail-headers.js';
+import { isOwnPointer } from './own-places.js';
 import {
   isText,
   plainName,
@@ -23,8 +24,8 @@ export interface MethodResult {
   /** Whose domain was checked. */
   readonly domain?: string;
   /**
-   * `gateway`: a field of the tool's own. `header`: the head of the mail, where a result is only as good as the gateway that
-   * removes what senders write there.
+   * `gateway`: a field of the tool's own. `header`: the head of the mail or another place where strangers may write; there a
+   * result is only as good as the gateway that removes what senders write.
    */
   readonly said_by: 'gateway' | 'header';
   /** JSON pointer of the field that says so. */
@@ -59,15 +60,22 @@ export function mailAuthentication(rawData: unknown): MailAuthentication {
   const fields = values.filter(isText);
   const texts = [...fields, ...writtenHeaders(fields)];
   const own = values.flatMap(ownFields);
+  const results = texts.filter(({ name }) => name === 'authenticationresults');
   // From what the gateway itself says to what is only a header of the mail.
   const tellers = [
     own.filter((told) => told.said_by === 'gateway'),
-    fromTopmost(texts.filter(({ name }) => name === 'authenticationresults')),
-    own.filter((told) => told.said_by === 'header'),
+    fromTopmost(results.filter(isKnownPlace)),
+    own.filter(({ pointer }) => isInHead(pointer)),
     texts.flatMap(fromReceivedSpf),
   ];
-  const by = (method: Method): Told[] =>
-    tellers.map((told) => told.filter((result) => result.method === method)).find(isNotEmpty) ?? [];
+  const elsewhere = [
+    ...own.filter((told) => !isKnownPlace(told)),
+    ...results.filter((text) => !isKnownPlace(text)).flatMap((text) => fromTopmost([text])),
+  ];
+  const by = (method: Method): Told[] => {
+    const of = (told: readonly Told[]) => told.filter((result) => result.method === method);
+    return believed(tellers.map(of).find(isNotEmpty) ?? [], of(elsewhere));
+  };
   const first = (method: Method): MethodResult | undefined => worst(by(method).map(shown));
   const signatures = by('dkim').map(shown).sort(passingFirst);
   const from = addressIn(texts, FROM);
@@ -107,13 +115,34 @@ function present<K extends string, V>(key: K, value: V | undefined): Partial<Rec
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }
 
+function isKnownPlace({ pointer }: { readonly pointer: string }): boolean {
+  return isOwnPointer(pointer) || isInHead(pointer);
+}
+
 function shown({ result, domain, said_by, pointer }: Told): MethodResult {
   return { result, ...(domain !== undefined && { domain }), said_by, pointer };
 }
 
+/**
+ * What is told at a place that a stranger may have made can only make things worse. So there of several signatures it is not enough
+ * that one passes, and beside what is told elsewhere nothing that passes counts.
+ */
+function believed(told: readonly Told[], doubtful: readonly Told[]): Told[] {
+  const against = doubtful.filter(({ result }) => result !== 'pass');
+  if (told.length === 0) return against.length > 0 ? against : [...doubtful];
+  const passed = told.some(({ result }) => result === 'pass');
+  return told[0]!.method === 'dkim' && passed && against.length > 0
+    ? against
+    : [...told, ...against];
+}
+
 /** A method that is told of twice has passed only if both say so: the second one may be an attacker's. */
 function worst(results: readonly MethodResult[]): MethodResult | undefined {
-  return results.find(({ result }) => result !== 'pass') ?? results[0];
+  const by = (...ends: AuthenticationResult[]) =>
+    results.find(({ result }) => ends.includes(result));
+  return (
+    by('fail') ?? by('softfail') ?? results.find(({ result }) => result !== 'pass') ?? results[0]
+  );
 }
 
 function passingFirst(one: MethodResult, other: MethodResult): number {
@@ -142,7 +171,7 @@ function ownFields(field: RawValue): Told[] {
   const said = method ? resultOf(method, value) : isText(field) ? summed(field) : [];
   return said.map((one) => ({
     ...one,
-    said_by: isInHead(pointer) ? 'header' : 'gateway',
+    said_by: isInHead(pointer) || !isOwnPointer(pointer) ? 'header' : 'gateway',
     pointer,
   }));
 }
@@ -180,7 +209,10 @@ function fromTopmost([topmost]: readonly RawText[]): Told[] {
   if (!topmost) return [];
   const { value, pointer } = topmost;
   // Written with hyphens, it was copied from the mail; a name of the tool's own has none.
-  const isCopied = isInHead(pointer) || /\/authentication-results(?:\/|$)/i.test(pointer);
+  const isCopied =
+    isInHead(pointer) ||
+    !isOwnPointer(pointer) ||
+    /\/authentication-results(?:\/|$)/i.test(pointer);
   const said_by = isCopied ? 'header' : 'gateway';
   return readAuthenticationResults(value).map((told) => ({ ...told, said_by, pointer }));
 }

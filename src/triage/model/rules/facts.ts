@@ -1,5 +1,6 @@
-import { isInHead } from '../../evidence/mail-headers.js';
+import { isIP } from 'node:net';
 import { type MailAuthentication, mailAuthentication } from '../../evidence/mail-authentication.js';
+import { isOwnPlace } from '../../evidence/own-places.js';
 import { isMailData, isNameOfThing, isOnlyTold } from './prose.js';
 import { type Sign, SIGNS } from './signs/signs.js';
 import { hasInvisible, wordsOf } from './words.js';
@@ -10,7 +11,7 @@ export type Scalar = string | number | boolean;
 export interface Fact {
   /** JSON pointer from the root of the raw data. */
   readonly pointer: string;
-  /** The last name on the way, in small letters and digits only: `is_compliant` and `isCompliant` are one name. */
+  /** The last name on the way, in small letters and digits only: `is_compliant` and `isCompliant` are one name. An address stays. */
   readonly key: string;
   /** All names on the way, each written so, with `/` in between; places in lists are left out. */
   readonly path: string;
@@ -23,13 +24,8 @@ export interface Fact {
 const MOST_FACTS = 10_000;
 const MOST_LEVELS = 64;
 
-/** What an attacker writes, or may have written, whatever tool delivers it: nothing below such a name speaks for them. */
-const WRITTEN_BY_STRANGERS =
-  /(?:^|\/)(?:\w*headers?|subject|subj|body|bodytext|bodypreview|text|content|html|description|comments?|notes?|message|texts|useragent|ua|commandline|cmdline|cmd|command|url|urls|links?|page|title|filename|http|requests?|payload\w*|tags|labels?|quer(?:y|ies)\w*|params?|parameters|args|arguments|argv|cookies?|forms?|formdata|postdata|env|environment\w*|environ|envvars?|metadata)(?:\/|$)/;
-
-/** What a mail says in its head, its sender says. */
-export const isOfTools = ({ path, pointer }: Fact): boolean =>
-  !WRITTEN_BY_STRANGERS.test(path) && !isInHead(pointer);
+/** Whether only the tool writes there: nothing else may speak for an event. */
+export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
 
 /** The values of an event, found by their names. */
 export class Facts {
@@ -82,7 +78,12 @@ export class Facts {
     return keys.flatMap((key) => this.byKey.get(key) ?? []);
   }
 
-  /** As `named`, without what a stranger may have written: the only facts that may speak for an event. */
+  /** Without what a stranger may have written: the only facts that may speak for an event. */
+  get allOfTools(): readonly Fact[] {
+    return this.all.filter(isOfTools);
+  }
+
+  /** As `named`, and of tools only. */
   ofTools(...keys: readonly string[]): readonly Fact[] {
     return this.named(...keys).filter(isOfTools);
   }
@@ -143,19 +144,27 @@ function scalarsOf(root: object): { facts: Fact[]; lists: Fact[][]; rest: boolea
 const isScalar = (value: unknown): value is Scalar =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Some tools write the whole way as one name with dots (`process.code_signature.trusted`). */
+/** Without the zone that an address of IPv6 may end with, which is any text. */
+const isAddress = (key: string): boolean => /^[\da-f.:]{2,45}$/i.test(key) && isIP(key) !== 0;
+
+/** Some tools write the whole way as one name with dots (`process.code_signature.trusted`). An address is one name. */
 function rememberingNames(): (key: string) => string {
   const known = new Map<string, string>();
   return (key) => {
     let name = known.get(key);
     if (name === undefined) {
-      name = key
-        .slice(0, 200)
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}.]/gu, '')
-        .replaceAll('.', '/');
+      name = isAddress(key) ? key.toLowerCase() : plainPath(key);
       known.set(key, name);
     }
     return name;
   };
+}
+
+/** A name without letters is a name, too: what is below it must not look as if it stood at the root. */
+function plainPath(key: string): string {
+  const letters = key
+    .slice(0, 200)
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}.]/gu, '');
+  return letters.replaceAll('.', '/') || '_';
 }

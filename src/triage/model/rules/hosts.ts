@@ -1,6 +1,6 @@
+import { nfkc } from '../../../platform/text.js';
 import { imitatesBrand, seen } from './brands.js';
 import type { Fact, Facts } from './facts.js';
-import { normalForm } from './words.js';
 
 const SENDER_KEYS = [
   'sender',
@@ -73,7 +73,7 @@ function hostsBy(pattern: RegExp, fact: Fact): Host[] {
   const hosts: Host[] = [];
   for (const [, name] of String(fact.value).matchAll(pattern)) {
     if (hosts.length >= MOST_IN_A_TEXT) break;
-    hosts.push({ name: normalForm(name!).toLowerCase().replace(/\.+$/, ''), fact });
+    hosts.push({ name: nfkc(name!).toLowerCase().replace(/\.+$/, ''), fact });
   }
   return hosts;
 }
@@ -136,9 +136,9 @@ export function registered(host: string): string {
   return labels.slice(two ? -3 : -2).join('.');
 }
 
-/** The domains that the tool calls the real ones. */
-function knownDomains(facts: Facts): ReadonlySet<string> {
-  const domains = facts.all
+/** The domains that are called the real ones. */
+function knownDomains(facts: readonly Fact[]): ReadonlySet<string> {
+  const domains = facts
     .filter(({ key }) => KNOWN_KEYS.test(key))
     .flatMap((fact) => {
       const text = String(fact.value).toLowerCase().trim();
@@ -149,8 +149,8 @@ function knownDomains(facts: Facts): ReadonlySet<string> {
 }
 
 /** The domains of the people that the event happened to. */
-function ownDomains(facts: Facts): ReadonlySet<string> {
-  const people = facts.named(...OWN_KEYS).flatMap((fact) => hostsBy(MAIL_DOMAIN, fact));
+function ownDomains(facts: readonly Fact[]): ReadonlySet<string> {
+  const people = facts.flatMap((fact) => hostsBy(MAIL_DOMAIN, fact));
   return new Set(people.map(({ name }) => registered(name)));
 }
 
@@ -162,19 +162,23 @@ const LONGEST_NAME = 40;
 
 /** Hosts that borrow the name of one of our own domains, of a known one, or of a brand that all know: `login-acme.test` for `acme.example`. */
 export function borrowedNames(facts: Facts): readonly Host[] {
-  const known = knownDomains(facts);
-  const knownNames = new Set([...known].map(nameOf));
-  const own = ownDomains(facts);
-  const names = [...known, ...own]
-    .map(nameOf)
+  // What a stranger may have written is compared with, too, but spares no host and comes last.
+  const toolsKnown = knownDomains(facts.allOfTools);
+  const toolsOwn = ownDomains(facts.ofTools(...OWN_KEYS));
+  const known = knownDomains(facts.all);
+  const own = ownDomains(facts.named(...OWN_KEYS));
+  const namesOf = (domains: ReadonlySet<string>) => new Set([...domains].map(nameOf));
+  const [toolsKnownNames, knownNames] = [namesOf(toolsKnown), namesOf(known)];
+  const names = [...namesOf(new Set([...toolsKnown, ...toolsOwn, ...known, ...own]))]
     .filter(({ length }) => length >= LEAST_LETTERS)
     .slice(0, MOST_NAMES);
   const hosts = [...senderDomains(facts), ...linkedHosts(facts), ...bareHosts(facts)];
   return firstOfEach(hosts).filter(({ name }) => {
     const domain = registered(name);
-    if (known.has(domain)) return false;
-    if (knownNames.has(nameOf(domain))) return true;
-    if (own.has(domain)) return false;
+    if (toolsKnown.has(domain)) return false;
+    if (toolsKnownNames.has(nameOf(domain))) return true;
+    if (!known.has(domain) && knownNames.has(nameOf(domain))) return true;
+    if (toolsOwn.has(domain)) return false;
     if (imitatesBrand(name, domain)) return true;
     const labels = name.split('.').map((label) => ({ label, looks: seen(label) }));
     const owned = { label: nameOf(domain), looks: seen(nameOf(domain)) };

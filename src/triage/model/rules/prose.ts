@@ -1,4 +1,5 @@
 import type { MailAuthentication } from '../../evidence/mail-authentication.js';
+import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import type { Fact } from './facts.js';
 import { ACCOUNT_SIGNS } from './signs/account-signs.js';
 import { ENDPOINT_SIGNS } from './signs/endpoint-signs.js';
@@ -33,17 +34,24 @@ const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddres
 
 interface Event {
   readonly authentication: MailAuthentication;
+  at(pointer: string): Fact | undefined;
   named(...keys: readonly string[]): readonly Fact[];
 }
 
-/** Whether the event is about a mail: by its names and its sender, or because the sender was checked. */
+/**
+ * Whether the event is about a mail: by its names and its sender, or because the sender was checked. A parameter of a request may
+ * have these names as well, and the request would go for prose: so they count where a tool writes, and in what it calls a mail.
+ */
 export function isMailData(event: Event): boolean {
   const { spf, dkim, dmarc, compauth } = event.authentication;
-  return (
-    [spf, dkim, dmarc, compauth].some((result) => result !== undefined) ||
-    event.named(...MAIL_KEYS).some(({ value }) => value !== '') ||
-    event.named(...ADDRESS_KEYS).some(({ value }) => String(value).includes('@'))
+  const checks = [spf, dkim?.[0], dmarc, compauth].flatMap(
+    (told) => event.at(told?.pointer ?? '') ?? [],
   );
+  return [
+    ...checks,
+    ...event.named(...MAIL_KEYS).filter(({ value }) => value !== ''),
+    ...event.named(...ADDRESS_KEYS).filter(({ value }) => String(value).includes('@')),
+  ].some(({ path }) => isOwnPlace(path) || isInMail(path));
 }
 
 /** Signs of what machines and accounts did. People only tell of it, except in these, which are what frauds tell. */

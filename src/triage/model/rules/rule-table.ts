@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { OWN_PLACES } from '../../evidence/own-places.js';
 import { DOUBTS } from './doubts.js';
 import type { Rule } from './rule.js';
 import { SCALE } from './scale.js';
@@ -37,9 +38,14 @@ export const RULES: readonly Rule[] = [
   ...REASSURING_RULES,
 ];
 
-/** SHA-256 in hex of what the scorer goes by: a changed rule, phrase or threshold is another scorer. */
+/** SHA-256 in hex of what the scorer goes by: a changed rule, phrase, threshold or list of places is another scorer. */
 export const RULES_HASH = createHash('sha256')
   .update(
-    JSON.stringify([SCALE, DOUBTS, RULES.map(({ look, ...rule }) => ({ ...rule, at: look.at }))]),
+    JSON.stringify([
+      SCALE,
+      DOUBTS,
+      OWN_PLACES,
+      RULES.map(({ look, ...rule }) => ({ ...rule, at: look.at })),
+    ]),
   )
   .digest('hex');

@@ -225,6 +225,7 @@ const HOSTILE: readonly [string, RawData][] = [
   ['beginnings of addresses', { body: filled('http://'), from: filled('@a') }],
   ['addresses', { body: filled('http://a.b ') }],
   ['letters that a normal form makes long', { body: filled('\ufdfa') }],
+  ['marks on one letter', { body: `a${filled('\u0301\u0316')}`, text: filled('\u0301\uff9e') }],
   ['half pairs and NUL', { body: filled('\ud800\0') }],
   ['invisible letters', { body: filled('\u200b') }],
   ['numbers and brackets', { body: filled('1((( ') }],

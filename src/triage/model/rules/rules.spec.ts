@@ -1,6 +1,10 @@
+import fc from 'fast-check';
+import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
+import type { ScoredPoint, TriageCase } from '../triage-model.port.js';
 import { DOUBTS } from './doubts.js';
 import { Facts } from './facts.js';
 import { RULES, RULES_HASH } from './rule-table.js';
+import { RulesModel } from './rules-model.js';
 import { classify } from './scale.js';
 import { findingsIn, sumsOf } from './score.js';
 
@@ -344,6 +348,132 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   no_risk_seen: [{ risk: 'none' }, { risk: 'high' }],
 };
 
+/** These two are large, and would take the time of all others together. */
+const LARGE = ['flooded', 'too_much_to_read'];
+const examplesOf = (isWanted: (points: number) => boolean): readonly RawData[] =>
+  RULES.filter(({ name, points }) => isWanted(points) && !LARGE.includes(name)).map(
+    ({ name }) => EXAMPLES[name]![0],
+  );
+const ATTACKS: readonly RawData[] = [
+  ...examplesOf((points) => points > 0),
+  {
+    sender: 'it@examp1e.com',
+    recipient: 'bob@example.com',
+    subject: 'Confirm your password today',
+  },
+  { ...COLLEAGUE, headers: ['Authentication-Results: mx; spf=fail; dkim=none; dmarc=fail'] },
+  { ...COLLEAGUE, sender: 'bob@corp.test' },
+  { event: { event: { ...COLLEAGUE, sender: 'bob@corp.test' } } },
+  { mail: { subject: 'x', spf: 'fail', dkim: 'none', dmarc: 'fail' } },
+  { alert: 'SQL injection', uri: "/login?u=' or 1=1 --", src_ip: '203.0.113.9', status: 200 },
+  { alert: 'Mimikatz', command_line: 'mimikatz.exe sekurlsa::logonpasswords', host: 'ws-1' },
+  { text: 'vssadmin delete shadows', content: 'mimikatz', comment: 'ransom note' },
+];
+/** All that calms, in one list: places in lists are no names. */
+const CALMING = [
+  ...examplesOf((points) => points < 0),
+  { ticket: 'CHG-12345', authentication_results: 'spf=pass; dkim=pass; dmarc=pass; compauth=pass' },
+  { message_id: '<1@two.test>', subject: 'x', sender: 'a@two.test' },
+  { known_domain: ['login-ha1den.test', 'examp1e.com'], user: 'a@login-ha1den.test' },
+];
+
+/** The points of each rule that holds: with no fewer against it and no more for it, no verdict is milder. */
+async function judged(rawData: RawData): Promise<readonly ScoredPoint[]> {
+  const given = { rawData, indicators: [], incidentType: 'other', title: 'x' } as unknown;
+  return (await new RulesModel().judge(given as TriageCase)).points!;
+}
+
+/** The event with all that calms below these names; undefined where it has something else under one of them. */
+function calmedBelow(event: RawData, [name, ...below]: readonly string[]): RawData | undefined {
+  const known = Object.hasOwn(event, name!) ? event[name!] : undefined;
+  if (known === undefined && below.length === 0) return { ...event, [name!]: CALMING };
+  if (typeof (known ?? {}) !== 'object' || Array.isArray(known)) return undefined;
+  const inner =
+    below.length > 0
+      ? calmedBelow((known ?? {}) as RawData, below)
+      : { ...(Object.assign({}, ...CALMING) as RawData), ...(known as RawData) };
+  return inner && { ...event, [name!]: inner };
+}
+
+/** Judged once: each attack is changed in many ways. */
+const asTheyAre = new Map(ATTACKS.map((attack) => [attack, judged(attack)] as const));
+
+async function expectNoMilder(attack: RawData, names: readonly string[]): Promise<void> {
+  const changed = calmedBelow(attack, names);
+  if (!changed) return;
+  const [was, is] = [await asTheyAre.get(attack)!, await judged(changed)];
+  const lost = was.filter(({ rule, points }) => points > 0 && !is.some((one) => one.rule === rule));
+  const won = is.filter(({ rule, points }) => points < 0 && !was.some((one) => one.rule === rule));
+  expect({ names, lost, won }).toEqual({ names, lost: [], won: [] });
+}
+
+describe('what calms an event', () => {
+  it.each([
+    ...['headers', 'internetMessageHeaders', 'raw_headers', 'mime_headers', 'x_headers'],
+    ...['query_params', 'args', 'cookies', 'request.body', 'http/request/headers', 'response'],
+    ...['environment', 'process/environment', 'process.env', 'process/args', 'result', 'fields'],
+    ...['labels', 'tags', 'metadata', 'attachments/metadata', 'file/properties', 'data/body'],
+    ...[
+      '',
+      '---',
+      '.',
+      'event/',
+      '__proto__',
+      'constructor',
+      'toString',
+      '10.0.0.5',
+      'request/cmdb/10.0.0.5',
+    ],
+  ])('is nothing that stands below %j, in no attack', async (way) => {
+    for (const attack of ATTACKS) await expectNoMilder(attack, way.split('/'));
+  });
+
+  it.each(['mail', 'email', 'message', 'msg', 'original', 'mail/headers', 'email/x'])(
+    'is nothing that stands below %j, in no mail',
+    async (way) => {
+      for (const attack of ATTACKS.filter((event) => new Facts(event).isMail)) {
+        await expectNoMilder(attack, way.split('/'));
+      }
+    },
+  );
+
+  it('is nothing below any name that is not of a tool', async () => {
+    const name = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 12 }),
+      fc.stringMatching(/^[a-z]{1,9}([_.-][a-z]{1,6})?$/),
+      fc.constantFrom('data', 'event', 'mail', 'process', 'cmdb', '10.0.0.5', 'auth', 'session'),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...ATTACKS),
+        fc.array(name, { minLength: 1, maxLength: 4 }),
+        async (attack, names) => {
+          const place = new Facts(nested(names)).all[0]!.path;
+          if (!isOwnPlace(place) && !isInMail(place)) await expectNoMilder(attack, names);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(['', 'data', 'event', 'allfields/data'])('counts below %j', (way) => {
+    const names = way.split('/').filter((name) => name !== '');
+    for (const [own, rule] of [
+      [{ process: { code_signature: { trusted: true } } }, 'signature_trusted'],
+      [{ delivery: { ip_in_simulation_list: true } }, 'simulation_on_file'],
+      [{ cmdb: { '2001:db8::5': { role: 'scanner' } } }, 'known_scanner'],
+      [{ email: { authentication: { dmarc: 'pass' } } }, 'sender_proven'],
+    ] as const) {
+      const event = names.reduceRight<RawData>((inner, name) => ({ [name]: inner }), own);
+      const { look } = RULES.find(({ name }) => name === rule)!;
+      expect(look.find(new Facts(event))).toHaveLength(1);
+    }
+  });
+});
+
+const nested = (names: readonly string[]): RawData =>
+  names.reduceRight<RawData>((inner, name) => ({ [name]: inner }), { x: 1 });
+
 describe('the rules', () => {
   it('have an example each, and a name each', () => {
     const names = RULES.map(({ name }) => name);
@@ -371,8 +501,8 @@ describe('the rules', () => {
   });
 });
 
-const ATTACKS = RULES.filter(({ points }) => points > 0).map(({ name }) => name);
-const CALMING = RULES.filter(({ points }) => points < 0).map(({ name }) => name);
+const ATTACK_RULES = RULES.filter(({ points }) => points > 0).map(({ name }) => name);
+const CALMING_RULES = RULES.filter(({ points }) => points < 0).map(({ name }) => name);
 const PROOFS = RULES.filter(({ proof }) => proof).map(({ name }) => name);
 /** What is ordered by the owners of the machines, and known as theirs: lures of an exercise, and requests of their own scanner. */
 const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
@@ -383,17 +513,17 @@ const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('what calms', () => {
+  /** Each part speaks for itself, in a place that is the tool's own. */
   const verdictOn = (...parts: readonly RawData[]) => {
-    const [attack, ...beside] = parts;
-    const calm = Object.fromEntries(beside.map((part, at) => [`tool${at}`, part]));
-    return classify(sumsOf(findingsIn(new Facts({ ...attack, ...calm }))));
+    const [attack, ...events] = parts;
+    return classify(sumsOf(findingsIn(new Facts({ ...attack, events }))));
   };
   const example = (name: string) => EXAMPLES[name]![0];
 
-  const habits = CALMING.filter((name) => !PROOFS.includes(name));
+  const habits = CALMING_RULES.filter((name) => !PROOFS.includes(name));
 
-  it.each(ATTACKS)('makes no attack benign, one or two facts beside it: %s', (attack) => {
-    const calming = CALMING.filter((name) => !EXPLAINED[name]?.includes(attack));
+  it.each(ATTACK_RULES)('makes no attack benign, one or two facts beside it: %s', (attack) => {
+    const calming = CALMING_RULES.filter((name) => !EXPLAINED[name]?.includes(attack));
     const benign = calming.flatMap((one, at) =>
       calming
         .slice(at)
@@ -411,7 +541,7 @@ describe('what calms', () => {
   });
 
   it('takes nothing from a sign that stands', () => {
-    const all = CALMING.map(example);
+    const all = CALMING_RULES.map(example);
     for (const attack of ['credential_dump', 'ransom_note', 'miner', 'hides_in_mailbox']) {
       expect(verdictOn(example(attack), ...all)).toBe('malicious');
     }
@@ -420,7 +550,7 @@ describe('what calms', () => {
   it('names doubts of rules that there are, each in one kind of doubt', () => {
     const doubted = Object.values(DOUBTS).flat();
     expect(new Set(doubted).size).toBe(doubted.length);
-    expect(doubted.filter((name) => !ATTACKS.includes(name))).toEqual([]);
+    expect(doubted.filter((name) => !ATTACK_RULES.includes(name))).toEqual([]);
     expect(RULES.filter(({ points, calms, proof }) => points > 0 && (calms ?? proof))).toEqual([]);
     expect(RULES.filter(({ points, calms, proof }) => points < 0 && !calms && !proof)).toEqual([]);
   });

@@ -1,3 +1,5 @@
+import { nfkc } from '../../../platform/text.js';
+
 /** Said in a text that some words may stand in between. */
 const GAP = '..';
 const WORDS_IN_A_GAP = 8;
@@ -11,11 +13,6 @@ interface Step {
 
 /** One character each that a normal form makes whole words of: they would make a text many times longer. */
 const WORD_SIGNS = /[\u3300-\u33ff\ufdf0-\ufdff]/g;
-/**
- * Marks in a row above one letter, and the two characters that a normal form makes marks of: it sorts them, in time by the
- * square of their number. No script stacks so many, so those beyond it say nothing.
- */
-const STACKED_MARKS = /([\p{M}\uff9e\uff9f]{16})[\p{M}\uff9e\uff9f]+/gu;
 const FORMAT = /\p{Cf}/gu;
 const PLAIN = /^[\x20-\x7e\s]*$/;
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -27,16 +24,9 @@ const PRINTED = /^[\t\n\r\x20-\x7e]{8,}$/;
 
 /** A text as it reads: in small letters, without what is invisible, with what is spelled in tags or base64 behind it. */
 export function wordsOf(text: string): readonly string[] {
-  const plain = PLAIN.test(text)
-    ? text
-    : normalForm(text.replace(WORD_SIGNS, ' ')).replace(FORMAT, '');
+  const plain = PLAIN.test(text) ? text : nfkc(text.replace(WORD_SIGNS, ' ')).replace(FORMAT, '');
   const said = [plain, ...hiddenIn(text)].join(' ').toLowerCase();
   return said.match(WORD) ?? [];
-}
-
-/** The one form of letters that read alike, whatever a stranger stacks on them. */
-export function normalForm(text: string): string {
-  return text.replace(STACKED_MARKS, '$1').normalize('NFKC');
 }
 
 export function hasInvisible(text: string): boolean {

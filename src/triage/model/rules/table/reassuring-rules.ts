@@ -30,7 +30,7 @@ const scannerIsSource: Look = {
     const sources = new Set(
       facts.ofTools('srcip', 'src', 'sourceip', 'clientip').map(({ value }) => String(value)),
     );
-    return facts.all.filter(
+    return facts.allOfTools.filter(
       ({ path, pointer, value }) =>
         SCANNER_PATH.test(path) &&
         pointer.split('/').some((step) => sources.has(step)) &&
@@ -272,7 +272,7 @@ export const REASSURING_RULES: readonly Rule[] = [
     look: {
       at: 'roles and owners below asset, assets, inventory or cmdb that are scanners',
       find: (facts) =>
-        facts.all.filter(
+        facts.allOfTools.filter(
           ({ path, value }) =>
             /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//.test(path) &&
             typeof value === 'string' &&

@@ -1,0 +1,59 @@
+import { isInMail, isOwnPlace, isOwnPointer } from './own-places.js';
+
+describe('the places where only tools write', () => {
+  it.each([
+    'managed',
+    'data/managed',
+    'allfields/data/signed',
+    'process/parent/codesignature/trusted',
+    'mail/authentication/spf/result',
+    'spfverdict/status',
+    'cmdb/10.0.0.5/role',
+    'asset/2001:db8::5',
+  ])('have %s among them', (path) => expect(isOwnPlace(path)).toBe(true));
+
+  it.each([
+    'headers/managed',
+    'mail/managed',
+    'process/environment/managed',
+    'environment/process/managed',
+    'process/data/managed',
+    'auth/process/managed',
+    'process/10.0.0.5/managed',
+    'cmdb/scanner/role',
+    'cmdb/10.0.0.5/headers/role',
+    '/managed',
+    'data//managed',
+    '_/managed',
+    'dataprocess/managed',
+  ])('have not %s', (path) => expect(isOwnPlace(path)).toBe(false));
+
+  it.each([
+    ['/data/0/code-signature/Trusted', true],
+    ['/process.code_signature.trusted', true],
+    ['/events/3/process/x~1y', true],
+    ['/x~1y/process/trusted', false],
+    ['/process.env.trusted', false],
+    ['/---/trusted', false],
+    ['/./trusted', false],
+  ])('are known by the pointer %s: %s', (pointer, isOwn) =>
+    expect(isOwnPointer(pointer)).toBe(isOwn),
+  );
+
+  it('are looked for in little time, however long the way is', () => {
+    const before = process.cpuUsage();
+    for (const step of ['data/', 'process/', 'auth/', 'a.:', 'cmdb/1.']) {
+      expect(isOwnPlace(`cmdb/${step.repeat(50_000)}/x/`)).toBe(false);
+      expect(isOwnPlace(`${step.repeat(50_000)}/x/`)).toBe(false);
+    }
+    const { user, system } = process.cpuUsage(before);
+    // Some 10 ms where it was measured.
+    expect((user + system) / 1_000).toBeLessThan(2_000);
+  });
+
+  it('tell a mail from a request that has its names', () => {
+    expect(isInMail('data/message/subject')).toBe(true);
+    expect(isInMail('request/message/subject')).toBe(false);
+    expect(isInMail('mail/headers/subject')).toBe(false);
+  });
+});

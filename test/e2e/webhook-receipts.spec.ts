@@ -278,7 +278,7 @@ describe('webhook receipts', () => {
     );
     expect(wanted).toContainEqual({
       type: 'incident.triage_wanted',
-      payload: { playbook: 'phishing-response' },
+      payload: { playbook: 'phishing-response', requested_by: 'webhook:auto' },
     });
     await outbox.query(`drop trigger see on domain_events`);
   });

@@ -501,7 +501,9 @@ describe('the rules', () => {
   });
 });
 
-const ATTACK_RULES = RULES.filter(({ points }) => points > 0).map(({ name }) => name);
+const ATTACK_RULES = RULES.filter(({ name, points }) => points > 0 && !LARGE.includes(name)).map(
+  ({ name }) => name,
+);
 const CALMING_RULES = RULES.filter(({ points }) => points < 0).map(({ name }) => name);
 const PROOFS = RULES.filter(({ proof }) => proof).map(({ name }) => name);
 /** What is ordered by the owners of the machines, and known as theirs: lures of an exercise, and requests of their own scanner. */

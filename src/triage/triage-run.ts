@@ -1,6 +1,7 @@
 import type { Evidence, Indicator, Classification } from '../incidents/incident.js';
 import type { UnavailableReason } from './model/model.errors.js';
-import type { ProviderName, ScoredPoint, TokenUse, ToolCall } from './model/triage-model.port.js';
+import type { ProviderName, ScoredPoint, ToolCall } from './model/triage-model.port.js';
+import type { TokenUse } from './model/token-use.js';
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];

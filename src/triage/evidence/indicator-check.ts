@@ -1,7 +1,7 @@
 import type { Indicator } from '../../incidents/incident.js';
 import { storable } from '../../platform/text.js';
 import { refang } from './defang.js';
-import { INDICATOR_TYPES } from './indicators.js';
+import { INDICATOR_TYPES } from './indicator.js';
 import { rawTexts } from './raw-values.js';
 
 /** The search below takes time by the length of the text times that of the value, where both repeat themselves. */

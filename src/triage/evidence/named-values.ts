@@ -1,5 +1,5 @@
 import { type Spotted, ip } from './addresses-in-text.js';
-import type { IndicatorType } from './indicators.js';
+import type { IndicatorType } from './indicator.js';
 import type { RawValue } from './raw-values.js';
 
 const namesOf = (type: IndicatorType, names: string): [string, IndicatorType][] =>

@@ -1,4 +1,4 @@
-import type { TokenUse } from './triage-model.port.js';
+import type { TokenUse } from './token-use.js';
 
 export const UNAVAILABLE_REASONS = [
   'not_configured',

@@ -1,4 +1,16 @@
-import type { Asked, TokenUse } from './triage-model.port.js';
+export interface TokenUse {
+  readonly input: number;
+  readonly output: number;
+  readonly cachedInput?: number;
+}
+
+/** Who is asked, and in which words. */
+export interface Asked {
+  /** The model that answers, as the provider names it; before it has, the one that is configured. `rules` for the scorer. */
+  readonly model: string;
+  /** SHA-256 in hex of all that the model is told beside the incident, so that runs of different wordings can be told apart. */
+  readonly promptHash: string;
+}
 
 export const NO_TOKENS: TokenUse = { input: 0, output: 0, cachedInput: 0 };
 

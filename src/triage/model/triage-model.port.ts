@@ -1,7 +1,8 @@
 import type { Classification, Evidence, Indicator, Severity } from '../../incidents/incident.js';
 import type { Gate } from '../../platform/net/gate.js';
-import type { ExtractedIndicator } from '../evidence/indicators.js';
+import type { ExtractedIndicator } from '../evidence/indicator.js';
 import type { ModelUnavailableError } from './model.errors.js';
+import type { Asked, TokenUse } from './token-use.js';
 
 /** What a model is given to judge. All of it but the guidance may have been written by an attacker. */
 export interface TriageCase {
@@ -51,20 +52,6 @@ export interface ScoredPoint {
   readonly points: number;
   readonly pointer?: string;
   readonly explanation: string;
-}
-
-export interface TokenUse {
-  readonly input: number;
-  readonly output: number;
-  readonly cachedInput?: number;
-}
-
-/** Who is asked, and in which words. */
-export interface Asked {
-  /** The model that answers, as the provider names it; before it has, the one that is configured. `rules` for the scorer. */
-  readonly model: string;
-  /** SHA-256 in hex of all that the model is told beside the incident, so that runs of different wordings can be told apart. */
-  readonly promptHash: string;
 }
 
 export interface Judgement extends Asked {

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { CLASSIFICATIONS, type Evidence, type Indicator } from '../../incidents/incident.js';
-import { INDICATOR_TYPES } from '../evidence/indicators.js';
+import { INDICATOR_TYPES } from '../evidence/indicator.js';
 import type { ProposedVerdict } from '../model/triage-model.port.js';
 
 const TEXT = { type: 'string' } as const;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { DataSource, Not } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { ExtractedIndicator } from '../evidence/indicators.js';
+import type { ExtractedIndicator } from '../evidence/indicator.js';
 import { IncidentIndicatorEntity } from './incident-indicator.entity.js';
 
 type Named = Pick<ExtractedIndicator, 'type' | 'value'>;

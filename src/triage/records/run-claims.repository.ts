@@ -10,7 +10,8 @@ import {
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { Asked, ProviderName, TokenUse, ToolCall } from '../model/triage-model.port.js';
+import type { ProviderName, ToolCall } from '../model/triage-model.port.js';
+import type { Asked, TokenUse } from '../model/token-use.js';
 import type { UnavailableReason } from '../model/model.errors.js';
 import type { RunError, TriageRun } from '../triage-run.js';
 import { runOf, type RunRow } from './run-rows.js';

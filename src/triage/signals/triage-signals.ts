@@ -6,7 +6,8 @@ import { type ComponentHealth, HealthComponents } from '../../platform/health-co
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { shownStart } from '../../platform/text.js';
 import type { ModelUnavailableError, UnavailableReason } from '../model/model.errors.js';
-import { type TokenUse, TriageModel } from '../model/triage-model.port.js';
+import { TriageModel } from '../model/triage-model.port.js';
+import type { TokenUse } from '../model/token-use.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 import { TokenBudget } from '../runs/token-budget.js';
 import { type Heard, llmHealth } from './llm-health.js';

@@ -4,7 +4,7 @@ import { RequiredLevels } from '../../actions/policy/required-levels.js';
 import { parameterErrors } from '../../actions/requests/parameter-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Gate } from '../../platform/net/gate.js';
-import type { IndicatorType } from '../evidence/indicators.js';
+import type { IndicatorType } from '../evidence/indicator.js';
 import { ToolError } from '../model/model.errors.js';
 import type { TriageTool } from '../model/triage-model.port.js';
 import { INDICATOR_INPUT, indicatorOf } from './indicator-input.js';

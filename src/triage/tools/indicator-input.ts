@@ -1,4 +1,4 @@
-import type { ExtractedIndicator } from '../evidence/indicators.js';
+import type { ExtractedIndicator } from '../evidence/indicator.js';
 import { ToolError } from '../model/model.errors.js';
 
 /** Ids of what code found, and nothing else: a model cannot put words of its own into a question. */

@@ -1,6 +1,6 @@
 import type { Incident } from '../../incidents/incident.js';
 import type { Gate } from '../../platform/net/gate.js';
-import type { ExtractedIndicator } from '../evidence/indicators.js';
+import type { ExtractedIndicator } from '../evidence/indicator.js';
 
 /** What the tools of one run know. */
 export interface Question {

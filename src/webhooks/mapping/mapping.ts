@@ -1,5 +1,3 @@
-import type { SeverityMapping, SignatureScheme } from '../sources/webhook-source.js';
-
 /**
  * A JSON pointer (RFC 6901), or several of which the first counts that leads to a value: a text that is not blank, a number,
  * or a list that begins with one. It starts from the event; with a `^` in front from the whole body, which matters where one
@@ -27,19 +25,4 @@ export interface Mapping {
   readonly type?: Pointers;
   /** Keys of raw_data, such as `sender`, and where their values are. */
   readonly lift?: Readonly<Record<string, Pointers>>;
-}
-
-/** A mapping for a tool that many use, with what its users have to set there. One file each. */
-export interface Preset {
-  readonly name: string;
-  readonly title: string;
-  /** The tools and versions whose payload this is, and where its shape is documented. */
-  readonly documentation: string;
-  /** What to set at the sender, in sentences; `{url}` stands for the address of the source. */
-  readonly setUp: readonly string[];
-  readonly mapping: Mapping;
-  readonly severityMapping?: SeverityMapping;
-  readonly incidentType?: string;
-  /** How the tool can sign, or that it cannot. */
-  readonly signature: SignatureScheme;
 }

@@ -1,4 +1,4 @@
-import type { Preset } from './mapping.js';
+import type { Preset } from './preset.js';
 import { presetPage } from './preset-page.js';
 
 const BARE: Preset = {

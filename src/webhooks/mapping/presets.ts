@@ -1,4 +1,4 @@
-import type { Preset } from './mapping.js';
+import type { Preset } from './preset.js';
 import { ALERTMANAGER } from './presets/alertmanager.js';
 import { CLOUDFLARE } from './presets/cloudflare.js';
 import { CROWDSTRIKE_EPP } from './presets/crowdstrike-epp.js';

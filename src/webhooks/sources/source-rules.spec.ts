@@ -1,4 +1,4 @@
-import type { Preset } from '../mapping/mapping.js';
+import type { Preset } from '../mapping/preset.js';
 import { PRESETS } from '../mapping/presets.js';
 import {
   DEFAULT_SETTINGS,

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { mappingProblems } from '../mapping/mapping-rules.js';
-import type { Preset } from '../mapping/mapping.js';
+import type { Preset } from '../mapping/preset.js';
 import { PRESETS, presetNamed } from '../mapping/presets.js';
 import { severityMappingProblems } from '../reading/severity.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';

@@ -1,4 +1,5 @@
-import type { Fact, Facts } from './facts.js';
+import type { Facts } from './facts.js';
+import type { Fact } from './fact.js';
 import { borrowedNames, isFromInside, linkedHosts, replyDomains } from './hosts.js';
 import { MESSAGES } from './prose.js';
 import { byTools, byToolsAtLeast, type Look } from './rule.js';

@@ -1,24 +1,10 @@
 import { isIP } from 'node:net';
 import { type MailAuthentication, mailAuthentication } from '../../evidence/mail-authentication.js';
 import { isOwnPlace } from '../../evidence/own-places.js';
+import type { Fact, Scalar } from './fact.js';
 import { isMailData, isNameOfThing, isOnlyTold } from './prose.js';
 import { type Sign, SIGNS } from './signs/signs.js';
 import { hasInvisible, wordsOf } from './words.js';
-
-export type Scalar = string | number | boolean;
-
-/** One value of the raw data, under the name that its tool gave it. */
-export interface Fact {
-  /** JSON pointer from the root of the raw data. */
-  readonly pointer: string;
-  /** The last name on the way, in small letters and digits only: `is_compliant` and `isCompliant` are one name. An address stays. */
-  readonly key: string;
-  /** All names on the way, each written so, with `/` in between; places in lists are left out. */
-  readonly path: string;
-  readonly value: Scalar;
-  /** Of a fact that a rule found: the part of the value that it went by. */
-  readonly words?: string;
-}
 
 /** Far more than tools send; what is nearest to the root is read first, so that a long list hides nothing above it. */
 const MOST_FACTS = 10_000;

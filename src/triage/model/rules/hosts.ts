@@ -1,6 +1,7 @@
 import { nfkc } from '../../../platform/text.js';
 import { imitatesBrand, seen } from './brands.js';
-import type { Fact, Facts } from './facts.js';
+import type { Facts } from './facts.js';
+import type { Fact } from './fact.js';
 
 const SENDER_KEYS = [
   'sender',

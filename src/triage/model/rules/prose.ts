@@ -1,6 +1,6 @@
 import type { MailAuthentication } from '../../evidence/mail-authentication.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
-import type { Fact } from './facts.js';
+import type { Fact } from './fact.js';
 import { ACCOUNT_SIGNS } from './signs/account-signs.js';
 import { ENDPOINT_SIGNS } from './signs/endpoint-signs.js';
 import type { Sign } from './signs/signs.js';

@@ -1,6 +1,6 @@
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Classification } from '../../../incidents/incident.js';
-import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicators.js';
+import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicator.js';
 import type { Facts } from './facts.js';
 
 const MAIL: readonly ActionTypeName[] = [

@@ -1,5 +1,6 @@
 import type { Doubt } from './doubts.js';
-import type { Fact, Facts } from './facts.js';
+import type { Facts } from './facts.js';
+import type { Fact } from './fact.js';
 import { MESSAGES } from './prose.js';
 import { type Sign, SIGN_PHRASES } from './signs/signs.js';
 

@@ -1,5 +1,5 @@
 import type { Classification } from '../../../incidents/incident.js';
-import type { ExtractedIndicator } from '../../evidence/indicators.js';
+import type { ExtractedIndicator } from '../../evidence/indicator.js';
 import { extractIndicators } from '../../evidence/indicators.js';
 import type { TriageCase } from '../triage-model.port.js';
 import { RulesModel } from './rules-model.js';

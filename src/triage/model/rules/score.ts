@@ -1,6 +1,7 @@
 import type { ScoredPoint } from '../triage-model.port.js';
 import { type Doubt, doubtOf } from './doubts.js';
-import type { Fact, Facts } from './facts.js';
+import type { Facts } from './facts.js';
+import type { Fact } from './fact.js';
 import type { Rule } from './rule.js';
 import { RULES } from './rule-table.js';
 import { explained } from './seen-words.js';

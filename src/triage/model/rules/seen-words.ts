@@ -1,6 +1,6 @@
 import { defang } from '../../evidence/defang.js';
 import { visibleText } from '../../evidence/visible-text.js';
-import type { Fact } from './facts.js';
+import type { Fact } from './fact.js';
 import type { Rule } from './rule.js';
 
 const MOST_QUOTED = 3;

@@ -1,5 +1,5 @@
 import type { Classification, Evidence, Indicator } from '../../../incidents/incident.js';
-import type { ExtractedIndicator } from '../../evidence/indicators.js';
+import type { ExtractedIndicator } from '../../evidence/indicator.js';
 import type { ProposedVerdict } from '../triage-model.port.js';
 import { actionsFor, type Target } from './recommended-actions.js';
 import { classify, confidenceIn, SCALE } from './scale.js';

@@ -1,4 +1,4 @@
-import type { Preset } from '../mapping.js';
+import type { Preset } from '../preset.js';
 
 export const CROWDSTRIKE_EPP: Preset = {
   name: 'crowdstrike_epp',

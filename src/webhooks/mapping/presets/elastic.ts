@@ -1,4 +1,4 @@
-import type { Preset } from '../mapping.js';
+import type { Preset } from '../preset.js';
 
 /** The keys of an alert's document come in both ways: with dots, or one in the other. */
 export const ELASTIC: Preset = {

@@ -1,5 +1,6 @@
 import { Text, Texts } from '../../../platform/validation/fields.js';
-import type { Mapping, Preset } from '../../mapping/mapping.js';
+import type { Mapping } from '../../mapping/mapping.js';
+import type { Preset } from '../../mapping/preset.js';
 import type { SeverityMapping, SignatureScheme } from '../webhook-source.js';
 import { EventMapping, PresetName, SeverityWords, Signature, UsualType } from './source-fields.js';
 

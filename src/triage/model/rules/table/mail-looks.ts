@@ -1,6 +1,6 @@
 import { authenticated, type Method } from '../authentication.js';
 import type { AuthenticationResult } from '../../../evidence/authentication-results.js';
-import type { Fact } from '../facts.js';
+import type { Fact } from '../fact.js';
 import type { Host } from '../hosts.js';
 import type { Look } from '../rule.js';
 

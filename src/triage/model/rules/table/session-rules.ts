@@ -1,4 +1,4 @@
-import type { Fact } from '../facts.js';
+import type { Fact } from '../fact.js';
 import {
   anyOf,
   atLeast,

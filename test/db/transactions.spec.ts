@@ -16,6 +16,17 @@ const SETTINGS = loadSettings({
   DATABASE_CONNECT_TIMEOUT_MS: '500',
 });
 
+/** Lets nobody go on before so many have come: however slow the machine is, each of them stands where the race begins. */
+function meeting(expected: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let come = 0;
+  return () => {
+    come += 1;
+    if (come === expected) resolve();
+    return promise;
+  };
+}
+
 describe('transactions', () => {
   let database: TestDatabase;
   let direct: DataSource;
@@ -128,12 +139,13 @@ describe('transactions', () => {
     const patient = await connect(database.url, loadSettings({}));
     const itsTransactions = new Transactions(patient);
     let attempts = 0;
+    const bothHold = meeting(2);
     const crossing = (first: string, second: string) =>
       itsTransactions.run(async (tx) => {
         attempts += 1;
         afterCommit(tx, told);
         await tx.query('update notes set n = n + 1 where text = $1', [first]);
-        await sleep(100);
+        await bothHold();
         await tx.query('update notes set n = n + 1 where text = $1', [second]);
       });
     await Promise.all([crossing('x', 'y'), crossing('y', 'x')]);
@@ -147,12 +159,13 @@ describe('transactions', () => {
   it('runs the loser of a serialisation race again', async () => {
     await direct.query(`insert into notes values ('x')`);
     let attempts = 0;
+    const allHaveRead = meeting(3);
     const increments = Array.from({ length: 3 }, () =>
       transactions.run(async (tx) => {
         attempts += 1;
         await tx.query('set transaction isolation level repeatable read');
         const [row] = await tx.query<{ n: number }[]>(`select n from notes where text = 'x'`);
-        await sleep(50);
+        await allHaveRead();
         await tx.query(`update notes set n = $1 where text = 'x'`, [row!.n + 1]);
       }),
     );

@@ -94,9 +94,8 @@ describe('the tools of a triage run', () => {
       await tools.find(({ name }) => name === 'look_up')!.ask({ indicator_id: 'i1' }, never);
       return judgement();
     });
-    const answer = await world.triage(id);
+    await world.triage(id);
     await world.turnOff();
-    expect(answer.body.error.code).toBe('kill_switch_active');
     expect(lookups()).toEqual([]);
   });
 

@@ -146,6 +146,17 @@ describe('while the database is out', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 201]);
   });
 
+  it('answers 503 while each new connection is ended as soon as it is let in', async () => {
+    proxy.endAtOnce();
+    try {
+      await server.killSessions();
+      await sleep(200);
+      for (let round = 0; round < 5; round += 1) await expectOutage();
+    } finally {
+      proxy.restore();
+    }
+  });
+
   it('answers 503 when a connection is killed in a transaction, of which nothing stays', async () => {
     const before = await rows();
     const write = app.request('POST', '/test-only/db/slow-write/600');

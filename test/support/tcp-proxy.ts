@@ -1,6 +1,11 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-type Mode = 'forward' | 'hang' | 'mute';
+type Mode = 'forward' | 'hang' | 'mute' | 'end-at-once';
+
+/** What PostgreSQL sends last when it has let a connection in. */
+const READY = Buffer.from('Z\0\0\0\x05I', 'latin1');
+/** `terminating connection due to administrator command`, as short as the protocol allows. */
+const TERMINATED = Buffer.from('E\0\0\0\x13SFATAL\0C57P01\0\0', 'latin1');
 
 /** Stands between the service and PostgreSQL, to break what lies between them. */
 export class TcpProxy {
@@ -42,6 +47,11 @@ export class TcpProxy {
     this.mode = 'mute';
   }
 
+  /** The database lets a connection in and ends it, both in one packet. */
+  endAtOnce(): void {
+    this.mode = 'end-at-once';
+  }
+
   /** From now on new connections work again; hung ones have lost what was said. */
   restore(): void {
     this.mode = 'forward';
@@ -65,7 +75,13 @@ export class TcpProxy {
     const pair = [client, server] as const;
     this.pairs.add(pair);
     client.on('data', (bytes) => this.mode !== 'hang' && server.write(bytes));
-    server.on('data', (bytes) => this.mode === 'forward' && client.write(bytes));
+    server.on('data', (bytes) => {
+      if (this.mode === 'forward') client.write(bytes);
+      if (this.mode !== 'end-at-once') return;
+      const ready = bytes.subarray(-READY.length).equals(READY);
+      client.write(ready ? Buffer.concat([bytes, TERMINATED]) : bytes);
+      if (ready) client.end();
+    });
     for (const [one, other] of [pair, [server, client] as const]) {
       one.on('error', () => other.destroy());
       one.on('close', () => {

@@ -1,4 +1,4 @@
-import { Client, type PoolConfig } from 'pg';
+import { Client, type ClientConfig, type PoolConfig } from 'pg';
 import type { Settings } from '../config/settings.js';
 import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 
@@ -52,6 +52,12 @@ const HUNG = 'Query read timeout';
  * but the pool would hand out the same connection again. Or the server became a read-only standby in a failover.
  */
 class ServiceClient extends Client {
+  constructor(config?: ClientConfig) {
+    super(config);
+    // One that ends in the moment in which the pool hands it out has no other listener, and would end the process.
+    this.on('error', () => undefined);
+  }
+
   override query = ((...args: unknown[]): unknown => {
     const last = args.at(-1);
     if (typeof last === 'function') {

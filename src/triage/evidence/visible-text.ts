@@ -89,11 +89,6 @@ export function hiddenCharacters(rawData: unknown): readonly HiddenText[] {
   return places;
 }
 
-/** `subject has 14 invisible characters (U+200B)`, for people. */
-export function hiddenInWords({ pointer, what }: HiddenText): string {
-  return `${visibleText(pointer.slice(1))} has ${what.join(', ')}`;
-}
-
 function hiddenIn(text: string): string[] {
   let count = 0;
   const names = new Set<string>();

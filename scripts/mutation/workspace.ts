@@ -5,10 +5,13 @@ import { dirname, join } from 'node:path';
 
 export type Verdict = 'passed' | 'failed' | 'timed out';
 
-/** The tests start no server of their own: they use that of this process, which its environment names. */
+/**
+ * The tests start no server of their own: they use that of this process, which its environment names. A target may name any
+ * of them, those that `npm test` leaves out as well.
+ */
 const CONFIG = `import base from './jest.config.mjs';
 const { globalSetup, globalTeardown, ...rest } = base;
-export default { ...rest, globalSetup: undefined };
+export default { ...rest, globalSetup: undefined, testPathIgnorePatterns: ['/node_modules/'] };
 `;
 
 /** A copy of the sources to put faults into: whatever happens to the run, the working tree stays as it is. */

@@ -115,6 +115,6 @@ describe('hasFormat', () => {
       for (const part of ['a.', 'a', '-', '1.', 'a@', ':', 'http://'])
         hasFormat(format, part.repeat(2_000));
     }
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

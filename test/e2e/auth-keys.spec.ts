@@ -183,7 +183,7 @@ describe('the API keys', () => {
     await key.client.request('GET', '/api/api-keys');
     await sleep(1_500);
     const first = await used();
-    expect(Date.now() - first!.getTime()).toBeLessThan(1_500);
+    expect(Date.now() - first!.getTime()).toBeLessThan(10_000);
     await key.client.request('GET', '/api/api-keys');
     await sleep(1_500);
     expect(await used()).toEqual(first);

@@ -56,6 +56,6 @@ describe('If-Match', () => {
       codeOf(() => parseIfMatch(`"1"${unit.repeat(8_000 / unit.length)}x`));
       codeOf(() => parseIfMatch(`${unit.repeat(8_000 / unit.length)}x`));
     }
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

@@ -102,14 +102,15 @@ describe('Rate limits', () => {
     const now = Math.floor(Date.now() / 1000);
     for (const remaining of [4, 3, 2, 1, 0]) {
       const seen = limitsOf(await ana.request('GET', '/things'));
+      const passed = Date.now() / 1000 - now;
       expect(seen).toMatchObject({ status: 200, limit: 5, remaining });
       expect(seen.reset! - now).toBeGreaterThanOrEqual(59);
-      expect(seen.reset! - now).toBeLessThanOrEqual(61);
+      expect(seen.reset! - now).toBeLessThanOrEqual(60 + Math.ceil(passed));
     }
     const refused = await ana.request('GET', '/things/missing');
     expect(limitsOf(refused)).toMatchObject({ status: 429, limit: 5, remaining: 0 });
     expect(refused.body.error.code).toBe('rate_limited');
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(59);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(50);
     expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
     const write = await ana.request('POST', '/things', { body: { text: 'a' } });
     expect(limitsOf(write)).toMatchObject({ status: 201, limit: 2, remaining: 1 });

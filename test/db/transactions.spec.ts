@@ -153,7 +153,8 @@ describe('transactions', () => {
     const sums = await direct.query<{ n: number }[]>('select n from notes order by text');
     expect(sums.map(({ n }) => n)).toEqual([2, 2]);
     expect(told).toHaveBeenCalledTimes(2);
-    expect(attempts).toBe(3);
+    // More when the loser is back before the other one has woken up.
+    expect(attempts).toBeGreaterThanOrEqual(3);
   });
 
   it('runs the loser of a serialisation race again', async () => {

@@ -58,6 +58,10 @@ export interface Action {
   readonly approvalLevel?: RequiredLevel;
   readonly requestedBy: string;
   readonly requestedAt: Date;
+  /** The playbook run that it is a step of. */
+  readonly playbookRunId?: string;
+  /** The principal who started that run; absent where it started by itself. Whoever asks for a run asks for its actions. */
+  readonly onBehalfOf?: string;
   /** Of a rollback: what it rolls back, and why. */
   readonly rollbackOf?: string;
   readonly reason?: string;
@@ -94,6 +98,14 @@ const MINUTE = 60_000;
 export function withExpiry(action: Action, ttlMinutes: number): Action {
   if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
   return { ...action, expiresAt: new Date(action.requestedAt.getTime() + ttlMinutes * MINUTE) };
+}
+
+/** Everybody who asked for it: with four eyes, none of them may be the one who approves it. */
+export function askersOf({
+  requestedBy,
+  onBehalfOf,
+}: Pick<Action, 'requestedBy' | 'onBehalfOf'>): string[] {
+  return onBehalfOf === undefined ? [requestedBy] : [requestedBy, onBehalfOf];
 }
 
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {

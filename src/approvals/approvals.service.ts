@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Action } from '../actions/action.js';
+import { type Action, askersOf } from '../actions/action.js';
 import { ActionsService } from '../actions/actions.service.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import { RequiredLevels } from '../actions/policy/required-levels.js';
@@ -104,9 +104,9 @@ export class ApprovalsService {
   }
 
   /** Rejecting one's own request is always allowed: it harms nobody. */
-  private async requireOther(tx: Tx, caller: Principal, { requestedBy }: Action): Promise<void> {
+  private async requireOther(tx: Tx, caller: Principal, action: Action): Promise<void> {
     if (!this.settings.approvalFourEyes) return;
-    if (await this.persons.isSamePerson(tx, caller, requestedBy)) throw new OwnRequestError(caller);
+    if (await this.persons.isAmong(tx, caller, askersOf(action))) throw new OwnRequestError(caller);
   }
 
   private decided(tx: Tx, after: Action): Action {

@@ -89,6 +89,16 @@ export class ActionSummaryDto {
   @Instant({ example: TIME })
   readonly requested_at: string;
 
+  @Id({
+    optional: true,
+    description: 'The playbook run that it is a step of.',
+    example: undefined,
+  })
+  readonly playbook_run_id?: string;
+
+  @Who('Who started that run; absent when it started by itself.')
+  readonly on_behalf_of?: string;
+
   @When('While it waits for approval: it can be approved before this time.')
   readonly expires_at?: string;
 
@@ -137,6 +147,8 @@ export class ActionSummaryDto {
       parameters: action.parameters,
       requested_by: action.requestedBy,
       requested_at: action.requestedAt.toISOString(),
+      playbook_run_id: action.playbookRunId,
+      on_behalf_of: action.onBehalfOf,
       expires_at: action.expiresAt?.toISOString(),
       executed_by: action.executedBy,
       executed_at: action.executedAt?.toISOString(),

@@ -11,6 +11,8 @@ const REQUESTED: readonly string[] = [
   'parameters',
   'requested_by',
   'requested_at',
+  'playbook_run_id',
+  'on_behalf_of',
   'rollback_of',
   'reason',
 ] satisfies (keyof ActionEntity)[];

@@ -19,6 +19,8 @@ import { ActionRecordsRepository } from './action-records.repository.js';
 /** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
   pendingApproval: 'action.pending_approval',
+  /** Of a playbook's action alone: its run waits for nobody any more. */
+  approved: 'action.approved',
   completed: 'action.completed',
   failed: 'action.failed',
   rejected: 'action.rejected',
@@ -36,6 +38,7 @@ export interface ActionEventPayload {
   readonly severity?: Severity;
   readonly approval_level?: string;
   readonly rollback_of?: string;
+  readonly playbook_run_id?: string;
   readonly message?: string;
   /** Nothing happened outside: a sandbox answered. */
   readonly simulated?: true;
@@ -122,6 +125,7 @@ function eventsOf(change: ActionChange, action: Action) {
     severity: action.incident?.severity,
     approval_level: action.approvalLevel,
     rollback_of: action.rollbackOf && shownActionId(action.rollbackOf),
+    playbook_run_id: action.playbookRunId,
     message,
     simulated: action.result?.simulated && true,
   };
@@ -133,11 +137,15 @@ function targetOf({ type, parameters }: Action): string {
   return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
-function eventTypeOf(change: ActionChange, { status }: Action): string | undefined {
+function eventTypeOf(
+  change: ActionChange,
+  { status, playbookRunId }: Action,
+): string | undefined {
   if (change === 'requested') {
     return status === 'pending_approval' ? ACTION_EVENTS.pendingApproval : undefined;
   }
-  return change === 'approved' ? undefined : ACTION_EVENTS[change];
+  if (change === 'approved' && playbookRunId === undefined) return undefined;
+  return ACTION_EVENTS[change];
 }
 
 function auditDetails(change: ActionChange, action: Action): Record<string, unknown> {
@@ -151,6 +159,8 @@ function auditDetails(change: ActionChange, action: Action): Record<string, unkn
         status: action.status,
         approval_level: approvalLevel,
         rollback_of: rollbackOf && shownActionId(rollbackOf),
+        playbook_run_id: action.playbookRunId,
+        on_behalf_of: action.onBehalfOf,
         reason,
       };
     case 'approved':

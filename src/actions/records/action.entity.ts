@@ -70,6 +70,13 @@ export class ActionEntity {
   readonly requested_at: Date;
 
   @Column({ type: 'uuid', nullable: true })
+  @ForeignKey('playbook_runs', { name: 'fk_actions_playbook_run' })
+  readonly playbook_run_id: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly on_behalf_of: string | null;
+
+  @Column({ type: 'uuid', nullable: true })
   @ForeignKey(() => ActionEntity, { name: 'fk_actions_rollback_of' })
   readonly rollback_of: string | null;
 

@@ -25,7 +25,15 @@ import { ActionEntity } from './action.entity.js';
 
 export interface NewAction extends Pick<
   Action,
-  'id' | 'incidentId' | 'type' | 'parameters' | 'requestedBy' | 'requestedAt' | 'rollbackOf'
+  | 'id'
+  | 'incidentId'
+  | 'type'
+  | 'parameters'
+  | 'requestedBy'
+  | 'requestedAt'
+  | 'playbookRunId'
+  | 'onBehalfOf'
+  | 'rollbackOf'
 > {
   readonly status: ActionStatus;
   readonly approvalLevel?: RequiredLevel;
@@ -59,8 +67,9 @@ const INSERT: Statement = {
   name: 'actions_insert',
   text: `
     insert into actions (id, incident_id, action_type, parameters, status, approval_level, requested_by, requested_at,
-                         rollback_of, reason, result, lease_until, connector_id, phase, fence)
-    values ($1, $2, $3, $4, $5::text, $6, $7, $8, $9, $10, $11,
+                         rollback_of, reason, result, playbook_run_id, on_behalf_of, lease_until, connector_id, phase,
+                         fence)
+    values ($1, $2, $3, $4, $5::text, $6, $7, $8, $9, $10, $11, $14, $15,
             case when $5::text = 'pending' then now() + $12 * interval '1 millisecond' end,
             $13::text, case when $13::text is not null then 'claimed' end,
             case when $13::text is not null then 1 else 0 end)
@@ -115,6 +124,8 @@ export class ActionsRepository {
       action.result && JSON.stringify(action.result),
       action.claim?.leaseMs ?? action.graceMs,
       action.claim?.connectorId,
+      action.playbookRunId,
+      action.onBehalfOf,
     ]);
     return actionOf(inserted!);
   }

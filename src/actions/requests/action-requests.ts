@@ -31,6 +31,9 @@ export interface ActionToCreate extends Omit<WantedAction, 'incidentId'> {
   /** Locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
   readonly requestedBy: string;
+  /** Of a step of a playbook run: the run, and who started it. */
+  readonly playbookRunId?: string;
+  readonly onBehalfOf?: string;
   /** A level that a playbook step asks for: it can raise, never lower. */
   readonly askedLevel?: ApprovalLevel;
   /** Whether a connector provides the type, asked before the transaction. */
@@ -114,6 +117,7 @@ export class ActionRequests {
   /** For modules that create actions in transactions of their own; whoever calls it then runs what is `pending`. */
   async createIn(tx: Tx, wanted: ActionToCreate): Promise<Action> {
     const { type, parameters, incident, requestedBy, available, claimFor } = wanted;
+    const { playbookRunId, onBehalfOf } = wanted;
     const level = this.levels.forRequest({
       type,
       parameters,
@@ -125,6 +129,8 @@ export class ActionRequests {
       type,
       parameters,
       requestedBy,
+      playbookRunId,
+      onBehalfOf,
       available,
       incidentId: incident?.id,
       approvalLevel: level === 'none' ? undefined : level,

@@ -11,7 +11,7 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import type { LockedIncident, Severity } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import type { Action, Parameters, RequiredLevel } from '../action.js';
+import { type Action, askersOf, type Parameters, type RequiredLevel } from '../action.js';
 import { RequiredLevels } from '../policy/required-levels.js';
 import { higherLevel } from '../policy/approval-policy.js';
 import { ActionsRepository } from '../records/actions.repository.js';
@@ -101,11 +101,11 @@ export class RollbackService {
   private async levelToWaitFor(
     tx: Tx,
     caller: Principal,
-    { requestedBy }: Action,
+    original: Action,
     level: ApprovalLevel,
   ): Promise<RequiredLevel | undefined> {
     if (!this.settings.approvalFourEyes) return undefined;
-    if (!(await this.persons.isSamePerson(tx, caller, requestedBy))) return undefined;
+    if (!(await this.persons.isAmong(tx, caller, askersOf(original)))) return undefined;
     return level === 'none' ? 'analyst' : level;
   }
 

@@ -21,4 +21,15 @@ export class SamePerson {
     if (caller.name === name || caller.person === name) return true;
     return await this.repository.areSamePerson(tx, caller.name, name);
   }
+
+  async isAmong(
+    tx: Tx,
+    caller: Pick<Principal, 'name' | 'person'>,
+    names: readonly string[],
+  ): Promise<boolean> {
+    for (const name of names) {
+      if (await this.isSamePerson(tx, caller, name)) return true;
+    }
+    return false;
+  }
 }

@@ -9,18 +9,26 @@ const ids = (batch: { events: readonly { subject: { id: string } }[] }): number[
 describe('batches of events', () => {
   it('hold what the handler listens to, in order, at most 100 each', () => {
     const events = Array.from({ length: 250 }, (_, n) => event(n % 5 ? 'heard' : 'other', n));
-    const batches = batchesFor(new Set(['heard']), events);
+    const batches = batchesFor({ types: new Set(['heard']) }, events);
 
     expect(batches.map(({ events: { length } }) => length)).toEqual([100, 100]);
     expect(batches.flatMap(ids)).toEqual(
       Array.from({ length: 250 }, (_, n) => n).filter((n) => n % 5),
     );
-    expect(batchesFor(new Set(['never']), events)).toEqual([]);
+    expect(batchesFor({ types: new Set(['never']) }, events)).toEqual([]);
+  });
+
+  it('leave out what the handler does not want', () => {
+    const events = Array.from({ length: 6 }, (_, n) => event('heard', n));
+    const wants = ({ subject }: DomainEvent) => Number(subject.id) > 3;
+    const types = new Set(['heard']);
+
+    expect(batchesFor({ types, wants }, events).flatMap(ids)).toEqual([4, 5]);
   });
 
   it('have at most 256 KiB each', () => {
     const events = Array.from({ length: 40 }, (_, n) => event('large', n, 'x'.repeat(16_000)));
-    const batches = batchesFor(new Set(['large']), events);
+    const batches = batchesFor({ types: new Set(['large']) }, events);
 
     expect(batches.length).toBeGreaterThan(2);
     for (const batch of batches) expect(JSON.stringify(batch).length).toBeLessThan(270_000);

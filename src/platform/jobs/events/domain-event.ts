@@ -37,12 +37,18 @@ export function eventOf<P extends object>(
 
 export type EventHandler = (event: DomainEvent) => Promise<void>;
 
+/** Does its work for any number of events in one go. When it throws, it gets all of them again. */
+export type EventsHandler = (events: readonly DomainEvent[]) => Promise<void>;
+
 /** Who wants to hear of what. Each handler has a queue of its own: a slow or failing one delays no other. */
 export interface EventListener {
   readonly name: string;
   readonly types: ReadonlySet<string>;
+  /** Of these types, the events that it wants: the others cost it no job. */
+  readonly wants?: (event: DomainEvent) => boolean;
   readonly queue: JobQueue<EventBatch>;
-  readonly handler: EventHandler;
+  /** Takes the events of a batch one by one, or all together. */
+  readonly handler: { readonly one: EventHandler } | { readonly all: EventsHandler };
 }
 
 /** An event as a job carries it. */
@@ -66,13 +72,13 @@ export function eventFrom(message: EventMessage): DomainEvent {
 
 /** The events that the handler listens to, in batches that are bounded in number and size. */
 export function batchesFor(
-  types: ReadonlySet<string>,
+  { types, wants }: Pick<EventListener, 'types' | 'wants'>,
   events: readonly DomainEvent[],
 ): EventBatch[] {
   const batches: EventMessage[][] = [];
   let room = 0;
   for (const event of events) {
-    if (!types.has(event.type)) continue;
+    if (!types.has(event.type) || wants?.(event) === false) continue;
     const message = messageOf(event);
     const bytes = Buffer.byteLength(JSON.stringify(message));
     const current = batches.at(-1);

@@ -13,6 +13,7 @@ import {
   type EventBatch,
   type EventHandler,
   type EventListener,
+  type EventsHandler,
   eventOf,
   type NewEvent,
 } from './domain-event.js';
@@ -72,10 +73,20 @@ export class DomainEvents
     handler: EventHandler,
     options: WorkOptions = { concurrency: 2 },
   ): void {
-    const queue = defineQueue<EventBatch>(`event.${name}`);
-    const listener: EventListener = { name, types: new Set(types), queue, handler };
-    this.jobs.work(queue, (batch, job) => this.delivery.deliver(listener, batch, job), options);
-    this.listeners.push(listener);
+    this.listen({ name, types: new Set(types), handler: { one: handler } }, options);
+  }
+
+  /**
+   * The same for a handler that does its work for many events in one statement. It names the events that it wants, where
+   * those are few of their types: what others cause costs it nothing.
+   */
+  onMany(
+    types: readonly string[],
+    name: string,
+    handler: EventsHandler,
+    { wants, ...options }: WorkOptions & Pick<EventListener, 'wants'> = { concurrency: 2 },
+  ): void {
+    this.listen({ name, types: new Set(types), wants, handler: { all: handler } }, options);
   }
 
   /**
@@ -97,5 +108,12 @@ export class DomainEvents
   /** What is written from now on waits for another replica, or for the next start. */
   beforeApplicationShutdown(): Promise<void> {
     return this.relay.stop();
+  }
+
+  private listen(about: Omit<EventListener, 'queue'>, options: WorkOptions): void {
+    const queue = defineQueue<EventBatch>(`event.${about.name}`);
+    const listener: EventListener = { ...about, queue };
+    this.jobs.work(queue, (batch, job) => this.delivery.deliver(listener, batch, job), options);
+    this.listeners.push(listener);
   }
 }

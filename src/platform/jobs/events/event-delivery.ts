@@ -59,8 +59,8 @@ export class EventRelay {
   private relaySome(): Promise<number> {
     return this.transactions.run(async (tx) => {
       const events = await this.outbox.take(tx, MOST_EVENTS);
-      for (const { types, queue } of this.listeners) {
-        await this.jobs.enqueueMany(tx, queue, batchesFor(types, events));
+      for (const listener of this.listeners) {
+        await this.jobs.enqueueMany(tx, listener.queue, batchesFor(listener, events));
       }
       return events.length;
     });
@@ -77,15 +77,17 @@ export class EventDelivery {
   ) {}
 
   async deliver(listener: EventListener, { events }: EventBatch, job: JobContext): Promise<void> {
+    const { handler } = listener;
+    if ('all' in handler) return handler.all(events.map(eventFrom));
     const [only, ...others] = events;
-    if (only && others.length === 0) return listener.handler(eventFrom(only));
+    if (only && others.length === 0) return handler.one(eventFrom(only));
     // The first attempt died in the middle, and one of these may be why: from now on each is for itself.
     if (job.attempt > 1) return this.deliverAlone(listener, events);
     const failed: EventMessage[] = [];
     for (const event of events) {
       job.signal.throwIfAborted();
       try {
-        await listener.handler(eventFrom(event));
+        await handler.one(eventFrom(event));
       } catch (error) {
         this.log.warn(
           { err: error, handler: listener.name, event: event.id, type: event.type },

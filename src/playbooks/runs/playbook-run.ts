@@ -1,0 +1,113 @@
+import type { Action, ActionResult, ActionStatus, Parameters } from '../../actions/action.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { Incident, Verdict } from '../../incidents/incident.js';
+import type { PlaybookStep, PlaybookVersion } from '../playbook.js';
+
+export const PLAYBOOK_RUN_STATUSES = [
+  'running',
+  'waiting_approval',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
+export type OpenStatus = Extract<PlaybookRunStatus, 'running' | 'waiting_approval'>;
+export type EndedStatus = Exclude<PlaybookRunStatus, OpenStatus>;
+
+/** `pending` is shown of steps that were not reached; no row has it. */
+export const STEP_STATUSES = [
+  'pending',
+  'running',
+  'waiting_approval',
+  'completed',
+  'failed',
+  'skipped',
+  'cancelled',
+] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+export type ReachedStatus = Exclude<StepStatus, 'pending'>;
+
+/** The parts of an incident that can change, as they were when the run started. Its raw data never changes. */
+export type IncidentAtStart = Pick<
+  Incident,
+  'id' | 'incidentNumber' | 'incidentType' | 'severity' | 'status' | 'source' | 'title'
+> & { readonly createdAt: string };
+
+/** What the playbook can read beside the results of its own steps. */
+export interface RunInput {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly incident?: IncidentAtStart;
+  readonly verdict?: Verdict;
+}
+
+/** A run without its steps, as lists show it. What does not apply is undefined. */
+export interface PlaybookRunSummary extends RunInput {
+  readonly id: string;
+  readonly playbookId: string;
+  readonly playbookVersion: number;
+  readonly playbookName: string;
+  readonly incidentId?: string;
+  readonly status: PlaybookRunStatus;
+  /** The principal who started it; `system` when it started by itself after a triage. */
+  readonly requestedBy: string;
+  readonly automatic: boolean;
+  readonly stepsCompleted: number;
+  readonly stepsTotal: number;
+  readonly error?: string;
+  /** The number of its latest claim: what an earlier one writes does not count any more. */
+  readonly fence: number;
+  readonly wakes: number;
+  readonly attempts: number;
+  readonly startedAt: Date;
+  readonly completedAt?: Date;
+}
+
+/** What is read of a step's action. */
+export type StepAction = Pick<
+  Action,
+  | 'id'
+  | 'type'
+  | 'status'
+  | 'parameters'
+  | 'approvalLevel'
+  | 'result'
+  | 'rejectedBy'
+  | 'rejectionReason'
+>;
+
+/** A step that the run has come to. */
+export interface ReachedStep {
+  readonly position: number;
+  readonly name: string;
+  readonly status: ReachedStatus;
+  readonly error?: string;
+  readonly startedAt: Date;
+  readonly completedAt?: Date;
+  readonly action?: StepAction;
+}
+
+/** A run with what it goes by, and the steps that it has come to, in their order. */
+export interface PlaybookRun extends PlaybookRunSummary {
+  readonly playbook: PlaybookVersion;
+  readonly steps: readonly ReachedStep[];
+}
+
+export function isOpen({ status }: { readonly status: StepStatus }): boolean {
+  return status === 'running' || status === 'waiting_approval';
+}
+
+export function hasEnded({ completedAt }: Pick<PlaybookRunSummary, 'completedAt'>): boolean {
+  return completedAt !== undefined;
+}
+
+/** Who is named where no person acts. */
+export const SYSTEM = 'system';
+
+/** The names of this module's audit records about runs. */
+export const PLAYBOOK_RUN_EVENTS = {
+  started: 'playbook.run_started',
+  completed: 'playbook.run_completed',
+  failed: 'playbook.run_failed',
+  cancelled: 'playbook.run_cancelled',
+} as const;
+

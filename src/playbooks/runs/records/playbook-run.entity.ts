@@ -1,0 +1,94 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { Verdict } from '../../../incidents/incident.js';
+import type { IncidentAtStart, PlaybookRunStatus } from '../playbook-run.js';
+
+@Entity('playbook_runs')
+@ForeignKey('playbook_versions', ['playbook_id', 'playbook_version'], ['playbook_id', 'version'], {
+  name: 'fk_playbook_runs_version',
+})
+@Check(
+  'ck_playbook_runs_status',
+  `status in ('running', 'waiting_approval', 'completed', 'failed', 'cancelled')`,
+)
+@Check(
+  'ck_playbook_runs_ended',
+  `(completed_at is not null) = (status in ('completed', 'failed', 'cancelled'))`,
+)
+@Check(
+  'ck_playbook_runs_rests',
+  `completed_at is null or (due_at is null and lease_until is null)`,
+)
+@Index('ix_playbook_runs_playbook', ['playbook_id', 'id'])
+@Index('ix_playbook_runs_playbook_status', ['playbook_id', 'status', 'id'])
+@Index('ix_playbook_runs_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
+@Index('ix_playbook_runs_due', ['due_at'], { where: 'due_at is not null' })
+@Index('ix_playbook_runs_open', ['status'], { where: `status in ('running', 'waiting_approval')` })
+@Index('uq_playbook_runs_automatic', ['incident_id', 'playbook_id', 'playbook_version'], {
+  unique: true,
+  where: 'automatic',
+})
+export class PlaybookRunEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_runs' })
+  readonly id: string;
+
+  @Column({ type: 'uuid' })
+  readonly playbook_id: string;
+
+  @Column({ type: 'integer' })
+  readonly playbook_version: number;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly playbook_name: string;
+
+  @Column({ type: 'uuid', nullable: true })
+  @ForeignKey('incidents', { name: 'fk_playbook_runs_incident' })
+  readonly incident_id: string | null;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly status: PlaybookRunStatus;
+
+  @Column({ type: 'text' })
+  readonly requested_by: string;
+
+  @Column({ type: 'boolean', default: false })
+  readonly automatic: boolean;
+
+  @Column({ type: 'json' })
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  @Column({ type: 'json', nullable: true })
+  readonly incident: IncidentAtStart | null;
+
+  @Column({ type: 'json', nullable: true })
+  readonly verdict: Verdict | null;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly steps_completed: number;
+
+  @Column({ type: 'integer' })
+  readonly steps_total: number;
+
+  @Column({ type: 'text', nullable: true })
+  readonly error: string | null;
+
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly due_at: Date | null;
+
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly lease_until: Date | null;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly fence: number;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly wakes: number;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly attempts: number;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly started_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly completed_at: Date | null;
+}

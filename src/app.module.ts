@@ -35,6 +35,7 @@ import { RateLimitGuard } from './platform/limits/rate-limit.guard.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { TriageModule } from './triage/triage.module.js';
+import { PlaybooksModule } from './playbooks/playbooks.module.js';
 import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { HmacGuard } from './webhooks/signatures/hmac.guard.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
@@ -70,6 +71,7 @@ export class AppModule {
         ConnectorsModule,
         ActionsModule,
         ApprovalsModule,
+        PlaybooksModule,
         TriageModule,
         WebhooksModule,
         DeadJobsModule,

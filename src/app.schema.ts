@@ -42,6 +42,9 @@ import { WriteProbe1795001600000 } from './platform/database/migrations/17950016
 import { IncidentTitles1795001700000 } from './platform/database/migrations/1795001700000-incident-titles.js';
 import { Webhooks1795001800000 } from './platform/database/migrations/1795001800000-webhooks.js';
 import { TriageRuns1795001900000 } from './platform/database/migrations/1795001900000-triage-runs.js';
+import { Playbooks1795002000000 } from './platform/database/migrations/1795002000000-playbooks.js';
+import { PlaybookEntity } from './playbooks/records/playbook.entity.js';
+import { PlaybookVersionEntity } from './playbooks/records/playbook-version.entity.js';
 import { IncidentIndicatorEntity } from './triage/records/incident-indicator.entity.js';
 import { TriageRunEntity } from './triage/records/triage-run.entity.js';
 import {
@@ -78,6 +81,8 @@ export const schema: Schema = {
     IncidentTimelineEntity,
     KillSwitchEntity,
     KnownNetworkEntity,
+    PlaybookEntity,
+    PlaybookVersionEntity,
     ProcessedEventEntity,
     SecretKeyEntity,
     SessionEntity,
@@ -108,6 +113,7 @@ export const schema: Schema = {
     IncidentTitles1795001700000,
     Webhooks1795001800000,
     TriageRuns1795001900000,
+    Playbooks1795002000000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

@@ -8,6 +8,7 @@ const LESS_THAN_ALL: Readonly<Record<string, string>> = {
   audit_seals: 'select, insert',
   audit_chain: 'select, insert, update',
   audit_attestations: 'select, insert, update',
+  playbook_versions: 'select, insert',
   schema_migrations: 'select',
 };
 const ALL = 'select, insert, update, delete';

@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  PlaybookDefinition,
+  PlaybookTriggers,
+  PlaybookVersion,
+  TriggeringIncident,
+} from './playbook.js';
+
+/** What a request says: undefined where it says nothing, an empty text to take one away. */
+export type DefinitionChange = { readonly [K in keyof PlaybookDefinition]?: PlaybookDefinition[K] };
+
+export const DEFAULT_DEFINITION: PlaybookDefinition = {
+  enabled: true,
+  triggers: { incident_types: [], severities: [], sources: [] },
+  auto_run: false,
+  trust_verdict: false,
+  variables: {},
+  steps: [],
+};
+
+export function definitionAfter(
+  before: PlaybookDefinition,
+  change: DefinitionChange,
+): PlaybookDefinition {
+  const description = change.description ?? before.description;
+  const instructions = change.instructions ?? before.instructions;
+  // No field that is undefined: what is compared with this was read from JSON.
+  return {
+    ...(description && { description }),
+    enabled: change.enabled ?? before.enabled,
+    triggers: change.triggers ?? before.triggers,
+    auto_run: change.auto_run ?? before.auto_run,
+    trust_verdict: change.trust_verdict ?? before.trust_verdict,
+    ...(instructions && { instructions }),
+    variables: change.variables ?? before.variables,
+    steps: change.steps ?? before.steps,
+  };
+}
+
+type Content = Pick<PlaybookVersion, 'name' | 'definition'>;
+
+/** The fields that differ, `name` among them. */
+export function changedFields(before: Content, after: Content): string[] {
+  const [from, to] = [fieldsOf(before), fieldsOf(after)];
+  const names = new Set([...Object.keys(from), ...Object.keys(to)]);
+  return [...names].filter((name) => !isDeepStrictEqual(from[name], to[name]));
+}
+
+/**
+ * Steps of a playbook with `trust_verdict` may run on the word of a model, because a manager took the responsibility for
+ * them. So whoever is no manager may change nothing of such a playbook, unless the change takes the trust away, or stops
+ * the playbook, or only describes it.
+ */
+export function isForManagers(before: Content | undefined, after: Content): boolean {
+  if (!after.definition.trust_verdict) return false;
+  if (!before?.definition.trust_verdict) return true;
+  return changedFields(before, after).some((name) => !isHarmless(name, after.definition));
+}
+
+function isHarmless(field: string, { enabled, auto_run }: PlaybookDefinition): boolean {
+  if (field === 'description') return true;
+  return (field === 'enabled' && !enabled) || (field === 'auto_run' && !auto_run);
+}
+
+export function isTriggeredBy(triggers: PlaybookTriggers, incident: TriggeringIncident): boolean {
+  const takes = (list: readonly string[], value: string) =>
+    list.length === 0 || list.includes(value);
+  return (
+    takes(triggers.incident_types, incident.type) &&
+    takes(triggers.severities, incident.severity) &&
+    takes(triggers.sources, incident.source)
+  );
+}
+
+function fieldsOf({ name, definition }: Content): Record<string, unknown> {
+  return { name, ...definition };
+}

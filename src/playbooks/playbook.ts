@@ -1,0 +1,65 @@
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
+import type { Severity } from '../incidents/incident.js';
+import type { ApprovalLevel } from '../platform/access/roles.js';
+
+/** Small letters, digits and hyphens. No id of a playbook is a name of another: see playbook-rules.ts. */
+export const PLAYBOOK_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+export const ON_ERROR = ['stop', 'continue'] as const;
+export type OnError = (typeof ON_ERROR)[number];
+
+/** A step can ask for a level of its own; to ask for none would say nothing. */
+export type AskedLevel = Exclude<ApprovalLevel, 'none'>;
+export const ASKED_LEVELS = ['analyst', 'senior', 'manager'] as const satisfies AskedLevel[];
+
+/** The incidents that a playbook is for. An empty list takes any. */
+export interface PlaybookTriggers {
+  readonly incident_types: readonly string[];
+  readonly severities: readonly Severity[];
+  readonly sources: readonly string[];
+}
+
+export interface PlaybookStep {
+  readonly name: string;
+  readonly action: ActionTypeName;
+  /** Templates, and values that stay as they are. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly condition?: string;
+  readonly approval_level?: AskedLevel;
+  readonly on_error: OnError;
+}
+
+/** What people decide about a playbook, by the names that callers and the stored JSON have for it. */
+export interface PlaybookDefinition {
+  readonly description?: string;
+  readonly enabled: boolean;
+  readonly triggers: PlaybookTriggers;
+  readonly auto_run: boolean;
+  readonly trust_verdict: boolean;
+  /** Guidance for the model; it starts nothing. */
+  readonly instructions?: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly steps: readonly PlaybookStep[];
+}
+
+/** What a run goes by: the definition as it was at one version, and what the playbook was called then. */
+export interface PlaybookVersion {
+  readonly id: string;
+  readonly version: number;
+  readonly name: string;
+  readonly definition: PlaybookDefinition;
+}
+
+export interface Playbook extends PlaybookVersion {
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  readonly updatedBy: string;
+  readonly updatedAt: Date;
+}
+
+/** What triggers look at. */
+export interface TriggeringIncident {
+  readonly type: string;
+  readonly severity: Severity;
+  readonly source: string;
+}

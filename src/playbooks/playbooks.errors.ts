@@ -1,0 +1,13 @@
+import { AppError, NotFoundError } from '../platform/errors/app-error.js';
+
+export class PlaybookNotFoundError extends NotFoundError {
+  constructor() {
+    super('Playbook');
+  }
+}
+
+export class PlaybookNameTakenError extends AppError {
+  constructor(name: string) {
+    super('conflict', `There is a playbook named ${name} already.`);
+  }
+}

@@ -1,0 +1,10 @@
+import { Module } from '@nestjs/common';
+import { PlaybooksService } from './playbooks.service.js';
+import { PlaybooksRepository } from './records/playbooks.repository.js';
+
+/** The rooms: `language` checks and evaluates what steps say, `records` holds rows, `runs` is everything about runs. */
+@Module({
+  providers: [PlaybooksRepository, PlaybooksService],
+  exports: [PlaybooksService],
+})
+export class PlaybooksModule {}

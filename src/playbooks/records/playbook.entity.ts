@@ -1,0 +1,46 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+@Entity('playbooks')
+@Check('ck_playbooks_name', `name ~ '^[a-z0-9][a-z0-9-]{0,62}$'`)
+@Index('uq_playbooks_name', ['name'], { unique: true, where: 'deleted_at is null' })
+@Index('ix_playbooks_created_at', ['created_at', 'id'], { where: 'deleted_at is null' })
+@Index('ix_playbooks_auto_run', ['name'], {
+  where: 'auto_run and enabled and deleted_at is null',
+})
+export class PlaybookEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbooks' })
+  readonly id: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly name: string;
+
+  @Column({ type: 'integer', default: 1 })
+  readonly version: number;
+
+  /** As the definition says, like `auto_run`: lists and triggers look for them. */
+  @Column({ type: 'boolean' })
+  readonly enabled: boolean;
+
+  @Column({ type: 'boolean' })
+  readonly auto_run: boolean;
+
+  /** That of the present version, so that reading a playbook is reading one row. */
+  @Column({ type: 'json' })
+  readonly definition: object;
+
+  @Column({ type: 'text' })
+  readonly created_by: string;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly created_at: Date;
+
+  @Column({ type: 'text' })
+  readonly updated_by: string;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly updated_at: Date;
+
+  /** The row of a deleted playbook stays for its runs; its name is free again. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly deleted_at: Date | null;
+}

@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
+import type { Tx } from '../../platform/database/transactions.js';
+import { isUuid } from '../../platform/ids.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import type { Playbook, PlaybookDefinition, PlaybookVersion } from '../playbook.js';
+import { PlaybookEntity } from './playbook.entity.js';
+import { PlaybookVersionEntity } from './playbook-version.entity.js';
+
+export const PLAYBOOK_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
+export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
+
+export interface PlaybookFilter {
+  readonly name?: string;
+  readonly enabled?: boolean;
+  readonly auto_run?: boolean;
+}
+
+export interface NewPlaybook {
+  readonly id: string;
+  readonly name: string;
+  readonly definition: PlaybookDefinition;
+}
+
+const ORDERS: Readonly<Record<PlaybookSort, FindOptionsOrder<PlaybookEntity>>> = {
+  '-created_at': { created_at: 'desc', id: 'desc' },
+  created_at: { created_at: 'asc', id: 'asc' },
+  '-name': { name: 'desc' },
+  name: { name: 'asc' },
+};
+
+const NOT_DELETED = { deleted_at: IsNull() };
+
+@Injectable()
+export class PlaybooksRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async list(
+    request: PageRequest,
+    filter: PlaybookFilter,
+    sort: PlaybookSort,
+  ): Promise<Page<Playbook>> {
+    const [rows, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
+      where: { ...filter, ...NOT_DELETED },
+      order: ORDERS[sort],
+      take: request.per_page,
+      skip: (request.page - 1) * request.per_page,
+    });
+    return { items: rows.map(playbookOf), total };
+  }
+
+  async find(nameOrId: string): Promise<Playbook | undefined> {
+    const repository = this.dataSource.getRepository(PlaybookEntity);
+    const row = await repository.findOneBy({ ...keyOf(nameOrId), ...NOT_DELETED });
+    return row ? playbookOf(row) : undefined;
+  }
+
+  /** All that run by themselves, by name. */
+  async autoRuns(): Promise<Playbook[]> {
+    const repository = this.dataSource.getRepository(PlaybookEntity);
+    const where = { auto_run: true, enabled: true, ...NOT_DELETED };
+    return (await repository.find({ where, order: { name: 'asc' } })).map(playbookOf);
+  }
+
+  /** Also of a playbook that was deleted. */
+  async findVersion(id: string, version: number): Promise<PlaybookVersion | undefined> {
+    const repository = this.dataSource.getRepository(PlaybookVersionEntity);
+    const row = await repository.findOneBy({ playbook_id: id, version });
+    return row ? { id, version, name: row.name, definition: definitionOf(row) } : undefined;
+  }
+
+  /** Whether there is a playbook or ever was one: deleted ones stay as rows. */
+  async hasEverBeenOne(tx: Tx): Promise<boolean> {
+    return await tx.getRepository(PlaybookEntity).exists();
+  }
+
+  async lock(tx: Tx, nameOrId: string): Promise<Playbook | undefined> {
+    const row = await tx.getRepository(PlaybookEntity).findOne({
+      where: { ...keyOf(nameOrId), ...NOT_DELETED },
+      lock: { mode: 'pessimistic_write' },
+    });
+    return row ? playbookOf(row) : undefined;
+  }
+
+  async insert(tx: Tx, { id, ...content }: NewPlaybook, by: string): Promise<Playbook> {
+    const who = { created_by: by, updated_by: by };
+    await tx.getRepository(PlaybookEntity).insert({ id, ...columnsOf(content), ...who });
+    return await this.keepVersion(tx, id);
+  }
+
+  /** Changes a playbook that is locked. */
+  async update(tx: Tx, { id, ...content }: NewPlaybook, by: string): Promise<Playbook> {
+    await tx.getRepository(PlaybookEntity).update(id, {
+      ...columnsOf(content),
+      version: () => 'version + 1',
+      updated_by: by,
+      updated_at: () => 'now()',
+    });
+    return await this.keepVersion(tx, id);
+  }
+
+  async markDeleted(tx: Tx, id: string): Promise<void> {
+    await tx.getRepository(PlaybookEntity).update(id, { deleted_at: () => 'now()' });
+  }
+
+  private async keepVersion(tx: Tx, id: string): Promise<Playbook> {
+    const row = await tx.getRepository(PlaybookEntity).findOneByOrFail({ id });
+    const { version, name, definition, updated_by: changed_by, updated_at: changed_at } = row;
+    const kept = { playbook_id: id, version, name, definition, changed_by, changed_at };
+    await tx.getRepository(PlaybookVersionEntity).insert(kept);
+    return playbookOf(row);
+  }
+}
+
+/** No name is a UUID, so there is never one playbook by its id and another by its name. */
+function keyOf(nameOrId: string): { readonly id: string } | { readonly name: string } {
+  return isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId };
+}
+
+function columnsOf({ name, definition }: Omit<NewPlaybook, 'id'>) {
+  const { enabled, auto_run } = definition;
+  return { name, enabled, auto_run, definition };
+}
+
+function playbookOf(row: PlaybookEntity): Playbook {
+  return {
+    id: row.id,
+    name: row.name,
+    version: row.version,
+    definition: definitionOf(row),
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    updatedBy: row.updated_by,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Only what was checked is ever stored. */
+function definitionOf({ definition }: Pick<PlaybookEntity, 'definition'>): PlaybookDefinition {
+  return definition as PlaybookDefinition;
+}

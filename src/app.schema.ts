@@ -43,6 +43,9 @@ import { IncidentTitles1795001700000 } from './platform/database/migrations/1795
 import { Webhooks1795001800000 } from './platform/database/migrations/1795001800000-webhooks.js';
 import { TriageRuns1795001900000 } from './platform/database/migrations/1795001900000-triage-runs.js';
 import { Playbooks1795002000000 } from './platform/database/migrations/1795002000000-playbooks.js';
+import { PlaybookRuns1795002100000 } from './platform/database/migrations/1795002100000-playbook-runs.js';
+import { PlaybookRunStepEntity } from './playbooks/runs/records/playbook-run-step.entity.js';
+import { PlaybookRunEntity } from './playbooks/runs/records/playbook-run.entity.js';
 import { PlaybookEntity } from './playbooks/records/playbook.entity.js';
 import { PlaybookVersionEntity } from './playbooks/records/playbook-version.entity.js';
 import { IncidentIndicatorEntity } from './triage/records/incident-indicator.entity.js';
@@ -82,6 +85,8 @@ export const schema: Schema = {
     KillSwitchEntity,
     KnownNetworkEntity,
     PlaybookEntity,
+    PlaybookRunEntity,
+    PlaybookRunStepEntity,
     PlaybookVersionEntity,
     ProcessedEventEntity,
     SecretKeyEntity,
@@ -114,6 +119,7 @@ export const schema: Schema = {
     Webhooks1795001800000,
     TriageRuns1795001900000,
     Playbooks1795002000000,
+    PlaybookRuns1795002100000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

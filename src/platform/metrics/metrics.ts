@@ -72,6 +72,16 @@ export const METRICS: readonly Provider[] = [
     help: 'Tokens sent to (input) and got from (output) the model.',
     labelNames: ['direction'],
   }),
+  makeCounterProvider({
+    name: 'playbook_runs_total',
+    help: 'Playbook runs that ended.',
+    labelNames: ['playbook', 'status'],
+  }),
+  makeGaugeProvider({
+    name: 'playbook_runs',
+    help: 'Playbook runs that have not ended: running, or waiting for the approval of an action.',
+    labelNames: ['status'],
+  }),
   makeGaugeProvider({ name: 'approvals_pending', help: 'Actions that wait for a person.' }),
   makeHistogramProvider({
     name: 'approval_wait_seconds',

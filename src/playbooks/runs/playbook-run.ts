@@ -1,7 +1,6 @@
-import type { Action, ActionResult, ActionStatus, Parameters } from '../../actions/action.js';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import type { Incident, Verdict } from '../../incidents/incident.js';
-import type { PlaybookStep, PlaybookVersion } from '../playbook.js';
+import type { Action } from '../../actions/action.js';
+import type { Incident } from '../../incidents/incident.js';
+import type { PlaybookVersion } from '../playbook.js';
 
 export const PLAYBOOK_RUN_STATUSES = [
   'running',
@@ -27,17 +26,13 @@ export const STEP_STATUSES = [
 export type StepStatus = (typeof STEP_STATUSES)[number];
 export type ReachedStatus = Exclude<StepStatus, 'pending'>;
 
-/** The parts of an incident that can change, as they were when the run started. Its raw data never changes. */
-export type IncidentAtStart = Pick<
-  Incident,
-  'id' | 'incidentNumber' | 'incidentType' | 'severity' | 'status' | 'source' | 'title'
-> & { readonly createdAt: string };
+/** An incident as it was when the run started. Its raw data never changes, and is not kept twice. */
+export type IncidentAtStart = Omit<Incident, 'rawData'>;
 
-/** What the playbook can read beside the results of its own steps. */
+/** What the playbook reads beside the results of its own steps: a run that waits for days does not change its mind. */
 export interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly incident?: IncidentAtStart;
-  readonly verdict?: Verdict;
 }
 
 /** A run without its steps, as lists show it. What does not apply is undefined. */

@@ -19,7 +19,7 @@ export class PlaybookRuns1795002100000 implements MigrationInterface {
 }
 
 async function createRuns(runner: QueryRunner): Promise<void> {
-  // incident, verdict: as they were when the run started, so that it does not change its mind while it waits.
+  // incident: as it was when the run started, so that it does not change its mind while it waits.
   // due_at: there is something to do since then. Null while it waits for the end of an action: then nobody looks at it.
   // lease_until: until then one replica works on it. fence: the number of the latest claim.
   // wakes: goes up with each reason to look at it again, so that none is lost that comes while a replica works on it.
@@ -36,7 +36,6 @@ async function createRuns(runner: QueryRunner): Promise<void> {
       automatic boolean not null default false,
       variables json not null,
       incident json,
-      verdict json,
       steps_completed integer not null default 0,
       steps_total integer not null,
       error text,

@@ -1,5 +1,4 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { Verdict } from '../../../incidents/incident.js';
 import type { IncidentAtStart, PlaybookRunStatus } from '../playbook-run.js';
 
 @Entity('playbook_runs')
@@ -58,9 +57,6 @@ export class PlaybookRunEntity {
 
   @Column({ type: 'json', nullable: true })
   readonly incident: IncidentAtStart | null;
-
-  @Column({ type: 'json', nullable: true })
-  readonly verdict: Verdict | null;
 
   @Column({ type: 'integer', default: 0 })
   readonly steps_completed: number;

@@ -1,0 +1,290 @@
+import { ACTION_TYPES, type ActionTypeName } from '../../../action-catalogue/action-types.js';
+import { shownActionId } from '../../../actions/action-id.js';
+import { type ActionResult, REQUIRED_LEVELS, type RequiredLevel } from '../../../actions/action.js';
+import {
+  Choice,
+  Flag,
+  Id,
+  Instant,
+  JsonObject,
+  NestedList,
+  Text,
+  WholeNumber,
+} from '../../../platform/validation/fields.js';
+import type { PlaybookStep } from '../../playbook.js';
+import { DRY_DECISIONS, type DryDecision, type DryRun, type DryStep } from '../dry-run.js';
+import {
+  PLAYBOOK_RUN_STATUSES,
+  type PlaybookRun,
+  type PlaybookRunStatus,
+  type PlaybookRunSummary,
+  type ReachedStep,
+  STEP_STATUSES,
+  type StepStatus,
+} from '../playbook-run.js';
+
+const TIME = '2026-01-31T09:30:00.000Z';
+const ACTION_ID = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+
+export class PlaybookRunStepDto {
+  @Text({ example: 'quarantine' })
+  readonly name: string;
+
+  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly action: ActionTypeName;
+
+  @Choice('PlaybookStepStatus', STEP_STATUSES, {
+    description:
+      '`pending`: the run has not come to it. `skipped`: its condition was false. `cancelled`: the run ended before it did.',
+    example: 'completed',
+  })
+  readonly status: StepStatus;
+
+  @Choice('DryDecision', DRY_DECISIONS, {
+    optional: true,
+    description:
+      'Of a dry run: what the step would do. `undecided`: it reads the result of a step that only a real run takes. `error`: it would fail. `not_reached`: an error before it ends the run.',
+    example: 'run',
+  })
+  readonly decision?: DryDecision;
+
+  @Flag({
+    optional: true,
+    description: 'Of a dry run: whether an enabled connector provides the action.',
+    example: true,
+  })
+  readonly available?: boolean;
+
+  @Text({ optional: true, example: ACTION_ID })
+  readonly action_id?: string;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'When its action has, had or would have to be approved.',
+    example: 'analyst',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @JsonObject({
+    optional: true,
+    description: 'Of its action: the templates with their values.',
+    example: { message_id: '<1@mail.example.net>' },
+  })
+  readonly parameters?: Readonly<Record<string, unknown>>;
+
+  @JsonObject({
+    optional: true,
+    description: 'Of its action, as later steps find it in `steps.<name>.result`.',
+    example: { success: true, message: 'The email was moved.' },
+  })
+  readonly result?: Readonly<Record<string, unknown>>;
+
+  @Text({ optional: true, description: 'Why it failed, or would fail.' })
+  readonly error?: string;
+
+  @Instant({ optional: true, example: TIME })
+  readonly started_at?: string;
+
+  @Instant({ optional: true, example: TIME })
+  readonly completed_at?: string;
+
+  static from(
+    this: void,
+    { name, action }: PlaybookStep,
+    reached: ReachedStep | undefined,
+  ): PlaybookRunStepDto {
+    if (!reached) return { name, action, status: 'pending' };
+    const done = reached.action;
+    return {
+      name,
+      action,
+      status: reached.status,
+      action_id: done && shownActionId(done.id),
+      approval_level: done?.approvalLevel,
+      parameters: done?.parameters,
+      result: done?.result && shownResult(done.result),
+      error: reached.error,
+      started_at: reached.startedAt.toISOString(),
+      completed_at: reached.completedAt?.toISOString(),
+    };
+  }
+
+  static ofDryRun(this: void, told: DryStep): PlaybookRunStepDto {
+    const { step, decision, available, parameters, level, error } = told;
+    const { name, action } = step;
+    const about = { name, action, status: 'pending', decision, available } as const;
+    return { ...about, parameters, approval_level: level, error };
+  }
+}
+
+function shownResult(result: ActionResult): Record<string, unknown> {
+  const { success, message, code, simulated, data } = result;
+  return { success, message, code, simulated, data };
+}
+
+/** What lists show of a run. */
+export class PlaybookRunSummaryDto {
+  @Id()
+  readonly run_id: string;
+
+  @Id()
+  readonly playbook_id: string;
+
+  @WholeNumber({
+    min: 1,
+    description: 'It goes by this version to its end, whatever becomes of the playbook.',
+    example: 3,
+  })
+  readonly playbook_version: number;
+
+  @Text({ description: 'As the playbook was called in that version.', example: 'phishing-response' })
+  readonly playbook: string;
+
+  @Id({ optional: true })
+  readonly incident_id?: string;
+
+  @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { example: 'waiting_approval' })
+  readonly status: PlaybookRunStatus;
+
+  @Text({
+    description: 'The principal who started it; `system` when it started by itself after a triage.',
+    example: 'alice',
+  })
+  readonly requested_by: string;
+
+  @Flag({ description: 'It started by itself after a triage.', example: false })
+  readonly automatic: boolean;
+
+  @WholeNumber({ min: 0, description: 'Completed or skipped ones.', example: 1 })
+  readonly steps_completed: number;
+
+  @WholeNumber({ min: 0, example: 3 })
+  readonly steps_total: number;
+
+  @Text({ optional: true, description: 'Why it failed, or who or what cancelled it.' })
+  readonly error?: string;
+
+  @Instant({ example: TIME })
+  readonly started_at: string;
+
+  @Instant({ optional: true, description: 'When it ended, in whichever way.', example: TIME })
+  readonly completed_at?: string;
+
+  static from(this: void, run: PlaybookRunSummary): PlaybookRunSummaryDto {
+    return {
+      run_id: run.id,
+      playbook_id: run.playbookId,
+      playbook_version: run.playbookVersion,
+      playbook: run.playbookName,
+      incident_id: run.incidentId,
+      status: run.status,
+      requested_by: run.requestedBy,
+      automatic: run.automatic,
+      steps_completed: run.stepsCompleted,
+      steps_total: run.stepsTotal,
+      error: run.error,
+      started_at: run.startedAt.toISOString(),
+      completed_at: run.completedAt?.toISOString(),
+    };
+  }
+}
+
+export class PlaybookRunDto extends PlaybookRunSummaryDto {
+  @JsonObject({ description: 'With the values that they have in this run.', example: {} })
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  @NestedList(() => PlaybookRunStepDto)
+  readonly steps: readonly PlaybookRunStepDto[];
+
+  static override from(this: void, run: PlaybookRun): PlaybookRunDto {
+    const reached = new Map(run.steps.map((step) => [step.position, step]));
+    return {
+      ...PlaybookRunSummaryDto.from(run),
+      variables: run.variables,
+      steps: run.playbook.definition.steps.map((step, position) =>
+        PlaybookRunStepDto.from(step, reached.get(position)),
+      ),
+    };
+  }
+}
+
+const NOT_OF_DRY_RUN = 'Absent for a dry run, which is nowhere kept.';
+
+/** The answer to the request for a run. */
+export class StartedPlaybookRunDto {
+  @Flag({ description: 'Nothing was done: the steps tell what would be.', example: false })
+  readonly dry_run: boolean;
+
+  @Id({ optional: true, description: NOT_OF_DRY_RUN })
+  readonly run_id?: string;
+
+  @Id()
+  readonly playbook_id: string;
+
+  @WholeNumber({ min: 1, example: 3 })
+  readonly playbook_version: number;
+
+  @Text({ example: 'phishing-response' })
+  readonly playbook: string;
+
+  @Id({ optional: true })
+  readonly incident_id?: string;
+
+  @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
+    optional: true,
+    description: NOT_OF_DRY_RUN,
+    example: 'waiting_approval',
+  })
+  readonly status?: PlaybookRunStatus;
+
+  @Text({ optional: true, description: NOT_OF_DRY_RUN, example: 'alice' })
+  readonly requested_by?: string;
+
+  @Flag({ optional: true, description: NOT_OF_DRY_RUN, example: false })
+  readonly automatic?: boolean;
+
+  @WholeNumber({ min: 0, example: 1 })
+  readonly steps_completed: number;
+
+  @WholeNumber({ min: 0, example: 3 })
+  readonly steps_total: number;
+
+  @Text({ optional: true, description: 'Why it failed.' })
+  readonly error?: string;
+
+  @Instant({ optional: true, description: NOT_OF_DRY_RUN, example: TIME })
+  readonly started_at?: string;
+
+  @Instant({ optional: true, description: 'When it ended, in whichever way.', example: TIME })
+  readonly completed_at?: string;
+
+  @JsonObject({ description: 'With the values that they have in this run.', example: {} })
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  @NestedList(() => PlaybookRunStepDto)
+  readonly steps: readonly PlaybookRunStepDto[];
+
+  static from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
+    return { dry_run: false, ...PlaybookRunDto.from(run) };
+  }
+
+  static ofDryRun(this: void, told: DryRun): StartedPlaybookRunDto {
+    const { playbook, incident, variables, steps } = told;
+    return {
+      dry_run: true,
+      playbook_id: playbook.id,
+      playbook_version: playbook.version,
+      playbook: playbook.name,
+      incident_id: incident?.id,
+      steps_completed: 0,
+      steps_total: steps.length,
+      variables,
+      steps: steps.map(PlaybookRunStepDto.ofDryRun),
+    };
+  }
+}
+
+/** 202 for a run that goes on without the request. */
+export function statusOfRun({ completed_at, dry_run }: StartedPlaybookRunDto): number {
+  return dry_run || completed_at !== undefined ? 200 : 202;
+}

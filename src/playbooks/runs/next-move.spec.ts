@@ -1,0 +1,160 @@
+import type { PlaybookStep } from '../playbook.js';
+import { type Decision, nextMove, type Outcomes } from './next-move.js';
+import type { ReachedStep, StepAction } from './playbook-run.js';
+
+const step = (name: string, on_error: PlaybookStep['on_error'] = 'stop'): PlaybookStep => ({
+  name,
+  action: 'lookup_ip',
+  parameters: {},
+  on_error,
+});
+
+const RUN: Decision = { kind: 'run', parameters: { ip: '203.0.113.9' }, askedLevel: 'none' };
+const SKIP: Decision = { kind: 'skip' };
+const error = (message = 'no such key'): Decision => ({ kind: 'error', message });
+
+const action = (status: StepAction['status'], more: Partial<StepAction> = {}): StepAction => ({
+  id: 'a',
+  type: 'lookup_ip',
+  status,
+  parameters: {},
+  ...more,
+});
+
+function reached(position: number, more: Partial<ReachedStep>): ReachedStep {
+  return {
+    position,
+    name: `s${position}`,
+    status: 'running',
+    startedAt: new Date(0),
+    ...more,
+  };
+}
+
+/** Decides by a list, and keeps what it was told of the steps before. */
+function script(...decisions: readonly Decision[]) {
+  const told: Outcomes[] = [];
+  const decide = async (_: PlaybookStep, outcomes: Outcomes): Promise<Decision> => {
+    told.push(outcomes);
+    return decisions[told.length - 1]!;
+  };
+  return { decide, told };
+}
+
+const STEPS = [step('s0'), step('s1'), step('s2')];
+
+describe('the next move of a run', () => {
+  it('is the first step when nothing has been reached', async () => {
+    const { next, settled } = await nextMove(STEPS, [], script(RUN).decide);
+    expect(settled).toEqual([]);
+    expect(next).toMatchObject({ kind: 'act', position: 0, parameters: { ip: '203.0.113.9' } });
+  });
+
+  it('is the end of a playbook without steps', async () => {
+    const { next } = await nextMove([], [], script().decide);
+    expect(next).toEqual({ kind: 'end', status: 'completed' });
+  });
+
+  it('passes over steps whose condition is false, however many there are', async () => {
+    const { next, settled } = await nextMove(STEPS, [], script(SKIP, SKIP, RUN).decide);
+    expect(settled.map(({ status }) => status)).toEqual(['skipped', 'skipped']);
+    expect(next).toMatchObject({ kind: 'act', position: 2 });
+  });
+
+  it.each(['pending', 'pending_approval'] as const)(
+    'is to wait while an action is %s',
+    async (status) => {
+      const { decide, told } = script();
+      const { next } = await nextMove(STEPS, [reached(0, { action: action(status) })], decide);
+      const shown = status === 'pending' ? 'running' : 'waiting_approval';
+      expect(next).toEqual({ kind: 'wait', status: shown });
+      expect(told).toEqual([]);
+    },
+  );
+
+  it('settles a step whose action has completed, and tells its result to the next one', async () => {
+    const result = { success: true, message: 'Found.', data: { malicious: 3 } };
+    const { decide, told } = script(RUN);
+    const open = reached(0, { action: action('completed', { result }) });
+    const { next, settled } = await nextMove(STEPS, [open], decide);
+    expect(settled).toEqual([{ position: 0, name: 's0', status: 'completed' }]);
+    expect(next).toMatchObject({ kind: 'act', position: 1 });
+    expect(told).toEqual([{ s0: { result } }]);
+  });
+
+  it('ends the run when an action fails, and says which step it was', async () => {
+    const result = { success: false, message: 'The vendor said no.' };
+    const open = reached(0, { action: action('failed', { result }) });
+    const { next, settled } = await nextMove(STEPS, [open], script().decide);
+    expect(settled).toMatchObject([{ status: 'failed', error: 'The vendor said no.' }]);
+    expect(next).toEqual({
+      kind: 'end',
+      status: 'failed',
+      error: 'The step s0 failed: The vendor said no.',
+    });
+  });
+
+  it('goes on after a failure where the step says so, and later steps learn of it', async () => {
+    const result = { success: false, message: 'The vendor said no.' };
+    const { decide, told } = script(RUN);
+    const steps = [step('s0', 'continue'), step('s1')];
+    const open = reached(0, { action: action('failed', { result }) });
+    const { next } = await nextMove(steps, [open], decide);
+    expect(next).toMatchObject({ kind: 'act', position: 1 });
+    expect(told).toEqual([{ s0: { result } }]);
+  });
+
+  it('says by whom an action was rejected', async () => {
+    const rejected = action('rejected', { rejectedBy: 'bob', rejectionReason: 'Not this host.' });
+    const { decide, told } = script(RUN);
+    const steps = [step('s0', 'continue'), step('s1')];
+    const { settled } = await nextMove(steps, [reached(0, { action: rejected })], decide);
+    expect(settled).toMatchObject([{ error: 'Rejected by bob: Not this host.' }]);
+    expect(told[0]!['s0']!.result).toEqual({
+      success: false,
+      message: 'Rejected by bob: Not this host.',
+    });
+  });
+
+  it('never runs a step that cannot be evaluated', async () => {
+    const { next, settled } = await nextMove(STEPS, [], script(error()).decide);
+    expect(settled).toEqual([
+      { position: 0, name: 's0', status: 'failed', error: 'no such key' },
+    ]);
+    expect(next).toMatchObject({ kind: 'end', status: 'failed' });
+  });
+
+  it('goes on after a step that cannot be evaluated where the step says so', async () => {
+    const steps = [step('s0', 'continue'), step('s1')];
+    const { decide, told } = script(error(), SKIP);
+    const { next, settled } = await nextMove(steps, [], decide);
+    expect(settled.map(({ status }) => status)).toEqual(['failed', 'skipped']);
+    expect(next).toEqual({ kind: 'end', status: 'completed' });
+    expect(told[1]).toEqual({ s0: { result: { success: false, message: 'no such key' } } });
+  });
+
+  it('tells nothing of a step that was skipped', async () => {
+    const { decide, told } = script(RUN);
+    await nextMove(STEPS, [reached(0, { status: 'skipped', completedAt: new Date(1) })], decide);
+    expect(told).toEqual([{}]);
+  });
+
+  it('does not judge again what was settled before', async () => {
+    const before = reached(0, {
+      status: 'failed',
+      error: 'x',
+      completedAt: new Date(1),
+      action: action('failed', { result: { success: false, message: 'x' } }),
+    });
+    const { next, settled } = await nextMove(STEPS, [before], script(RUN).decide);
+    expect(settled).toEqual([]);
+    expect(next).toMatchObject({ kind: 'act', position: 1 });
+  });
+
+  it('cuts long words of a vendor', async () => {
+    const result = { success: false, message: 'x'.repeat(100_000) };
+    const open = reached(0, { action: action('failed', { result }) });
+    const { settled } = await nextMove(STEPS, [open], script().decide);
+    expect(settled[0]!.error).toHaveLength(1_000);
+  });
+});

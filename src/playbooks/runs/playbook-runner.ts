@@ -1,0 +1,106 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
+import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { within } from '../../platform/concurrency/within.js';
+import { Settings } from '../../platform/config/settings.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import { PlaybooksService } from '../playbooks.service.js';
+import { type Move, nextMove } from './next-move.js';
+import { isOpen, type PlaybookRunSummary, type ReachedStep } from './playbook-run.js';
+import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
+import { RunWritesRepository } from './records/run-writes.repository.js';
+import { RunMoves, stepsDone } from './run-moves.js';
+import { StepDecisions } from './step-decisions.js';
+
+/** A run that so many claims in a row did not move may be what kills the replicas. */
+const MOST_ATTEMPTS = 10;
+const BROKEN = 'The service could not go on with it; see its log.';
+/** An action that takes longer is not waited for: its end wakes the run. */
+const PART_OF_LEASE = 1 / 3;
+
+/** Carries a claimed run on, for a request that waits and for the queue alike, until it rests or has ended. */
+@Injectable()
+export class PlaybookRunner implements BeforeApplicationShutdown {
+  private readonly log = new Logger('Playbooks');
+  private readonly underWay = new Set<Promise<void>>();
+  private stopping = false;
+
+  constructor(
+    private readonly playbooks: PlaybooksService,
+    private readonly runs: PlaybookRunsRepository,
+    private readonly writes: RunWritesRepository,
+    private readonly decisions: StepDecisions,
+    private readonly moves: RunMoves,
+    private readonly actions: AwaitedRuns,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Never throws. What goes wrong leaves the run to whoever claims it when the lease is over. */
+  async carryOn(run: PlaybookRunSummary): Promise<void> {
+    const work = this.attempt(run).catch((error: unknown) => this.afterError(run, error));
+    this.underWay.add(work);
+    await work;
+    this.underWay.delete(work);
+  }
+
+  /** No step begins any more. The actions that are under way end with their executor. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    await Promise.allSettled(this.underWay);
+  }
+
+  private async attempt(run: PlaybookRunSummary): Promise<void> {
+    if (run.attempts > MOST_ATTEMPTS) return await this.giveUp(run);
+    const playbook = await this.playbooks.versionOf(run.playbookId, run.playbookVersion);
+    if (!playbook) throw new Error('The version of the playbook is missing.');
+    const decide = await this.decisions.of(run, playbook);
+    while (!this.stopping) {
+      const reached = await this.runs.stepsOf(run.id);
+      const move = await nextMove(playbook.definition.steps, reached, decide);
+      if (!(await this.make(run, move, reached))) return;
+    }
+    await this.writes.release(run);
+  }
+
+  /** Whether the run goes on at once. */
+  private async make(
+    run: PlaybookRunSummary,
+    move: Move,
+    reached: readonly ReachedStep[],
+  ): Promise<boolean> {
+    const { next, settled } = move;
+    const done = stepsDone(reached, settled);
+    if (next.kind === 'wait') await this.moves.rest(run, move, next.status, done);
+    if (next.kind === 'end') await this.moves.end(run, move, next, done);
+    if (next.kind !== 'act') return false;
+    const { action, run: ready } = await this.moves.act(run, move, next, done);
+    if (ready) {
+      const ending = this.actions.runClaimedAndWait(ready.claimed, ready.connector, {});
+      await within(this.settings.actionLeaseMs * PART_OF_LEASE, ending, () => action);
+    }
+    return action.status !== 'pending_approval';
+  }
+
+  private async afterError(run: PlaybookRunSummary, error: unknown): Promise<void> {
+    if (error instanceof ClaimLostError) return;
+    try {
+      if (isKillSwitchActive(error)) return await this.writes.release(run);
+      this.log.error({ err: error, playbook_run: run.id }, 'A playbook run could not go on.');
+    } catch (failure) {
+      this.log.warn({ err: failure, playbook_run: run.id }, 'A playbook run keeps its claim.');
+    }
+  }
+
+  private async giveUp(run: PlaybookRunSummary): Promise<void> {
+    const reached = await this.runs.stepsOf(run.id);
+    const settled = reached
+      .filter(isOpen)
+      .map(({ position, name }) => ({ position, name, status: 'cancelled' as const }));
+    const ending = { status: 'failed', error: BROKEN } as const;
+    await this.moves.end(run, { settled }, ending, stepsDone(reached, settled));
+  }
+}
+
+function isKillSwitchActive(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'kill_switch_active';
+}

@@ -1,0 +1,149 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../../auth/current-principal.js';
+import type { Principal } from '../../auth/principal.js';
+import { Requires } from '../../platform/access/access.js';
+import type { Idempotency } from '../../platform/idempotency/idempotency.js';
+import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+} from '../../platform/openapi/answers.js';
+import { ListAnswer } from '../../platform/paging/page.js';
+import { ByNameOrId } from '../dto/playbook-fields.js';
+import {
+  PlaybookRunDto,
+  PlaybookRunSummaryDto,
+  StartedPlaybookRunDto,
+  statusOfRun,
+} from './dto/playbook-run.dto.js';
+import {
+  DRY_RUN_EXAMPLE,
+  RUN_EXAMPLE,
+  RUN_LIST_EXAMPLE,
+  RUN_WAITS_EXAMPLE,
+} from './dto/run-examples.js';
+import { PlaybookRunsQueryDto, RunPlaybookDto } from './dto/run-requests.dto.js';
+import { PlaybookRunsService } from './playbook-runs.service.js';
+
+@ApiTags('Playbooks')
+@Controller('api/playbooks/:id')
+@Requires('viewer')
+export class PlaybookRunsController {
+  constructor(private readonly runs: PlaybookRunsService) {}
+
+  @Post('run')
+  @HttpCode(200)
+  @Requires('analyst')
+  @Operation(
+    'runPlaybook',
+    'Run a playbook',
+    'Takes its steps one after the other, and answers when the run has ended or waits, at the latest after `ACTION_WAIT_MS`: ' +
+      'it goes on without the request, for days where it has to wait for an approval, and over restarts. The approval levels of ' +
+      'actions hold as everywhere. With `dry_run` it tells what each step would do, and does nothing.',
+  )
+  @ByNameOrId()
+  @ApiBody({ type: RunPlaybookDto, required: false })
+  @ApiAnswer({
+    status: 200,
+    description: 'The run has ended, or was a dry one.',
+    type: StartedPlaybookRunDto,
+    example: DRY_RUN_EXAMPLE,
+  })
+  @ApiAnswer({
+    status: 202,
+    description: 'It is running, or waits for the approval of an action.',
+    type: StartedPlaybookRunDto,
+    example: RUN_WAITS_EXAMPLE,
+  })
+  @ApiErrors('invalid_state', 'kill_switch_active')
+  @ApiErrorMeanings({ invalid_state: 'The playbook is disabled.' })
+  async run(
+    @Param('id') playbook: string,
+    @Body() body: RunPlaybookDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StartedPlaybookRunDto> {
+    const request = RunPlaybookDto.toRequest(body);
+    const answer = body.dry_run
+      ? StartedPlaybookRunDto.ofDryRun(await this.runs.dryRun(playbook, request))
+      : StartedPlaybookRunDto.from(
+          await this.runs.run(
+            caller,
+            playbook,
+            request,
+            idempotency.remember(StartedPlaybookRunDto.from, {
+              status: (run) => statusOfRun(StartedPlaybookRunDto.from(run)),
+              provisionalForMs: this.runs.answeredWithinMs,
+            }),
+          ),
+        );
+    void reply.status(statusOfRun(answer));
+    return answer;
+  }
+
+  @Get('runs')
+  @Operation('listPlaybookRuns', 'List the runs of a playbook')
+  @ByNameOrId()
+  @ApiAnswer({
+    status: 200,
+    description: 'Its runs that match, of all its versions, with their exact number.',
+    type: PlaybookRunSummaryDto,
+    example: RUN_LIST_EXAMPLE,
+    list: true,
+  })
+  async list(
+    @Param('id') playbook: string,
+    @Query() query: PlaybookRunsQueryDto,
+  ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
+    const page = await this.runs.list(playbook, PlaybookRunsQueryDto.toRequest(query));
+    return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);
+  }
+
+  @Get('runs/:run_id')
+  @Operation('getPlaybookRun', 'Read a playbook run')
+  @ByNameOrId()
+  @ApiAnswer({
+    status: 200,
+    description: 'All there is to it, with each of its steps.',
+    type: PlaybookRunDto,
+    example: RUN_EXAMPLE,
+  })
+  async get(
+    @Param('id') playbook: string,
+    @Param('run_id') runId: string,
+  ): Promise<PlaybookRunDto> {
+    return PlaybookRunDto.from(await this.runs.get(playbook, runId));
+  }
+
+  @Post('runs/:run_id/cancel')
+  @HttpCode(200)
+  @Requires('analyst')
+  @Operation(
+    'cancelPlaybookRun',
+    'Cancel a playbook run',
+    'No further step begins. An action of it that waits for approval is rejected in the name of the caller; one that is being executed ends by itself.',
+  )
+  @ByNameOrId()
+  @ApiAnswer({
+    status: 200,
+    description: 'The cancelled run.',
+    type: PlaybookRunDto,
+    example: RUN_EXAMPLE,
+  })
+  @ApiErrors('invalid_state')
+  @ApiErrorMeanings({ invalid_state: 'The run has ended.' })
+  async cancel(
+    @Param('id') playbook: string,
+    @Param('run_id') runId: string,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<PlaybookRunDto> {
+    const remember = idempotency.remember(PlaybookRunDto.from);
+    return PlaybookRunDto.from(await this.runs.cancel(caller, playbook, runId, remember));
+  }
+}

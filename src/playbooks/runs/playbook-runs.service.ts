@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
+import type { Principal } from '../../auth/principal.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { within } from '../../platform/concurrency/within.js';
+import { Settings } from '../../platform/config/settings.js';
+import { type Participant, Transactions } from '../../platform/database/transactions.js';
+import { ValidationError } from '../../platform/errors/app-error.js';
+import { isUuid } from '../../platform/ids.js';
+import type { Page } from '../../platform/paging/page.js';
+import { PlaybookNotFoundError } from '../playbooks.errors.js';
+import { PlaybooksService } from '../playbooks.service.js';
+import { type DryRun, DryRuns } from './dry-run.js';
+import type { PlaybookRun, PlaybookRunSummary } from './playbook-run.js';
+import { PlaybookRunner } from './playbook-runner.js';
+import { PlaybookRunsRepository, type RunListRequest } from './records/playbook-runs.repository.js';
+import { RunCancellation } from './run-cancellation.js';
+import { RunRequests, type WantedPlaybookRun } from './run-requests.js';
+import { variableErrors, variablesOf } from './run-variables.js';
+import { PlaybookDisabledError, PlaybookRunNotFoundError } from './runs.errors.js';
+
+export interface RunRequest {
+  readonly incidentId?: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** What people do with runs. Wherever it takes the id of a playbook, it takes its name. */
+@Injectable()
+export class PlaybookRunsService {
+  constructor(
+    private readonly playbooks: PlaybooksService,
+    private readonly incidents: IncidentsService,
+    private readonly requests: RunRequests,
+    private readonly dryRuns: DryRuns,
+    private readonly runner: PlaybookRunner,
+    private readonly cancellation: RunCancellation,
+    private readonly runs: PlaybookRunsRepository,
+    private readonly actions: AwaitedRuns,
+    private readonly transactions: Transactions,
+    private readonly settings: Settings,
+  ) {}
+
+  /** How long an answer may be on its way. */
+  get answeredWithinMs(): number {
+    return this.actions.answeredWithinMs;
+  }
+
+  /** Starts a run, and waits for its end no longer than a request does: it goes on without it. */
+  async run(
+    caller: Principal,
+    playbook: string,
+    request: RunRequest,
+    idempotency: Participant<PlaybookRun>,
+  ): Promise<PlaybookRun> {
+    const wanted = await this.wanted(playbook, request);
+    const { name, definition } = wanted.playbook;
+    if (!definition.enabled) throw new PlaybookDisabledError(name);
+    const run = await this.requests.start(caller, wanted, idempotency);
+    await within(this.settings.actionWaitMs, this.runner.carryOn(run), () => undefined);
+    return await this.get(run.playbookId, run.id);
+  }
+
+  /** Also of a playbook that is not enabled yet, and while the kill switch is on. */
+  async dryRun(playbook: string, request: RunRequest): Promise<DryRun> {
+    return await this.dryRuns.of(await this.wanted(playbook, request));
+  }
+
+  async list(playbook: string, request: RunListRequest): Promise<Page<PlaybookRunSummary>> {
+    const id = await this.idOf(playbook);
+    return await this.transactions.snapshot((snapshot) => this.runs.list(snapshot, id, request));
+  }
+
+  async get(playbook: string, runId: string): Promise<PlaybookRun> {
+    const id = await this.idOf(playbook);
+    const run = isUuid(runId) ? await this.runs.find(id, runId) : undefined;
+    const version = run && (await this.playbooks.versionOf(id, run.playbookVersion));
+    if (!run || !version) throw new PlaybookRunNotFoundError();
+    return { ...run, playbook: version, steps: await this.runs.stepsOf(run.id) };
+  }
+
+  async cancel(
+    caller: Principal,
+    playbook: string,
+    runId: string,
+    idempotency: Participant<PlaybookRun>,
+  ): Promise<PlaybookRun> {
+    return await this.cancellation.cancel(caller, await this.get(playbook, runId), idempotency);
+  }
+
+  private async wanted(
+    nameOrId: string,
+    { incidentId, variables }: RunRequest,
+  ): Promise<WantedPlaybookRun> {
+    const playbook = await this.playbooks.find(nameOrId);
+    if (!playbook) throw new PlaybookNotFoundError();
+    const defaults = playbook.definition.variables;
+    const errors = variableErrors(defaults, variables);
+    if (errors.length > 0) throw new ValidationError(errors);
+    const incident = incidentId === undefined ? undefined : await this.incidents.get(incidentId);
+    return { playbook, incident, variables: variablesOf(defaults, variables) };
+  }
+
+  /** The runs of a playbook that was deleted are found by its id: its name may be another's by now. */
+  private async idOf(nameOrId: string): Promise<string> {
+    const found = await this.playbooks.find(nameOrId);
+    if (found) return found.id;
+    const wasOne = isUuid(nameOrId) && (await this.playbooks.versionOf(nameOrId, 1));
+    if (!wasOne) throw new PlaybookNotFoundError();
+    return wasOne.id;
+  }
+}

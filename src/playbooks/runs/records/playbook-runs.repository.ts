@@ -1,0 +1,141 @@
+// SQL for the steps: they are read with their actions, each time that a run goes on.
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, In, IsNull, Not } from 'typeorm';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { type Statement, Statements } from '../../../platform/database/statements.js';
+import type { Tx } from '../../../platform/database/transactions.js';
+import type { Page, PageRequest } from '../../../platform/paging/page.js';
+import type {
+  OpenStatus,
+  PlaybookRunStatus,
+  PlaybookRunSummary,
+  ReachedStep,
+  RunInput,
+} from '../playbook-run.js';
+import { PlaybookRunEntity } from './playbook-run.entity.js';
+import { runOf, stepOf, type StepRow } from './run-rows.js';
+
+export interface NewPlaybookRun extends RunInput {
+  readonly id: string;
+  readonly playbookId: string;
+  readonly playbookVersion: number;
+  readonly playbookName: string;
+  readonly requestedBy: string;
+  readonly automatic: boolean;
+  readonly stepsTotal: number;
+  readonly startedAt: Date;
+  /** It is claimed by the transaction that creates it. Without this it waits for any replica. */
+  readonly claimForMs?: number;
+}
+
+export interface RunListRequest extends PageRequest {
+  readonly statuses?: readonly PlaybookRunStatus[];
+  readonly incidentId?: string;
+  readonly newestFirst: boolean;
+}
+
+const STEPS: Statement = {
+  name: 'playbook_run_steps_find',
+  text: `
+    select step.*, action.action_type as type, action.status as action_status, action.parameters,
+           action.approval_level, action.result, action.rejected_by, action.rejection_reason
+      from playbook_run_steps step left join actions action on action.id = step.action_id
+     where step.run_id = $1 order by step.position`,
+};
+
+/** Inserts and reads runs. Every change of one is in RunWritesRepository. */
+@Injectable()
+export class PlaybookRunsRepository {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
+
+  /** False for an automatic run that there is already. */
+  async insert(tx: Tx, run: NewPlaybookRun): Promise<boolean> {
+    const { claimForMs } = run;
+    const row = {
+      id: run.id,
+      playbook_id: run.playbookId,
+      playbook_version: run.playbookVersion,
+      playbook_name: run.playbookName,
+      incident_id: run.incident?.id ?? null,
+      status: 'running',
+      requested_by: run.requestedBy,
+      automatic: run.automatic,
+      variables: run.variables,
+      incident: run.incident ?? null,
+      steps_total: run.stepsTotal,
+      due_at: () => 'now()',
+      started_at: run.startedAt,
+      ...(claimForMs !== undefined && {
+        fence: 1,
+        attempts: 1,
+        // A whole number of ours, which an insertion has no parameter for.
+        lease_until: () => `now() + interval '${Math.trunc(claimForMs)} milliseconds'`,
+      }),
+    };
+    const result = await tx
+      .createQueryBuilder()
+      .insert()
+      .into(PlaybookRunEntity)
+      .values(row as QueryDeepPartialEntity<PlaybookRunEntity>)
+      .orIgnore()
+      .returning('id')
+      .execute();
+    return (result.raw as unknown[]).length > 0;
+  }
+
+  async find(playbookId: string, id: string): Promise<PlaybookRunSummary | undefined> {
+    const row = await this.runs.findOneBy({ id, playbook_id: playbookId });
+    return row ? runOf(row) : undefined;
+  }
+
+  async lock(tx: Tx, id: string): Promise<PlaybookRunSummary | undefined> {
+    const row = await tx
+      .getRepository(PlaybookRunEntity)
+      .findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    return row ? runOf(row) : undefined;
+  }
+
+  /** The steps that the run has come to, in their order. */
+  async stepsOf(runId: string): Promise<ReachedStep[]> {
+    return (await this.statements.rows<StepRow>(STEPS, [runId])).map(stepOf);
+  }
+
+  async stepsIn(tx: Tx, runId: string): Promise<ReachedStep[]> {
+    return (await this.statements.rowsIn<StepRow>(tx, STEPS, [runId])).map(stepOf);
+  }
+
+  /** The page and the total are of one moment in a snapshot. */
+  async list(
+    snapshot: EntityManager,
+    playbookId: string,
+    { page, per_page, newestFirst, statuses, incidentId }: RunListRequest,
+  ): Promise<Page<PlaybookRunSummary>> {
+    const [rows, total] = await snapshot.getRepository(PlaybookRunEntity).findAndCount({
+      where: {
+        playbook_id: playbookId,
+        ...(statuses && { status: In(statuses) }),
+        ...(incidentId !== undefined && { incident_id: incidentId }),
+      },
+      order: { id: newestFirst ? 'DESC' : 'ASC' },
+      skip: (page - 1) * per_page,
+      take: per_page,
+    });
+    return { items: rows.map(runOf), total };
+  }
+
+  async countOpen(status: OpenStatus): Promise<number> {
+    return await this.runs.countBy({ status });
+  }
+
+  /** Those with something to do: the kill switch holds them while it is on. */
+  async countDue(): Promise<number> {
+    return await this.runs.countBy({ due_at: Not(IsNull()) });
+  }
+
+  private get runs() {
+    return this.dataSource.getRepository(PlaybookRunEntity);
+  }
+}

@@ -1,0 +1,88 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ActionDecisions } from '../../actions/requests/action-decisions.js';
+import type { Principal } from '../../auth/principal.js';
+import { IncidentDeletion } from '../../incidents/incident-deletion.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import type { Caller } from '../../platform/http/caller.js';
+import { type PlaybookRun, type PlaybookRunSummary, SYSTEM } from './playbook-run.js';
+import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
+import { RunRecorder } from './records/run-recorder.js';
+import { RunWritesRepository } from './records/run-writes.repository.js';
+import { RunEndedError } from './runs.errors.js';
+
+const INCIDENT_DELETED = 'Its incident was deleted.';
+
+/** Ends runs that are not to go on: by a person, with their incident, or because the kill switch held them. */
+@Injectable()
+export class RunCancellation implements OnModuleInit {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly incidents: IncidentsService,
+    private readonly decisions: ActionDecisions,
+    private readonly killSwitch: KillSwitch,
+    private readonly deletion: IncidentDeletion,
+    private readonly runs: PlaybookRunsRepository,
+    private readonly writes: RunWritesRepository,
+    private readonly recorder: RunRecorder,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.killSwitch.registerHeld('playbook_runs', {
+      count: () => this.runs.countDue(),
+      discard: (tx, caller) => this.discardHeld(tx, caller),
+    });
+    // The module of actions has registered before, and rejects what waits.
+    this.deletion.register((tx, incidentId) => this.cancelOfIncident(tx, incidentId));
+  }
+
+  /** An action that waits for approval is rejected by the caller; one that runs ends by itself. Throws RunEndedError. */
+  async cancel(
+    caller: Principal,
+    run: PlaybookRun,
+    idempotency: Participant<PlaybookRun>,
+  ): Promise<PlaybookRun> {
+    return await this.transactions.run<PlaybookRun>(
+      async (tx) => {
+        // The order of the locks is that of approvals and deletions.
+        if (run.incidentId) await this.incidents.lockForShare(tx, run.incidentId);
+        const by = `Cancelled by ${caller.name}.`;
+        const cancelled = await this.writes.cancel(tx, run.id, by, this.clock.now());
+        if (!cancelled) throw new RunEndedError();
+        const steps = await this.runs.stepsIn(tx, run.id);
+        const open = steps.find(({ status }) => status === 'cancelled')?.action;
+        if (open?.status === 'pending_approval') {
+          const reason = 'Its playbook run was cancelled.';
+          await this.decisions.reject(tx, open.id, caller.name, reason);
+        }
+        await this.record(tx, [cancelled], caller.name);
+        return { ...cancelled, playbook: run.playbook, steps };
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  private async discardHeld(tx: Tx, caller: Caller): Promise<number> {
+    const why = `Discarded by ${caller.name}, who turned the kill switch off.`;
+    const cancelled = await this.writes.cancelDue(tx, why, this.clock.now());
+    await this.record(tx, cancelled, SYSTEM);
+    return cancelled.length;
+  }
+
+  private async cancelOfIncident(tx: Tx, incidentId: string): Promise<void> {
+    const at = this.clock.now();
+    const cancelled = await this.writes.cancelOfIncident(tx, incidentId, INCIDENT_DELETED, at);
+    await this.record(tx, cancelled, SYSTEM);
+  }
+
+  private async record(tx: Tx, runs: readonly PlaybookRunSummary[], by: string): Promise<void> {
+    for (const run of runs) {
+      const { error, stepsCompleted } = run;
+      await this.recorder.ended(tx, run, { status: 'cancelled', error, stepsCompleted }, by);
+    }
+  }
+}

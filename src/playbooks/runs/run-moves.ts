@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import type { Action } from '../../actions/action.js';
+import type { Claimed } from '../../actions/execution/claims.js';
+import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { ActionRequests } from '../../actions/requests/action-requests.js';
+import type { Connector } from '../../connectors/connector.port.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import type { LockedIncident } from '../../incidents/incident.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import type { Move, NextThing, SettledStep } from './next-move.js';
+import { type PlaybookRunSummary, type ReachedStep, SYSTEM } from './playbook-run.js';
+import { RunRecorder } from './records/run-recorder.js';
+import { type RunMove, RunWritesRepository } from './records/run-writes.repository.js';
+
+type Act = Extract<NextThing, { kind: 'act' }>;
+
+/** The action of a step that has begun. */
+export interface BegunAction {
+  readonly action: Action;
+  /** Present where it may run at once: what its run needs. */
+  readonly run?: { readonly claimed: Claimed; readonly connector: Connector };
+}
+
+/** The transactions by which a run moves. Each has what ended, and the one thing that follows from it, or none of it. */
+@Injectable()
+export class RunMoves {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly killSwitch: KillSwitch,
+    private readonly incidents: IncidentsService,
+    private readonly requests: ActionRequests,
+    private readonly registry: ConnectorRegistry,
+    private readonly writes: RunWritesRepository,
+    private readonly recorder: RunRecorder,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  /**
+   * Creates the action of the next step. Where it waits for approval the run rests; else the replica goes on with it. Throws
+   * `kill_switch_active` and ClaimLostError.
+   */
+  async act(run: PlaybookRunSummary, move: Move, next: Act, done: number): Promise<BegunAction> {
+    const { step, position, parameters, askedLevel } = next;
+    const connector = await this.registry.providerOf(step.action);
+    return await this.transactions.run<BegunAction>(async (tx) => {
+      const permit = await this.killSwitch.claimPermit(tx);
+      const incident = await this.lockIncident(tx, run);
+      const action = await this.requests.createIn(tx, {
+        type: step.action,
+        parameters,
+        incident,
+        requestedBy: `playbook:${run.playbookName}`,
+        playbookRunId: run.id,
+        onBehalfOf: run.automatic ? undefined : run.requestedBy,
+        askedLevel,
+        available: connector !== undefined,
+        claimFor: connector?.identity.id,
+      });
+      const waits = action.status === 'pending_approval';
+      const status = waits ? 'waiting_approval' : 'running';
+      await this.write(tx, run, move.settled, done, {
+        begun: { position, name: step.name, actionId: action.id, status },
+        then: waits ? { kind: 'rest', status } : this.hold,
+      });
+      return action.phase && connector
+        ? { action, run: { claimed: { action, permit }, connector } }
+        : { action };
+    });
+  }
+
+  /** It waits for the end of its action. */
+  async rest(
+    run: PlaybookRunSummary,
+    move: Move,
+    status: 'running' | 'waiting_approval',
+    done: number,
+  ): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      await this.write(tx, run, move.settled, done, { then: { kind: 'rest', status } });
+    });
+  }
+
+  async end(
+    run: PlaybookRunSummary,
+    { settled }: Pick<Move, 'settled'>,
+    { status, error }: Pick<Extract<NextThing, { kind: 'end' }>, 'status' | 'error'>,
+    done: number,
+  ): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      await this.lockIncident(tx, run);
+      await this.write(tx, run, settled, done, { then: { kind: 'end', status, error } });
+      await this.recorder.ended(tx, run, { status, error, stepsCompleted: done }, SYSTEM);
+    });
+  }
+
+  /** A deletion cancels the runs of the incident: whoever finds it gone has lost the claim. */
+  private async lockIncident(
+    tx: Tx,
+    { incidentId }: PlaybookRunSummary,
+  ): Promise<LockedIncident | undefined> {
+    if (incidentId === undefined) return undefined;
+    const incident = await this.incidents.lockForShare(tx, incidentId);
+    if (!incident) throw new ClaimLostError();
+    return incident;
+  }
+
+  private async write(
+    tx: Tx,
+    run: PlaybookRunSummary,
+    settled: readonly SettledStep[],
+    stepsCompleted: number,
+    move: Pick<RunMove, 'begun' | 'then'>,
+  ): Promise<void> {
+    const whole = { ...move, settled, stepsCompleted, at: this.clock.now() };
+    if (!(await this.writes.move(tx, run, whole))) throw new ClaimLostError();
+  }
+
+  private get hold() {
+    return { kind: 'hold', leaseMs: this.settings.actionLeaseMs } as const;
+  }
+}
+
+/** Steps that are done with: those that worked, and those that were not needed. */
+export function stepsDone(
+  reached: readonly ReachedStep[],
+  settled: readonly SettledStep[],
+): number {
+  const isDone = ({ status }: Pick<ReachedStep, 'status'>) =>
+    status === 'completed' || status === 'skipped';
+  return reached.filter(isDone).length + settled.filter(isDone).length;
+}

@@ -1,0 +1,106 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { actionIdOf } from '../../actions/action-id.js';
+import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/records/action-recorder.js';
+import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
+import { Settings } from '../../platform/config/settings.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
+import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
+import { PlaybookRunner } from './playbook-runner.js';
+import type { PlaybookRunSummary } from './playbook-run.js';
+import { RunWritesRepository } from './records/run-writes.repository.js';
+
+/** As many runs as one replica works on beside those that requests wait for. */
+const MOST_AT_ONCE = 8;
+const LONGEST_PAUSE_MS = 5_000;
+const PAUSES_PER_LEASE = 4;
+const SWEEP_SECONDS = 600;
+const TASK = 'Looking for playbook runs that are due';
+
+/**
+ * Carries on the runs that have something to do: an action has ended, the kill switch was turned off, a replica died. Every
+ * replica looks, and a claim decides which one goes on. A run that waits for an action is not due, and costs nothing.
+ */
+@Injectable()
+export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly log = new Logger('Playbooks');
+  private readonly loop: BackgroundLoop;
+  private underWay = 0;
+
+  constructor(
+    private readonly runner: PlaybookRunner,
+    private readonly writes: RunWritesRepository,
+    private readonly killSwitch: KillSwitch,
+    private readonly transactions: Transactions,
+    private readonly events: DomainEvents,
+    private readonly jobs: Jobs,
+    private readonly settings: Settings,
+  ) {
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
+    this.loop = new BackgroundLoop({ task: TASK, log: this.log, pauseMs }, () => this.look());
+  }
+
+  onModuleInit(): void {
+    const { completed, failed, rejected, approved } = ACTION_EVENTS;
+    this.events.onMany(
+      [completed, failed, rejected, approved],
+      'playbook-runs',
+      (events) => this.wakeFor(events),
+      { wants: isOfRun, concurrency: 2 },
+    );
+    this.events.on([KILL_SWITCH_DEACTIVATED], 'playbook-runs-go-on', async () => this.wake());
+    this.jobs.every('wake-lost-playbook-runs', SWEEP_SECONDS, () => this.wakeLost());
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  /** A run may be due. */
+  wake(): void {
+    this.loop.wake();
+  }
+
+  /** For actions that ended without anybody telling, such as those that a restore brought. */
+  async wakeLost(): Promise<void> {
+    await this.transactions.run((tx) => this.writes.wakeLost(tx));
+    this.wake();
+  }
+
+  private async wakeFor(events: readonly DomainEvent[]): Promise<void> {
+    const ids = events.map(({ subject }) => actionIdOf(subject.id));
+    await this.transactions.run((tx) => this.writes.wakeFor(tx, ids));
+    this.wake();
+  }
+
+  private async look(): Promise<void> {
+    const places = MOST_AT_ONCE - this.underWay;
+    if (places <= 0 || !(await this.writes.isAnyDue())) return;
+    if (await this.killSwitch.isActive()) return;
+    const claimed = await this.writes.claimDue(places, this.settings.actionLeaseMs);
+    for (const run of claimed) void this.carryOn(run);
+  }
+
+  private async carryOn(run: PlaybookRunSummary): Promise<void> {
+    this.underWay += 1;
+    await this.runner.carryOn(run);
+    this.underWay -= 1;
+    this.wake();
+  }
+}
+
+function isOfRun({ payload }: DomainEvent): boolean {
+  return (payload as ActionEventPayload).playbook_run_id !== undefined;
+}

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../auth/principal.js';
+import type { Incident } from '../../incidents/incident.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
+import { newId } from '../../platform/ids.js';
+import type { PlaybookVersion } from '../playbook.js';
+import { type IncidentAtStart, type PlaybookRun, SYSTEM } from './playbook-run.js';
+import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
+import { RunRecorder } from './records/run-recorder.js';
+
+export interface WantedPlaybookRun {
+  readonly playbook: PlaybookVersion;
+  readonly incident?: Incident;
+  /** All of the playbook, with the values that they have in this run. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Creates runs. It takes no step of them. */
+@Injectable()
+export class RunRequests {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly incidents: IncidentsService,
+    private readonly killSwitch: KillSwitch,
+    private readonly runs: PlaybookRunsRepository,
+    private readonly recorder: RunRecorder,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  /** For a person, who learns at once that the kill switch is on. The run is claimed: whoever calls it then carries it out. */
+  async start(
+    caller: Principal,
+    wanted: WantedPlaybookRun,
+    idempotency: Participant<PlaybookRun>,
+  ): Promise<PlaybookRun> {
+    return await this.transactions.run<PlaybookRun>(
+      async (tx) => {
+        await this.killSwitch.claimPermit(tx);
+        if (wanted.incident && !(await this.incidents.lockForShare(tx, wanted.incident.id))) {
+          throw new NotFoundError('Incident');
+        }
+        const run = { ...this.newRun(wanted, caller.name), fence: 1, attempts: 1 };
+        await this.runs.insert(tx, { ...run, claimForMs: this.settings.actionLeaseMs });
+        await this.recorder.started(tx, run);
+        return run;
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  /**
+   * For what no person asks for: it waits for any replica, and for the kill switch. False when there is one for this incident
+   * and version already, or when the incident was deleted or resolved meanwhile.
+   */
+  async startAutomatic(tx: Tx, playbook: PlaybookVersion, incident: Incident): Promise<boolean> {
+    const locked = await this.incidents.lockForShare(tx, incident.id);
+    if (!locked || locked.status === 'resolved') return false;
+    const { variables } = playbook.definition;
+    const run = { ...this.newRun({ playbook, incident, variables }, SYSTEM), automatic: true };
+    if (!(await this.runs.insert(tx, run))) return false;
+    await this.recorder.started(tx, run);
+    return true;
+  }
+
+  private newRun(
+    { playbook, incident, variables }: WantedPlaybookRun,
+    requestedBy: string,
+  ): PlaybookRun {
+    const startedAt = this.clock.now();
+    const { definition } = playbook;
+    return {
+      id: newId(startedAt.getTime()),
+      playbookId: playbook.id,
+      playbookVersion: playbook.version,
+      playbookName: playbook.name,
+      incidentId: incident?.id,
+      status: 'running',
+      requestedBy,
+      automatic: false,
+      variables,
+      incident: incident && withoutRawData(incident),
+      stepsCompleted: 0,
+      stepsTotal: definition.steps.length,
+      fence: 0,
+      wakes: 0,
+      attempts: 0,
+      startedAt,
+      playbook,
+      steps: [],
+    };
+  }
+}
+
+function withoutRawData({ rawData: _, ...incident }: Incident): IncidentAtStart {
+  return incident;
+}

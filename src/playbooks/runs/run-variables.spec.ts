@@ -1,0 +1,52 @@
+import { variableErrors, variablesOf } from './run-variables.js';
+
+const DEFAULTS = {
+  channel: '#soc',
+  hours: 4,
+  loud: false,
+  people: ['alice'],
+  limits: { most: 3 },
+  note: null,
+};
+
+describe('the variables that a run is given', () => {
+  it.each([
+    ['channel', '#night'],
+    ['hours', 0.5],
+    ['loud', true],
+    ['people', []],
+    ['limits', { other: 1 }],
+    ['note', 'any type'],
+  ])('may change %s', (name, value) => {
+    expect(variableErrors(DEFAULTS, { [name]: value })).toEqual([]);
+    expect(variablesOf(DEFAULTS, { [name]: value })).toEqual({ ...DEFAULTS, [name]: value });
+  });
+
+  it.each([
+    ['channel', 1, 'is_string'],
+    ['hours', '4', 'is_number'],
+    ['loud', 'true', 'is_boolean'],
+    ['people', { 0: 'alice' }, 'is_array'],
+    ['limits', [3], 'is_json_object'],
+    ['limits', null, 'is_json_object'],
+  ])('keep the type of %s when they say %j', (name, value, code) => {
+    const errors = variableErrors(DEFAULTS, { [name]: value });
+    expect(errors).toEqual([expect.objectContaining({ field: `variables.${name}`, code })]);
+  });
+
+  it.each(['other', 'toString', '__proto__', 'constructor'])('may not be new: %s', (name) => {
+    const given = JSON.parse(`{${JSON.stringify(name)}: "x"}`) as Record<string, unknown>;
+    expect(variableErrors(DEFAULTS, given)).toMatchObject([{ code: 'unknown_field' }]);
+  });
+
+  it('keep a name that prototypes have as a key like others', () => {
+    const defaults = JSON.parse('{"__proto__": "a"}') as Record<string, unknown>;
+    const merged = variablesOf(defaults, JSON.parse('{"__proto__": "b"}') as typeof defaults);
+    expect(JSON.stringify(merged)).toBe('{"__proto__":"b"}');
+  });
+
+  it('are bounded together', () => {
+    const errors = variableErrors(DEFAULTS, { channel: 'x'.repeat(40_000) });
+    expect(errors).toMatchObject([{ field: 'variables', code: 'max_length' }]);
+  });
+});

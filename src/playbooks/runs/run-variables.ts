@@ -1,0 +1,47 @@
+import type { FieldError } from '../../platform/errors/app-error.js';
+import { shownName } from '../../platform/text.js';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Of the given ones, as JSON: a run keeps them for as long as it is kept. */
+const MOST_CHARACTERS = 32_768;
+
+const KINDS = {
+  string: ['is_string', 'a string'],
+  number: ['is_number', 'a number'],
+  boolean: ['is_boolean', 'true or false'],
+  array: ['is_array', 'a list'],
+  object: ['is_json_object', 'an object'],
+} as const;
+
+/** What is wrong with the variables that a run is given: it can change those of its playbook, and not their types. */
+export function variableErrors(defaults: Variables, given: Variables): FieldError[] {
+  if (JSON.stringify(given).length > MOST_CHARACTERS) {
+    const message = `variables must be at most ${MOST_CHARACTERS} characters as JSON.`;
+    return [{ field: 'variables', code: 'max_length', message }];
+  }
+  return Object.keys(given).flatMap((name) => errorOf(name, defaults, given[name]));
+}
+
+/** The variables that a run goes by. */
+export function variablesOf(defaults: Variables, given: Variables): Variables {
+  return Object.fromEntries([...Object.entries(defaults), ...Object.entries(given)]);
+}
+
+function errorOf(name: string, defaults: Variables, value: unknown): FieldError[] {
+  const field = `variables.${shownName(name)}`;
+  if (!Object.hasOwn(defaults, name)) {
+    const message = `${field} is not a variable of the playbook.`;
+    return [{ field, code: 'unknown_field', message }];
+  }
+  const kind = kindOf(defaults[name]);
+  // Of a variable without a value nobody can say which type it has.
+  if (!kind || kindOf(value) === kind) return [];
+  const [code, inWords] = KINDS[kind];
+  return [{ field, code, message: `${field} must be ${inWords}, as it is in the playbook.` }];
+}
+
+function kindOf(value: unknown): keyof typeof KINDS | undefined {
+  if (value === null) return undefined;
+  return Array.isArray(value) ? 'array' : (typeof value as keyof typeof KINDS);
+}

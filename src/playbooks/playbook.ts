@@ -1,16 +1,18 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
+import type { RequiredLevel } from '../actions/action.js';
 import type { Severity } from '../incidents/incident.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
+import { isUuid } from '../platform/ids.js';
 
-/** Small letters, digits and hyphens. No id of a playbook is a name of another: see playbook-rules.ts. */
-export const PLAYBOOK_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+/** Small letters, digits and hyphens, but nothing that looks like an id: where either will do, nobody is mistaken for another. */
+export const PLAYBOOK_NAME =
+  /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{0,62}$/;
+
+export function isNameOrId(text: string): boolean {
+  return isUuid(text) || PLAYBOOK_NAME.test(text);
+}
 
 export const ON_ERROR = ['stop', 'continue'] as const;
 export type OnError = (typeof ON_ERROR)[number];
-
-/** A step can ask for a level of its own; to ask for none would say nothing. */
-export type AskedLevel = Exclude<ApprovalLevel, 'none'>;
-export const ASKED_LEVELS = ['analyst', 'senior', 'manager'] as const satisfies AskedLevel[];
 
 /** The incidents that a playbook is for. An empty list takes any. */
 export interface PlaybookTriggers {
@@ -25,7 +27,7 @@ export interface PlaybookStep {
   /** Templates, and values that stay as they are. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly condition?: string;
-  readonly approval_level?: AskedLevel;
+  readonly approval_level?: RequiredLevel;
   readonly on_error: OnError;
 }
 

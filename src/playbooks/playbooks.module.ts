@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { PlaybookChanges } from './playbook-changes.js';
+import { PlaybooksController } from './playbooks.controller.js';
 import { PlaybooksService } from './playbooks.service.js';
 import { PlaybooksRepository } from './records/playbooks.repository.js';
 
 /** The rooms: `language` checks and evaluates what steps say, `records` holds rows, `runs` is everything about runs. */
 @Module({
-  providers: [PlaybooksRepository, PlaybooksService],
+  controllers: [PlaybooksController],
+  providers: [PlaybookChanges, PlaybooksRepository, PlaybooksService],
   exports: [PlaybooksService],
 })
 export class PlaybooksModule {}

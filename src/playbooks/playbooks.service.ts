@@ -1,22 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid } from '../platform/ids.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
 import {
+  isNameOrId,
   type Playbook,
-  PLAYBOOK_NAME,
   type PlaybookVersion,
   type TriggeringIncident,
 } from './playbook.js';
 import { isTriggeredBy } from './playbook-rules.js';
-import { PlaybooksRepository } from './records/playbooks.repository.js';
+import { PlaybookNotFoundError } from './playbooks.errors.js';
+import {
+  type PlaybookFilter,
+  PlaybooksRepository,
+  type PlaybookSort,
+} from './records/playbooks.repository.js';
 
+/** What there is of playbooks, for callers and for other modules. */
 @Injectable()
 export class PlaybooksService {
   constructor(private readonly playbooks: PlaybooksRepository) {}
 
+  list(request: PageRequest, filter: PlaybookFilter, sort: PlaybookSort): Promise<Page<Playbook>> {
+    return this.playbooks.list(request, filter, sort);
+  }
+
+  async get(nameOrId: string): Promise<Playbook> {
+    const found = await this.find(nameOrId);
+    if (!found) throw new PlaybookNotFoundError();
+    return found;
+  }
+
   /** A disabled one, too; undefined when there is none or it was deleted. */
   async find(nameOrId: string): Promise<Playbook | undefined> {
-    if (!isUuid(nameOrId) && !PLAYBOOK_NAME.test(nameOrId)) return undefined;
-    return await this.playbooks.find(nameOrId);
+    return isNameOrId(nameOrId) ? await this.playbooks.find(nameOrId) : undefined;
   }
 
   async findEnabled(nameOrId: string): Promise<Playbook | undefined> {

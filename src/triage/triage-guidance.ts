@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import { PlaybooksService } from '../playbooks/playbooks.service.js';
 
-/** Instructions that people of this site wrote for the model. */
+/** What people of this site wrote in a playbook for the model. */
 export interface Guidance {
   readonly name: string;
-  readonly instructions: string;
+  /** A playbook may have steps alone. */
+  readonly instructions?: string;
 }
 
 /** What guides a run beside its incident. Nothing here runs a step of a playbook. */
-export abstract class TriageGuidance {
-  /** Undefined when there is none of this name or id, or it is disabled. */
-  abstract find(nameOrId: string): Promise<Guidance | undefined>;
-}
-
-/** Where nothing has instructions. */
 @Injectable()
-export class NoGuidance extends TriageGuidance {
-  async find(): Promise<undefined> {
-    return undefined;
+export class TriageGuidance {
+  constructor(private readonly playbooks: PlaybooksService) {}
+
+  /** Undefined when there is none of this name or id, or it is disabled. */
+  async find(nameOrId: string): Promise<Guidance | undefined> {
+    const found = await this.playbooks.findEnabled(nameOrId);
+    return found && { name: found.name, instructions: found.definition.instructions };
   }
 }

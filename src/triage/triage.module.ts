@@ -6,6 +6,8 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { Settings } from '../platform/config/settings.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
+import { Targets } from '../platform/net/targets.js';
+import { PlaybooksModule } from '../playbooks/playbooks.module.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
 import { modelOfSettings } from './model/model-of-settings.js';
 import { TriageModel } from './model/triage-model.port.js';
@@ -27,7 +29,7 @@ import { TriageSignals } from './signals/triage-signals.js';
 import { ConnectorLookups } from './tools/connector-lookups.js';
 import { RelatedIncidents } from './tools/related-incidents.js';
 import { TriageTools } from './tools/triage-tools.js';
-import { NoGuidance, TriageGuidance } from './triage-guidance.js';
+import { TriageGuidance } from './triage-guidance.js';
 import { TriageService } from './triage.service.js';
 
 /**
@@ -36,11 +38,21 @@ import { TriageService } from './triage.service.js';
  * told of them, `signals` health and metrics.
  */
 @Module({
-  imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
+  imports: [
+    AuthModule,
+    IncidentsModule,
+    KillSwitchModule,
+    ConnectorsModule,
+    ActionsModule,
+    PlaybooksModule,
+  ],
   controllers: [IncidentTriageController],
   providers: [
-    { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOfSettings },
-    { provide: TriageGuidance, useClass: NoGuidance },
+    {
+      provide: TriageModel,
+      inject: [Settings, OutboundHttp, Targets],
+      useFactory: modelOfSettings,
+    },
     AutoTriage,
     ConnectorLookups,
     IncidentIndicatorsRepository,
@@ -54,6 +66,7 @@ import { TriageService } from './triage.service.js';
     RunRecorder,
     RunRequests,
     TokenBudget,
+    TriageGuidance,
     TriageJudging,
     TriageRunner,
     TriageRunsRepository,

@@ -72,7 +72,7 @@ function impossibilities(shown: Shown): string[] {
 
 /** Enums of different things whose values are the same today: a field to sort by, or a status, may be added to one of them. */
 const SAME_VALUES_BY_CHANCE = [
-  'ApiKeySort,ConnectorSort',
+  'ApiKeySort,ConnectorSort,PlaybookSort',
   'AuditSort,TimelineSort',
   'ComponentStatus,ConnectorStatus',
   'DeadJobSort,TriageRunSort,WebhookEventSort',

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { TriageGuidance } from '../../src/triage/triage-guidance.js';
-import type { Answer } from '../support/api-client.js';
 import {
   heldModel,
   judgement,
@@ -346,17 +343,47 @@ describe('the triage of an incident', () => {
       expect(await world.runs(id)).toEqual([]);
     });
 
-    it('gives its instructions to the model as guidance', async () => {
-      const guidance = world.app.nest.get(TriageGuidance);
-      const find = jest
-        .spyOn(guidance, 'find')
-        .mockImplementation(async (name) => ({ name, instructions: 'Be strict.' }));
-      const asked = script(world.app, async () => judgement());
+    const playbook = async (more: object): Promise<{ id: string; name: string }> => {
+      const body = { name: `guide-${(playbooks += 1)}`, ...more };
+      return (await world.clients.senior.request('POST', '/api/playbooks', { body })).body.data;
+    };
+    let playbooks = 0;
+
+    it('is refused when it is disabled or deleted', async () => {
       const id = await world.incident();
-      const { data } = (await world.triage(id, { body: { playbook: 'strict' } })).body;
-      find.mockRestore();
-      expect(asked.mock.calls[0]![0].guidance).toBe('Be strict.');
-      expect(data).toMatchObject({ playbook: 'strict', notes: [] });
+      const disabled = await playbook({ enabled: false, instructions: 'Be strict.' });
+      const deleted = await playbook({ instructions: 'Be strict.' });
+      await world.clients.senior.request('DELETE', `/api/playbooks/${deleted.id}`);
+      for (const name of [disabled.name, disabled.id, deleted.name, deleted.id]) {
+        const answer = await world.triage(id, { body: { playbook: name } });
+        expect(answer.body.error.details.errors[0]).toMatchObject({ code: 'unknown_playbook' });
+      }
+    });
+
+    it('gives its instructions to the model as guidance, by its name and by its id', async () => {
+      const asked = script(world.app, async () => judgement());
+      const steps = [{ name: 'look', action: 'lookup_ip', parameters: { ip: '192.0.2.1' } }];
+      const { id, name } = await playbook({ instructions: 'Be strict.', steps });
+      for (const called of [name, id]) {
+        const incident = await world.incident();
+        const { data } = (await world.triage(incident, { body: { playbook: called } })).body;
+        expect(asked.mock.lastCall![0].guidance).toBe('Be strict.');
+        expect(data).toMatchObject({ playbook: called, notes: [] });
+        const actions = await world.clients.viewer.request(
+          'GET',
+          `/api/incidents/${incident}/actions`,
+        );
+        expect(actions.body.data).toEqual([]);
+      }
+    });
+
+    it('guides by nothing when it has no instructions', async () => {
+      const asked = script(world.app, async () => judgement());
+      const { name } = await playbook({});
+      const { data } = (await world.triage(await world.incident(), { body: { playbook: name } }))
+        .body;
+      expect(asked.mock.lastCall![0].guidance).toBeUndefined();
+      expect(data).toMatchObject({ playbook: name, notes: [] });
     });
   });
 

@@ -88,6 +88,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Triage: 'Verdicts of a model on incidents, each with what it rests on.',
   Actions: 'What is done about an incident, or directly: requested, carried out, rolled back.',
   Approvals: 'The consent of people that some actions wait for.',
+  Playbooks: 'What is done about a kind of incident, step by step, and the runs of it.',
   'Kill switch': 'Stops every effect on the outside until it is turned off again.',
   Connectors: 'The tools that carry actions out.',
   Webhooks: 'Security tools that send events, how these become incidents, and what became of each.',

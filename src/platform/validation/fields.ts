@@ -97,6 +97,8 @@ export function Reason(options: Omit<TextOptions, 'max'> & { readonly max: numbe
 
 interface TextsOptions extends FieldOptions {
   readonly maxItems?: number;
+  /** The characters that each text may have. */
+  readonly maxLength?: number;
   /** That each text has. */
   readonly pattern?: RegExp;
   readonly message?: string;
@@ -104,15 +106,17 @@ interface TextsOptions extends FieldOptions {
 
 export function Texts({
   maxItems,
+  maxLength,
   pattern,
   message,
   ...options
 }: TextsOptions = {}): PropertyDecorator {
-  const items = { type: 'string', pattern: pattern?.source };
+  const items = { type: 'string', maxLength, pattern: pattern?.source };
   return Field(
     options,
     { type: 'array', items, maxItems },
     ...(pattern ? [Matches(pattern, { each: true, message })] : []),
+    ...(maxLength === undefined ? [] : [MaxLength(maxLength, { each: true })]),
     IsString({ each: true }),
     ...listRules(maxItems).reverse(),
   );

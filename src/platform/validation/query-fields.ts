@@ -1,5 +1,5 @@
 import { Transform } from 'class-transformer';
-import { ValidateBy } from 'class-validator';
+import { IsBoolean, ValidateBy } from 'class-validator';
 import { Field, type FieldOptions } from './fields.js';
 
 /* Kinds of fields that only a query string has, where everything is text. */
@@ -25,6 +25,19 @@ export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDe
           `${property} must be a whole number from ${min} to ${max}`,
       },
     }),
+  );
+}
+
+/** True or false, in these words. */
+export function QueryFlag(options: FieldOptions = {}): PropertyDecorator {
+  return Field(
+    options,
+    { type: 'boolean' },
+    Transform(({ value }: { value: unknown }) => {
+      if (value === 'true') return true;
+      return value === 'false' ? false : value;
+    }),
+    IsBoolean(),
   );
 }
 

@@ -41,7 +41,7 @@ export class PlaybooksRepository {
     sort: PlaybookSort,
   ): Promise<Page<Playbook>> {
     const [rows, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
-      where: { ...filter, ...NOT_DELETED },
+      where: { ...given(filter), ...NOT_DELETED },
       order: ORDERS[sort],
       take: request.per_page,
       skip: (request.page - 1) * request.per_page,
@@ -110,6 +110,11 @@ export class PlaybooksRepository {
     await tx.getRepository(PlaybookVersionEntity).insert(kept);
     return playbookOf(row);
   }
+}
+
+/** TypeORM takes an undefined value for a mistake. */
+function given(filter: PlaybookFilter): PlaybookFilter {
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
 /** No name is a UUID, so there is never one playbook by its id and another by its name. */

@@ -1,0 +1,137 @@
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { RequiredLevel } from '../../actions/action.js';
+import type { Severity } from '../../incidents/incident.js';
+import {
+  AlwaysTrue,
+  Id,
+  Instant,
+  Nested,
+  NestedList,
+  Text,
+  WholeNumber,
+} from '../../platform/validation/fields.js';
+import type { OnError, Playbook } from '../playbook.js';
+import {
+  AskedLevel,
+  AutoRun,
+  Condition,
+  Description,
+  Enabled,
+  IncidentTypes,
+  Instructions,
+  OnErrorChoice,
+  PlaybookName,
+  Severities,
+  Sources,
+  StepAction,
+  StepName,
+  StepParameters,
+  STEPS,
+  TRIGGERS,
+  TrustVerdict,
+  Variables,
+} from './playbook-fields.js';
+
+export class PlaybookTriggersDto {
+  @IncidentTypes()
+  readonly incident_types: readonly string[];
+
+  @Severities()
+  readonly severities: readonly Severity[];
+
+  @Sources()
+  readonly sources: readonly string[];
+}
+
+export class PlaybookStepDto {
+  @StepName()
+  readonly name: string;
+
+  @StepAction()
+  readonly action: ActionTypeName;
+
+  @StepParameters()
+  readonly parameters: Readonly<Record<string, unknown>>;
+
+  @Condition()
+  readonly condition?: string;
+
+  @AskedLevel()
+  readonly approval_level?: RequiredLevel;
+
+  @OnErrorChoice()
+  readonly on_error: OnError;
+}
+
+export class PlaybookDto {
+  @Id()
+  readonly id: string;
+
+  @PlaybookName()
+  readonly name: string;
+
+  @Description()
+  readonly description?: string;
+
+  @WholeNumber({ min: 1, description: 'One more with each change.', example: 1 })
+  readonly version: number;
+
+  @Enabled()
+  readonly enabled: boolean;
+
+  @Nested(() => PlaybookTriggersDto, TRIGGERS)
+  readonly triggers: PlaybookTriggersDto;
+
+  @AutoRun()
+  readonly auto_run: boolean;
+
+  @TrustVerdict()
+  readonly trust_verdict: boolean;
+
+  @Instructions()
+  readonly instructions?: string;
+
+  @Variables()
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  @NestedList(() => PlaybookStepDto, STEPS)
+  readonly steps: readonly PlaybookStepDto[];
+
+  @Text({ description: 'The principal that made it.', example: 'alice' })
+  readonly created_by: string;
+
+  @Instant({ example: '2026-11-02T09:00:00.000Z' })
+  readonly created_at: string;
+
+  @Text({ description: 'The principal that changed it last.', example: 'alice' })
+  readonly updated_by: string;
+
+  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  readonly updated_at: string;
+
+  static from(this: void, playbook: Playbook): PlaybookDto {
+    const { definition } = playbook;
+    return {
+      id: playbook.id,
+      name: playbook.name,
+      description: definition.description,
+      version: playbook.version,
+      enabled: definition.enabled,
+      triggers: definition.triggers,
+      auto_run: definition.auto_run,
+      trust_verdict: definition.trust_verdict,
+      instructions: definition.instructions,
+      variables: definition.variables,
+      steps: definition.steps,
+      created_by: playbook.createdBy,
+      created_at: playbook.createdAt.toISOString(),
+      updated_by: playbook.updatedBy,
+      updated_at: playbook.updatedAt.toISOString(),
+    };
+  }
+}
+
+export class CheckedPlaybookDto {
+  @AlwaysTrue()
+  readonly valid: true;
+}

@@ -1,0 +1,151 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../platform/access/access.js';
+import { DeletedDto } from '../platform/http/deleted.dto.js';
+import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import {
+  ApiAnswer,
+  ApiErrors,
+  ApiIfMatch,
+  ETAG_HEADER,
+  Operation,
+} from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { CheckedPlaybookDto, PlaybookDto } from './dto/playbook.dto.js';
+import { ByNameOrId } from './dto/playbook-fields.js';
+import {
+  CreatePlaybookDto,
+  PlaybookQueryDto,
+  UpdatePlaybookDto,
+} from './dto/playbook-requests.dto.js';
+import { PlaybookChanges } from './playbook-changes.js';
+import { PlaybooksService } from './playbooks.service.js';
+
+@ApiTags('Playbooks')
+@Controller('api/playbooks')
+@Requires('viewer')
+export class PlaybooksController {
+  constructor(
+    private readonly playbooks: PlaybooksService,
+    private readonly changes: PlaybookChanges,
+  ) {}
+
+  @Get()
+  @Operation('listPlaybooks', 'List the playbooks')
+  @ApiAnswer({ status: 200, description: 'The playbooks.', type: PlaybookDto, list: true })
+  async list(@Query() query: PlaybookQueryDto): Promise<ListAnswer<PlaybookDto>> {
+    const page = await this.playbooks.list(query, PlaybookQueryDto.toFilter(query), query.sort);
+    return ListAnswer.of(page, query, PlaybookDto.from);
+  }
+
+  @Post()
+  @Requires('senior')
+  @Operation('createPlaybook', 'Create a playbook')
+  @ApiAnswer({ status: 201, description: 'Its first version.', type: PlaybookDto })
+  @ApiErrors('conflict')
+  async create(
+    @Body() body: CreatePlaybookDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<PlaybookDto> {
+    const wanted = CreatePlaybookDto.toWanted(body);
+    const remember = idempotency.remember(PlaybookDto.from);
+    return PlaybookDto.from(await this.changes.create(caller, wanted, remember));
+  }
+
+  @Post('validate')
+  @Requires('analyst')
+  @HttpCode(200)
+  @Operation(
+    'validatePlaybook',
+    'Check a playbook without saving it',
+    'What creating it would say of its content. Whether its name is taken is not looked at.',
+  )
+  @ApiAnswer({ status: 200, description: 'It can be saved.', type: CheckedPlaybookDto })
+  validate(@Body() body: CreatePlaybookDto): CheckedPlaybookDto {
+    this.changes.check(CreatePlaybookDto.toWanted(body));
+    return { valid: true };
+  }
+
+  @Get(':id')
+  @ByNameOrId()
+  @Operation('getPlaybook', 'Read a playbook')
+  @ApiAnswer({
+    status: 200,
+    description: 'The playbook.',
+    type: PlaybookDto,
+    headers: ETAG_HEADER,
+  })
+  async get(
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PlaybookDto> {
+    const playbook = await this.playbooks.get(id);
+    setEtag(reply, playbook.version);
+    return PlaybookDto.from(playbook);
+  }
+
+  @Put(':id')
+  @Requires('senior')
+  @ByNameOrId()
+  @Operation(
+    'updatePlaybook',
+    'Change a playbook',
+    'What is left out stays. A change makes a new version; runs that have begun keep theirs. A playbook with `trust_verdict` is changed by managers alone, but to stop it, to describe it, or to take the trust away.',
+  )
+  @ApiIfMatch()
+  @ApiAnswer({
+    status: 200,
+    description: 'The playbook as it is now.',
+    type: PlaybookDto,
+    headers: ETAG_HEADER,
+  })
+  @ApiErrors('conflict', 'precondition_failed')
+  async update(
+    @Param('id') id: string,
+    @Body() body: UpdatePlaybookDto,
+    @IfMatch() condition: IfMatchCondition,
+    @CurrentPrincipal() caller: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PlaybookDto> {
+    const change = UpdatePlaybookDto.toChange(body);
+    const playbook = await this.changes.update(caller, id, change, condition);
+    setEtag(reply, playbook.version);
+    return PlaybookDto.from(playbook);
+  }
+
+  @Delete(':id')
+  @Requires('senior')
+  @ByNameOrId()
+  @Operation(
+    'deletePlaybook',
+    'Delete a playbook',
+    'Its name is free again. Runs that have begun go on unless they are cancelled, and stay readable by its id.',
+  )
+  @ApiIfMatch()
+  @ApiAnswer({ status: 200, description: 'It starts no run any more.', type: DeletedDto })
+  @ApiErrors('precondition_failed')
+  async delete(
+    @Param('id') id: string,
+    @IfMatch() condition: IfMatchCondition,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedDto> {
+    return { id: await this.changes.delete(caller, id, condition), deleted: true };
+  }
+}

@@ -77,7 +77,7 @@ describe('the next move of a run', () => {
     const { decide, told } = script(RUN);
     const open = reached(0, { action: action('completed', { result }) });
     const { next, settled } = await nextMove(STEPS, [open], decide);
-    expect(settled).toEqual([{ position: 0, name: 's0', status: 'completed' }]);
+    expect(settled).toEqual([{ position: 0, name: 's0', actionId: 'a', status: 'completed' }]);
     expect(next).toMatchObject({ kind: 'act', position: 1 });
     expect(told).toEqual([{ s0: { result } }]);
   });

@@ -27,6 +27,7 @@ export interface SettledStep {
   readonly position: number;
   readonly name: string;
   readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled';
+  readonly actionId?: string;
   readonly error?: string;
 }
 
@@ -88,9 +89,9 @@ export async function nextMove(
 /** Undefined while its action has not ended. */
 function settledBy({ position, name, action }: ReachedStep): SettledStep | undefined {
   if (!action || !hasEnded(action)) return undefined;
-  if (action.status === 'completed') return { position, name, status: 'completed' };
-  const error = shownStart(messageOf(action), LONGEST_ERROR);
-  return { position, name, status: 'failed', error };
+  const ended = { position, name, actionId: action.id };
+  if (action.status === 'completed') return { ...ended, status: 'completed' };
+  return { ...ended, status: 'failed', error: shownStart(messageOf(action), LONGEST_ERROR) };
 }
 
 function settledWithout(

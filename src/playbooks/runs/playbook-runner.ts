@@ -95,7 +95,9 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     const reached = await this.runs.stepsOf(run.id);
     const settled = reached
       .filter(isOpen)
-      .map(({ position, name }) => ({ position, name, status: 'cancelled' as const }));
+      .map(({ position, name, action }) => {
+        return { position, name, actionId: action?.id, status: 'cancelled' as const };
+      });
     const ending = { status: 'failed', error: BROKEN } as const;
     await this.moves.end(run, { settled }, ending, stepsDone(reached, settled));
   }

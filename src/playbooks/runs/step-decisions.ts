@@ -47,9 +47,10 @@ function decideWith({ playbook, automatic, variables, incident }: Inputs): Decid
 
 /** Nothing happens by itself on the word of a model: a person looks at it before. */
 function levelOf(
-  { name, approval_level: asked = 'none' }: PlaybookStep,
+  { name, approval_level }: PlaybookStep,
   doubted: ReadonlySet<string>,
 ): ApprovalLevel {
+  const asked = approval_level ?? 'none';
   return doubted.has(name) ? higherLevel(asked, 'analyst') : asked;
 }
 

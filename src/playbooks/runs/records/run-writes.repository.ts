@@ -136,8 +136,8 @@ export class RunWritesRepository {
   async move(tx: Tx, claim: Claim, move: RunMove): Promise<boolean> {
     const { settled, begun, then, at } = move;
     const steps = [
-      ...settled.map((step) => ({ actionId: null, error: null, ...step })),
-      ...(begun ? [{ error: null, ...begun }] : []),
+      ...settled,
+      ...(begun ? [{ ...begun, error: undefined }] : []),
     ];
     const rows = await this.statements.rowsIn(tx, MOVE, [
       claim.id,
@@ -152,7 +152,7 @@ export class RunWritesRepository {
       steps.map(({ position }) => position),
       steps.map(({ name }) => name),
       steps.map(({ status }) => status),
-      steps.map(({ actionId }) => actionId),
+      steps.map(({ actionId }) => actionId ?? null),
       steps.map(({ error }) => error ?? null),
     ]);
     return rows.length > 0;

@@ -1,0 +1,143 @@
+import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
+import type { PlaybookStep } from '../../../src/playbooks/playbook.js';
+import { ActionWorld } from '../actions/action-world.js';
+import type { Answer, ApiClient } from '../api-client.js';
+import { eventually } from '../jobs/eventually.js';
+
+export const RAW_DATA = {
+  message_id: '<1@mail.example.net>',
+  sender: 'ceo@examp1e.example.net',
+  recipient: 'bob@example.com',
+  subject: 'Urgent wire transfer',
+};
+
+type Step = Partial<PlaybookStep> & Pick<PlaybookStep, 'action' | 'parameters'>;
+
+const PARAMETERS: Partial<Record<ActionTypeName, Record<string, unknown>>> = {
+  quarantine_email: { message_id: '{{ incident.raw_data.message_id }}' },
+  block_sender: { sender: '{{ incident.raw_data.sender }}' },
+  lookup_ip: { ip: '203.0.113.9' },
+  block_ip: { ip: '203.0.113.9' },
+  isolate_host: { host_id: 'laptop-7' },
+  scan_host: { host_id: 'laptop-7' },
+};
+
+/** A step with parameters that fit its action. */
+export function step(name: string, action: ActionTypeName, more: Partial<PlaybookStep> = {}) {
+  return { name, action, parameters: PARAMETERS[action]!, on_error: 'stop', ...more } as const;
+}
+
+export interface ShownStep {
+  readonly name: string;
+  readonly status: string;
+  readonly action_id?: string;
+  readonly approval_level?: string;
+  readonly decision?: string;
+  readonly error?: string;
+  readonly parameters?: Record<string, unknown>;
+  readonly result?: { readonly success: boolean; readonly message: string };
+}
+
+export interface ShownRun {
+  readonly run_id: string;
+  readonly playbook_id: string;
+  readonly playbook_version: number;
+  readonly status: string;
+  readonly steps_completed: number;
+  readonly steps_total: number;
+  readonly requested_by: string;
+  readonly automatic: boolean;
+  readonly error?: string;
+  readonly completed_at?: string;
+  readonly steps: readonly ShownStep[];
+}
+
+let made = 0;
+
+/** What a site with playbooks does, on top of the world of actions. */
+export class PlaybookWorld {
+  private constructor(readonly actions: ActionWorld) {}
+
+  static async start(
+    settings: Readonly<Record<string, string>> = {},
+    replicas = 1,
+  ): Promise<PlaybookWorld> {
+    return new PlaybookWorld(await ActionWorld.start(settings, replicas));
+  }
+
+  get clients() {
+    return this.actions.clients;
+  }
+
+  async close(): Promise<void> {
+    await this.actions.close();
+  }
+
+  async incident(fields: object = {}): Promise<string> {
+    return await this.actions.incident({ raw_data: RAW_DATA, ...fields });
+  }
+
+  /** Makes a playbook of these steps; answers its name. */
+  async playbook(steps: readonly Step[], more: object = {}): Promise<string> {
+    const name = `playbook-${(made += 1)}`;
+    const body = { name, steps, ...more };
+    const answer = await this.clients.manager.request('POST', '/api/playbooks', { body });
+    if (answer.status !== 201) throw new Error(answer.text);
+    return name;
+  }
+
+  async run(
+    playbook: string,
+    body: object = {},
+    { client = this.clients.analyst, headers }: { client?: ApiClient; headers?: object } = {},
+  ): Promise<Answer> {
+    return await client.request('POST', `/api/playbooks/${playbook}/run`, {
+      body,
+      headers: headers as Record<string, string>,
+    });
+  }
+
+  async get(playbook: string, runId: string): Promise<ShownRun> {
+    const answer = await this.clients.viewer.request(
+      'GET',
+      `/api/playbooks/${playbook}/runs/${runId}`,
+    );
+    if (answer.status !== 200) throw new Error(answer.text);
+    return answer.body.data as ShownRun;
+  }
+
+  async list(playbook: string, query = ''): Promise<Answer> {
+    return await this.clients.viewer.request('GET', `/api/playbooks/${playbook}/runs${query}`);
+  }
+
+  async cancel(playbook: string, runId: string, client = this.clients.analyst): Promise<Answer> {
+    const path = `/api/playbooks/${playbook}/runs/${runId}/cancel`;
+    return await client.request('POST', path, { body: {} });
+  }
+
+  async approve(actionId: string, client = this.clients.manager): Promise<Answer> {
+    return await client.request('POST', `/api/actions/${actionId}/approve`, { body: {} });
+  }
+
+  async reject(actionId: string): Promise<Answer> {
+    const path = `/api/actions/${actionId}/reject`;
+    return await this.clients.manager.request('POST', path, { body: { reason: 'No need.' } });
+  }
+
+  /** The run as soon as it is so. */
+  async until(
+    playbook: string,
+    runId: string,
+    is: string | ((run: ShownRun) => boolean),
+  ): Promise<ShownRun> {
+    const holds = typeof is === 'string' ? (run: ShownRun) => run.status === is : is;
+    return await eventually(() => this.get(playbook, runId), holds, 20_000);
+  }
+
+  async runsOf(playbook: string): Promise<ShownRun[]> {
+    return (await this.list(playbook)).body.data as ShownRun[];
+  }
+}
+
+export const statuses = ({ steps }: Pick<ShownRun, 'steps'>): string[] =>
+  steps.map(({ status }) => status);

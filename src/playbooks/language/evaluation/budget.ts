@@ -1,0 +1,45 @@
+import { LARGEST_COST, LONGEST_MADE_TEXT, MOST_ITEMS } from '../limits.js';
+import { Mismatch } from './values.js';
+
+/** So many characters are gone through, or written, in the time that one node of an expression takes. */
+const CHARACTERS = 64;
+/** So many pairs of characters are compared in that time when a text is looked for in another at its worst. */
+const PAIRS = 64;
+
+/** No `||` and no loop goes on after it, as they do after other errors. */
+export class TooCostly extends Error {}
+
+/**
+ * What an evaluation may still cost. It counts work and not time, so that the same expression over the same values always
+ * ends the same way, on a busy machine too. Each operation pays before it begins.
+ */
+export class Budget {
+  constructor(private left: number = LARGEST_COST) {}
+
+  spend(cost: number): void {
+    this.left -= cost;
+    if (this.left < 0) throw new TooCostly('This costs too much: its texts or lists are too long.');
+  }
+
+  /** For going through texts of this length in all. */
+  read(characters: number): void {
+    this.spend(characters / CHARACTERS);
+  }
+
+  /** For looking for a text in another. */
+  search(text: string, wanted: string): void {
+    this.spend((text.length * wanted.length) / PAIRS + text.length / CHARACTERS);
+  }
+
+  make(characters: number): void {
+    if (characters > LONGEST_MADE_TEXT) {
+      throw new Mismatch(`This makes a text of more than ${LONGEST_MADE_TEXT} characters.`);
+    }
+    this.read(characters);
+  }
+
+  items(count: number): void {
+    if (count > MOST_ITEMS) throw new Mismatch(`This list has more than ${MOST_ITEMS} items.`);
+    this.spend(count);
+  }
+}

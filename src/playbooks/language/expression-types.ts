@@ -1,0 +1,141 @@
+import { Environment } from '@marcbachmann/cel-js';
+import { CEL_OPTIONS, childrenOf, type Node, ROOTS, type Root } from './expression.js';
+import { ExpressionError } from './expression-error.js';
+
+type Fields = Readonly<Record<string, string>>;
+
+/** As the API shows an incident; what a verdict leads to is in `verdict` alone. */
+const INCIDENT: Fields = {
+  id: 'string',
+  incident_number: 'string',
+  incident_type: 'string',
+  severity: 'string',
+  status: 'string',
+  source: 'string',
+  title: 'string',
+  raw_data: 'map<string, dyn>',
+  resolution: 'string',
+  created_at: 'string',
+  updated_at: 'string',
+  triaged_at: 'string',
+};
+
+const VERDICT: Fields = {
+  classification: 'string',
+  confidence: 'double',
+  category: 'string',
+  reasoning: 'string',
+  indicators: 'list<map<string, dyn>>',
+  mitre_techniques: 'list<string>',
+  evidence: 'list<map<string, dyn>>',
+  decided_by: 'string',
+  model: 'string',
+  recommended_actions: 'list<string>',
+};
+
+const RESULT: Fields = {
+  success: 'bool',
+  message: 'string',
+  code: 'string',
+  simulated: 'bool',
+  data: 'map<string, dyn>',
+};
+
+/** What comes from JSON has numbers of type double, and whole numbers are written as int: they mix. */
+const MIXED = [
+  'int == double: bool',
+  ...['+', '-', '*', '/', '%'].flatMap(mixed),
+  'double % double: double',
+];
+
+function mixed(operator: string): string[] {
+  return [`int ${operator} double: double`, `double ${operator} int: double`];
+}
+
+const COMMON = MIXED.reduce(
+  (types, signature) => types.registerOperator(signature, notEvaluated),
+  new Environment(CEL_OPTIONS),
+)
+  .registerType('Incident', { fields: INCIDENT })
+  .registerType('Verdict', { fields: VERDICT })
+  .registerType('Result', { fields: RESULT })
+  .registerType('Step', { fields: { result: 'Result' } })
+  .registerVariable('incident', 'Incident')
+  .registerVariable('verdict', 'Verdict')
+  .registerVariable('steps', 'map<string, Step>');
+
+function notEvaluated(): never {
+  throw new Error('The library only reads and checks expressions; evaluation/ has the values.');
+}
+
+/** The types of what the expressions of one playbook may read. */
+export class ExpressionTypes {
+  private readonly types: Environment;
+  private readonly fields: Readonly<Record<Exclude<Root, 'steps'>, Fields>>;
+
+  constructor(variables: Readonly<Record<string, unknown>>) {
+    const ofVariables = Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [name, typeOfJson(value)]),
+    );
+    this.fields = { incident: INCIDENT, verdict: VERDICT, variables: ofVariables };
+    this.types = COMMON.clone()
+      .registerType('Variables', { fields: ofVariables })
+      .registerVariable('variables', 'Variables');
+  }
+
+  /** What the library calls the type of the value. Throws ExpressionError where types do not fit. */
+  typeOf(text: string, tree: Node, earlierSteps: readonly string[]): string {
+    this.checkFields(tree, earlierSteps);
+    const { type, error } = this.types.check(text);
+    if (type !== undefined) return type;
+    const problem = `The types do not fit: ${error?.summary ?? 'unknown'}.`;
+    throw new ExpressionError(error?.range?.start ?? 0, problem);
+  }
+
+  /** The library sees no wrong name in has(), and does not know which steps come earlier. */
+  private checkFields(node: Node, earlierSteps: readonly string[]): void {
+    const read = fieldRead(node);
+    if (!read) {
+      if (node.op === 'id') this.refuseWhole(node);
+      for (const child of childrenOf(node)) this.checkFields(child, earlierSteps);
+      return;
+    }
+    const { root, name } = read;
+    const known = root === 'steps' ? earlierSteps : Object.keys(this.fields[root]);
+    if (known.includes(name)) return;
+    const among = root === 'steps' ? 'earlier steps' : root;
+    throw new ExpressionError(node.pos, `There is no ${name} in ${among}.`);
+  }
+
+  private refuseWhole(node: Extract<Node, { op: 'id' }>): void {
+    if (!isRoot(node.args)) return;
+    const problem = `Only single fields of ${node.args} can be read, such as ${node.args}.name.`;
+    throw new ExpressionError(node.pos, problem);
+  }
+}
+
+/** How a value of JSON is typed. */
+export function typeOfJson(value: unknown): string {
+  if (value === null) return 'dyn';
+  if (Array.isArray(value)) return 'list<dyn>';
+  return SCALARS[typeof value] ?? 'map<string, dyn>';
+}
+
+const SCALARS: Readonly<Record<string, string>> = {
+  string: 'string',
+  number: 'double',
+  boolean: 'bool',
+};
+
+/** `incident.title`, or `incident["title"]`. */
+function fieldRead(node: Node): { root: Root; name: string } | undefined {
+  if (node.op !== '.' && node.op !== '[]') return undefined;
+  const [left, right] = node.args;
+  if (left.op !== 'id' || !isRoot(left.args)) return undefined;
+  const name = typeof right === 'string' ? right : right.op === 'value' ? right.args : undefined;
+  return typeof name === 'string' ? { root: left.args, name } : undefined;
+}
+
+function isRoot(name: string): name is Root {
+  return ROOTS.some((root) => root === name);
+}

@@ -1,0 +1,121 @@
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { isFunction, isMethod } from './evaluation/functions.js';
+import { isLoop } from './evaluation/loops.js';
+import { ExpressionError } from './expression-error.js';
+import { DEEPEST_NODE, LONGEST_EXPRESSION, MOST_NESTED_LOOPS, MOST_NODES } from './limits.js';
+
+export type Node = ASTNode;
+
+/** What an expression may read. */
+export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
+export type Root = (typeof ROOTS)[number];
+
+/** The values of parameters never come from the verdict, because a model may have written it. */
+export const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
+
+export const CEL_OPTIONS = {
+  homogeneousAggregateLiterals: false,
+  limits: { maxAstNodes: MOST_NODES, maxDepth: DEEPEST_NODE, maxCallArguments: 8 },
+};
+const reader = new Environment(CEL_OPTIONS);
+
+/**
+ * The tree of an expression. The library reads all of CEL; what the language of playbooks does not have is refused here,
+ * with the place where it stands. Throws ExpressionError.
+ */
+export function readExpression(text: string, roots: readonly Root[]): Node {
+  if (text.length > LONGEST_EXPRESSION) {
+    throw new ExpressionError(0, `An expression has at most ${LONGEST_EXPRESSION} characters.`);
+  }
+  const tree = parsed(text);
+  judge(tree, { names: new Set<string>(roots), depth: 1, loops: 0 });
+  return tree;
+}
+
+/** Of the tree, not of the text: a text in quotes that says `verdict` reads nothing. */
+export function reads(node: Node, root: Root): boolean {
+  if (node.op === 'id') return node.args === root;
+  return childrenOf(node).some((child) => reads(child, root));
+}
+
+/** All nodes right below. The operands of a node are nodes, lists of nodes and texts. */
+export function childrenOf(node: Node): readonly Node[] {
+  const operands: readonly unknown[] = [node.args].flat(2);
+  return operands.filter(isNode);
+}
+
+function isNode(operand: unknown): operand is Node {
+  return typeof operand === 'object' && operand !== null && 'op' in operand;
+}
+
+function parsed(text: string): Node {
+  try {
+    return reader.parse(text).ast;
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    throw new ExpressionError(
+      error.range?.start ?? 0,
+      `This cannot be read as an expression: ${error.summary}.`,
+    );
+  }
+}
+
+/** Where a node stands: the names that it may use, and how deep it is. */
+interface Place {
+  readonly names: ReadonlySet<string>;
+  readonly depth: number;
+  readonly loops: number;
+}
+
+function judge(node: Node, place: Place): void {
+  const problem = problemOf(node, place);
+  if (problem !== undefined) throw new ExpressionError(node.pos, problem);
+  const inside = { ...place, depth: place.depth + 1 };
+  if (node.op === 'rcall' && isLoop(node.args[0])) return judgeLoop(node, inside);
+  for (const child of childrenOf(node)) judge(child, inside);
+}
+
+/** What is wrong with the node, whatever is below it. */
+function problemOf(node: Node, { names, depth }: Place): string | undefined {
+  if (depth > DEEPEST_NODE) return `An expression is at most ${DEEPEST_NODE} levels deep.`;
+  if (node.op === 'id' && !names.has(node.args)) return unknownName(node.args, names);
+  if (node.op === 'value' && typeof node.args === 'object' && node.args !== null) {
+    return 'Bytes and unsigned numbers are not part of this language.';
+  }
+  if (node.op === 'call' && !isFunction(node.args[0])) {
+    return `There is no function ${node.args[0]}().`;
+  }
+  if (node.op !== 'rcall') return undefined;
+  const [name] = node.args;
+  return isLoop(name) || isMethod(name) ? undefined : unknownMethod(name);
+}
+
+type MethodCall = Extract<Node, { op: 'rcall' }>;
+
+function judgeLoop(node: MethodCall, place: Place): void {
+  const [name, list, [variable, ...body]] = node.args;
+  judge(list, place);
+  if (variable?.op !== 'id' || body.length === 0) {
+    throw new ExpressionError(node.pos, `${name}() takes a name and an expression.`);
+  }
+  if (ROOTS.some((root) => root === variable.args)) {
+    const problem = `The name ${variable.args} has a meaning already: choose another one.`;
+    throw new ExpressionError(variable.pos, problem);
+  }
+  if (place.loops === MOST_NESTED_LOOPS) {
+    const problem = `At most ${MOST_NESTED_LOOPS} of all, exists, exists_one, map and filter may be within each other.`;
+    throw new ExpressionError(node.pos, problem);
+  }
+  const names = new Set([...place.names, variable.args]);
+  for (const part of body) judge(part, { ...place, names, loops: place.loops + 1 });
+}
+
+function unknownName(name: string, names: ReadonlySet<string>): string {
+  if (name === 'verdict') return 'A template cannot read the verdict; only a condition can.';
+  return `There is no ${name} here. What can be read: ${[...names].join(', ')}.`;
+}
+
+function unknownMethod(name: string): string {
+  if (name !== 'matches') return `There is no function ${name}().`;
+  return 'There are no regular expressions: use contains(), startsWith() or endsWith().';
+}

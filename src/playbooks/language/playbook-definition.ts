@@ -1,0 +1,38 @@
+import type { ActionResult, RequiredLevel } from '../../actions/action.js';
+
+/** What a playbook does: the part of its record that is written in the language of playbooks. */
+export interface PlaybookDefinition {
+  /** Names with the values that they have unless a run says otherwise. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly steps: readonly PlaybookStep[];
+}
+
+export interface PlaybookStep {
+  /** Later steps find its result under this name. */
+  readonly name: string;
+  /** A type of the catalogue of actions. */
+  readonly action: string;
+  /** A text may be a template; any other value stands for itself. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** An expression; the step runs when it is true. */
+  readonly condition?: string;
+  readonly approval_level?: RequiredLevel;
+  readonly on_error: 'stop' | 'continue';
+}
+
+/** Something that has to be mended before the playbook can be saved. */
+export interface Problem {
+  /** Which of the steps, counted from 0; absent when it is none of them. */
+  readonly step?: number;
+  /** A JSON pointer from the root of the step, or from that of the definition when there is no step. */
+  readonly field: string;
+  /** Where in the text of the field, counted in UTF-16 units from 0. */
+  readonly position?: { readonly offset: number };
+  /** A whole sentence. */
+  readonly message: string;
+}
+
+/** What later steps may read of a step: the result of its action. A step that was skipped has none. */
+export interface StepOutcome {
+  readonly result?: ActionResult;
+}

@@ -1,0 +1,61 @@
+import { ExpressionError } from './expression-error.js';
+
+/** Texts, and between them the expressions that stand in `{{ }}`. */
+export type Template = readonly (string | Placeholder)[];
+
+export interface Placeholder {
+  readonly expression: string;
+  /** Where the expression begins in the template. */
+  readonly offset: number;
+}
+
+const OPEN = '{{';
+const CLOSE = '}}';
+
+/** Throws ExpressionError, with the place in the template. */
+export function readTemplate(text: string): Template {
+  const parts: (string | Placeholder)[] = [];
+  let at = 0;
+  for (let open = text.indexOf(OPEN); open >= 0; open = text.indexOf(OPEN, at)) {
+    if (open > at) parts.push(text.slice(at, open));
+    const offset = open + OPEN.length;
+    const close = endOfExpression(text, offset);
+    if (close === undefined) throw new ExpressionError(open, 'No }} ends this {{.');
+    parts.push({ expression: text.slice(offset, close), offset });
+    at = close + CLOSE.length;
+  }
+  if (at < text.length) parts.push(text.slice(at));
+  return parts;
+}
+
+/** The one placeholder of a template that has nothing else: its value keeps its type. */
+export function soleOf(template: Template): Placeholder | undefined {
+  const [only, ...more] = template;
+  return typeof only === 'object' && more.length === 0 ? only : undefined;
+}
+
+export function placeholdersOf(template: Template): Placeholder[] {
+  return template.filter((part) => typeof part === 'object');
+}
+
+/** Where the `}}` is that belongs to no text in quotes and to no object of the expression. */
+function endOfExpression(text: string, start: number): number | undefined {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '"' || char === "'") at = endOfQuote(text, at);
+    else if (char === '{') depth += 1;
+    else if (char === '}' && depth > 0) depth -= 1;
+    else if (text.startsWith(CLOSE, at)) return at;
+  }
+  return undefined;
+}
+
+/** A quote begins and ends with one mark or with three. */
+function endOfQuote(text: string, start: number): number {
+  const one = text[start]!;
+  const mark = text.startsWith(one.repeat(3), start) ? one.repeat(3) : one;
+  let at = start + mark.length;
+  while (at < text.length && !text.startsWith(mark, at)) at += text[at] === '\\' ? 2 : 1;
+  return at + mark.length - 1;
+}

@@ -56,6 +56,13 @@ import { RollbackService } from './requests/rollback.service.js';
     RollbackService,
     UnclaimedActions,
   ],
-  exports: [RequiredLevels, ActionRequests, AwaitedRuns, ActionsService, ActionDecisions],
+  exports: [
+    RequiredLevels,
+    ActionRequests,
+    AwaitedRuns,
+    ActionsService,
+    ActionDecisions,
+    Failpoints,
+  ],
 })
 export class ActionsModule {}

@@ -137,10 +137,7 @@ function targetOf({ type, parameters }: Action): string {
   return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
-function eventTypeOf(
-  change: ActionChange,
-  { status, playbookRunId }: Action,
-): string | undefined {
+function eventTypeOf(change: ActionChange, { status, playbookRunId }: Action): string | undefined {
   if (change === 'requested') {
     return status === 'pending_approval' ? ACTION_EVENTS.pendingApproval : undefined;
   }

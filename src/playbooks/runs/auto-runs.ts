@@ -23,7 +23,9 @@ export class AutoRuns implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.on([INCIDENT_EVENTS.triaged], 'playbook-auto-runs', (event) => this.startFor(event));
+    this.events.on([INCIDENT_EVENTS.triaged], 'playbook-auto-runs', (event) =>
+      this.startFor(event),
+    );
   }
 
   /** However often the event comes: the database keeps one automatic run of each version for an incident. */

@@ -83,6 +83,7 @@ class Rehearsal {
       ? ({ kind: 'undecided' } as const)
       : await this.decide(step, Object.fromEntries(this.outcomes));
     if (told.kind === 'run' || told.kind === 'undecided') this.unknown.add(step.name);
+    if (told.kind === 'skip') this.outcomes.set(step.name, {});
     if (told.kind === 'error') {
       this.over = step.on_error === 'stop';
       this.outcomes.set(step.name, { result: { success: false, message: told.message } });

@@ -17,7 +17,7 @@ export type Decision =
   | { readonly kind: 'skip' }
   | { readonly kind: 'error'; readonly message: string };
 
-/** By the names of the steps: what those that had an action came to. A step that was skipped is not among them. */
+/** By the names of the steps that are behind: what each came to. One that was skipped has no result. */
 export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
 
 export type Decide = (step: PlaybookStep, outcomes: Outcomes) => Promise<Decision>;
@@ -57,16 +57,14 @@ export async function nextMove(
   decide: Decide,
 ): Promise<Move> {
   const settled: SettledStep[] = [];
-  const outcomes = new Map<string, { readonly result?: ActionResult }>();
+  const outcomes = new Map<string, Outcomes[string]>();
   for (const one of reached) {
     const ended = isOpen(one) ? settledBy(one) : undefined;
     if (isOpen(one) && !ended) {
       return { settled, next: { kind: 'wait', status: statusWhile(one.action) } };
     }
     if (ended) settled.push(ended);
-    const { status, error } = ended ?? one;
-    const result = status === 'skipped' ? undefined : resultOf(one.action, error);
-    if (result) outcomes.set(one.name, { result });
+    outcomes.set(one.name, outcomeOf(ended ?? one, one.action));
     if (ended && stops(steps[one.position]!, ended)) return { settled, next: failed(ended) };
   }
   for (let position = reached.length; position < steps.length; position += 1) {
@@ -79,9 +77,7 @@ export async function nextMove(
     const ended = settledWithout(position, step, decision);
     settled.push(ended);
     if (stops(step, ended)) return { settled, next: failed(ended) };
-    if (ended.error !== undefined) {
-      outcomes.set(step.name, { result: resultOf(undefined, ended.error) });
-    }
+    outcomes.set(step.name, outcomeOf(ended));
   }
   return { settled, next: { kind: 'end', status: 'completed' } };
 }
@@ -113,8 +109,12 @@ function failed({ name, error }: SettledStep): NextThing {
 }
 
 /** An action that was rejected has no result of its own, and a step without an action did not work either. */
-function resultOf(action: StepAction | undefined, error = ''): ActionResult {
-  return action?.result ?? { success: false, message: error };
+function outcomeOf(
+  { status, error = '' }: Pick<ReachedStep, 'status' | 'error'>,
+  action?: StepAction,
+): Outcomes[string] {
+  if (status === 'skipped') return {};
+  return { result: action?.result ?? { success: false, message: error } };
 }
 
 function messageOf({ status, result, rejectedBy, rejectionReason }: StepAction): string {

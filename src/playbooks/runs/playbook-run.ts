@@ -105,4 +105,3 @@ export const PLAYBOOK_RUN_EVENTS = {
   failed: 'playbook.run_failed',
   cancelled: 'playbook.run_cancelled',
 } as const;
-

@@ -1,14 +1,17 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { Failpoints } from '../../actions/execution/failpoints.js';
+import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
-import { AppError } from '../../platform/errors/app-error.js';
+import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { PlaybooksService } from '../playbooks.service.js';
 import { type Move, nextMove } from './next-move.js';
 import { isOpen, type PlaybookRunSummary, type ReachedStep } from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
+import { RUN_FAILPOINT } from './run-failpoints.js';
 import { RunMoves, stepsDone } from './run-moves.js';
 import { StepDecisions } from './step-decisions.js';
 
@@ -17,6 +20,7 @@ const MOST_ATTEMPTS = 10;
 const BROKEN = 'The service could not go on with it; see its log.';
 /** An action that takes longer is not waited for: its end wakes the run. */
 const PART_OF_LEASE = 1 / 3;
+const PART_OF_GRACE = 0.5;
 
 /** Carries a claimed run on, for a request that waits and for the queue alike, until it rests or has ended. */
 @Injectable()
@@ -32,6 +36,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     private readonly decisions: StepDecisions,
     private readonly moves: RunMoves,
     private readonly actions: AwaitedRuns,
+    private readonly failpoints: Failpoints,
     private readonly settings: Settings,
   ) {}
 
@@ -46,20 +51,24 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
   /** No step begins any more. The actions that are under way end with their executor. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-    await Promise.allSettled(this.underWay);
+    const rested = Promise.allSettled(this.underWay);
+    await within(this.settings.shutdownGraceMs * PART_OF_GRACE, rested, () => undefined);
   }
 
   private async attempt(run: PlaybookRunSummary): Promise<void> {
+    await this.failpoints.hit(RUN_FAILPOINT.claimed);
     if (run.attempts > MOST_ATTEMPTS) return await this.giveUp(run);
     const playbook = await this.playbooks.versionOf(run.playbookId, run.playbookVersion);
     if (!playbook) throw new Error('The version of the playbook is missing.');
     const decide = await this.decisions.of(run, playbook);
-    while (!this.stopping) {
+    for (;;) {
+      if (this.stopping) return await this.writes.release(run);
       const reached = await this.runs.stepsOf(run.id);
       const move = await nextMove(playbook.definition.steps, reached, decide);
-      if (!(await this.make(run, move, reached))) return;
+      await this.failpoints.hit(RUN_FAILPOINT.decided);
+      if (!(await this.make(run, move, reached))) break;
     }
-    await this.writes.release(run);
+    await this.failpoints.hit(RUN_FAILPOINT.left);
   }
 
   /** Whether the run goes on at once. */
@@ -74,30 +83,32 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     if (next.kind === 'end') await this.moves.end(run, move, next, done);
     if (next.kind !== 'act') return false;
     const { action, run: ready } = await this.moves.act(run, move, next, done);
+    await this.failpoints.hit(RUN_FAILPOINT.begun);
     if (ready) {
       const ending = this.actions.runClaimedAndWait(ready.claimed, ready.connector, {});
       await within(this.settings.actionLeaseMs * PART_OF_LEASE, ending, () => action);
+      await this.failpoints.hit(RUN_FAILPOINT.acted);
     }
     return action.status !== 'pending_approval';
   }
 
   private async afterError(run: PlaybookRunSummary, error: unknown): Promise<void> {
-    if (error instanceof ClaimLostError) return;
+    // The deletion of its incident has ended the run.
+    if (error instanceof ClaimLostError || error instanceof NotFoundError) return;
+    const what = `The playbook run ${run.id}`;
     try {
-      if (isKillSwitchActive(error)) return await this.writes.release(run);
-      this.log.error({ err: error, playbook_run: run.id }, 'A playbook run could not go on.');
+      if (isKillSwitchActive(error)) await this.writes.release(run);
+      else reportFailure(this.log, what, error);
     } catch (failure) {
-      this.log.warn({ err: failure, playbook_run: run.id }, 'A playbook run keeps its claim.');
+      reportFailure(this.log, what, failure);
     }
   }
 
   private async giveUp(run: PlaybookRunSummary): Promise<void> {
     const reached = await this.runs.stepsOf(run.id);
-    const settled = reached
-      .filter(isOpen)
-      .map(({ position, name, action }) => {
-        return { position, name, actionId: action?.id, status: 'cancelled' as const };
-      });
+    const settled = reached.filter(isOpen).map(({ position, name, action }) => {
+      return { position, name, actionId: action?.id, status: 'cancelled' as const };
+    });
     const ending = { status: 'failed', error: BROKEN } as const;
     await this.moves.end(run, { settled }, ending, stepsDone(reached, settled));
   }

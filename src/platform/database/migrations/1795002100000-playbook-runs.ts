@@ -55,9 +55,7 @@ async function createRuns(runner: QueryRunner): Promise<void> {
       constraint ck_playbook_runs_rests check (
         completed_at is null or (due_at is null and lease_until is null))
     )`);
-  await runner.query(
-    `create index ix_playbook_runs_playbook on playbook_runs (playbook_id, id)`,
-  );
+  await runner.query(`create index ix_playbook_runs_playbook on playbook_runs (playbook_id, id)`);
   await runner.query(`
     create index ix_playbook_runs_playbook_status on playbook_runs (playbook_id, status, id)`);
   await runner.query(`create index ix_playbook_runs_incident on playbook_runs (incident_id, id)

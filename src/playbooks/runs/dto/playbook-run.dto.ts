@@ -137,7 +137,10 @@ export class PlaybookRunSummaryDto {
   })
   readonly playbook_version: number;
 
-  @Text({ description: 'As the playbook was called in that version.', example: 'phishing-response' })
+  @Text({
+    description: 'As the playbook was called in that version.',
+    example: 'phishing-response',
+  })
   readonly playbook: string;
 
   @Id({ optional: true })

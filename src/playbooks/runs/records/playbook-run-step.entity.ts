@@ -12,10 +12,7 @@ import { PlaybookRunEntity } from './playbook-run.entity.js';
   'ck_playbook_run_steps_ended',
   `(completed_at is null) = (status in ('running', 'waiting_approval'))`,
 )
-@Check(
-  'ck_playbook_run_steps_action',
-  `action_id is not null or status in ('failed', 'skipped')`,
-)
+@Check('ck_playbook_run_steps_action', `action_id is not null or status in ('failed', 'skipped')`)
 @Index('ix_playbook_run_steps_open', ['run_id'], { where: 'completed_at is null' })
 export class PlaybookRunStepEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_run_steps' })

@@ -13,10 +13,7 @@ import type { IncidentAtStart, PlaybookRunStatus } from '../playbook-run.js';
   'ck_playbook_runs_ended',
   `(completed_at is not null) = (status in ('completed', 'failed', 'cancelled'))`,
 )
-@Check(
-  'ck_playbook_runs_rests',
-  `completed_at is null or (due_at is null and lease_until is null)`,
-)
+@Check('ck_playbook_runs_rests', `completed_at is null or (due_at is null and lease_until is null)`)
 @Index('ix_playbook_runs_playbook', ['playbook_id', 'id'])
 @Index('ix_playbook_runs_playbook_status', ['playbook_id', 'status', 'id'])
 @Index('ix_playbook_runs_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })

@@ -2,11 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../../audit/audit-log.js';
 import { IncidentTimeline } from '../../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../../platform/database/transactions.js';
-import {
-  type EndedStatus,
-  PLAYBOOK_RUN_EVENTS,
-  type PlaybookRunSummary,
-} from '../playbook-run.js';
+import { type EndedStatus, PLAYBOOK_RUN_EVENTS, type PlaybookRunSummary } from '../playbook-run.js';
 import { RunSignals } from '../run-signals.js';
 
 type Change = keyof typeof PLAYBOOK_RUN_EVENTS;
@@ -68,7 +64,13 @@ export class RunRecorder {
       },
     });
     if (incidentId === undefined) return;
-    await this.timeline.add(tx, { incidentId, event: `playbook_${change}`, actor, summary, subject });
+    await this.timeline.add(tx, {
+      incidentId,
+      event: `playbook_${change}`,
+      actor,
+      summary,
+      subject,
+    });
   }
 }
 

@@ -135,10 +135,7 @@ export class RunWritesRepository {
   /** False when the claim has lapsed and another replica has the run, or it has ended. */
   async move(tx: Tx, claim: Claim, move: RunMove): Promise<boolean> {
     const { settled, begun, then, at } = move;
-    const steps = [
-      ...settled,
-      ...(begun ? [{ ...begun, error: undefined }] : []),
-    ];
+    const steps = [...settled, ...(begun ? [{ ...begun, error: undefined }] : [])];
     const rows = await this.statements.rowsIn(tx, MOVE, [
       claim.id,
       claim.fence,
@@ -173,12 +170,7 @@ export class RunWritesRepository {
   }
 
   /** Undefined when it had ended. */
-  async cancel(
-    tx: Tx,
-    id: string,
-    why: string,
-    at: Date,
-  ): Promise<PlaybookRunSummary | undefined> {
+  async cancel(tx: Tx, id: string, why: string, at: Date): Promise<PlaybookRunSummary | undefined> {
     return (await this.cancelBy(tx, CANCEL_ONE, [id, why, at]))[0];
   }
 

@@ -1,0 +1,197 @@
+import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { eventually } from '../support/jobs/eventually.js';
+import {
+  PlaybookWorld,
+  type ShownRun,
+  statuses,
+  step,
+} from '../support/playbooks/playbook-world.js';
+
+/** Not for type `other`: see quiet(). */
+const AUTO = { auto_run: true, triggers: { incident_types: ['phishing', 'malware'] } };
+const SURE = { classification: 'malicious', confidence: 0.95, category: 'phishing' };
+
+describe('a playbook that runs by itself', () => {
+  let world: PlaybookWorld;
+
+  beforeAll(async () => {
+    world = await PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' }, 2);
+  });
+  afterEach(async () => {
+    world.actions.vendor.forget();
+    await world.actions.database.query(`update playbooks set deleted_at = now()`);
+  });
+  afterAll(() => world?.close());
+
+  const block = (more: object = {}) =>
+    step('block', 'block_sender', { parameters: { sender: 'a@example.net' }, ...more });
+  const triage = async (id: string, verdict: object = SURE) => {
+    const path = `/api/incidents/${id}`;
+    const answer = await world.clients.analyst.request('PUT', path, { body: { verdict } });
+    expect(answer.status).toBe(200);
+  };
+  const runsOf = (playbook: string, n = 1) =>
+    eventually(
+      () => world.runsOf(playbook),
+      (runs) => runs.length >= n,
+    );
+  const triagedAndRan = async (playbook: string, fields: object = {}): Promise<ShownRun> => {
+    await triage(await world.incident(fields));
+    const [run] = await runsOf(playbook);
+    return await world.until(playbook, run!.run_id, ({ status }) => status !== 'running');
+  };
+  /** All events of before have been handled by then. */
+  const quiet = async () => {
+    const last = await world.playbook([], { ...AUTO, triggers: { incident_types: ['other'] } });
+    await triage(await world.incident({ incident_type: 'other' }));
+    await runsOf(last);
+  };
+
+  it('does so after a manual triage of an incident that it is for, in nobody’s name', async () => {
+    const playbook = await world.playbook([block()], AUTO);
+    const run = await triagedAndRan(playbook);
+    expect(run).toMatchObject({ status: 'completed', automatic: true, requested_by: 'system' });
+    const action = await world.actions.get(run.steps[0]!.action_id!);
+    expect(action).toMatchObject({ requested_by: `playbook:${playbook}`, executed_by: 'system' });
+    expect(action).not.toHaveProperty('on_behalf_of');
+  });
+
+  it('does so after a triage by the model, too', async () => {
+    const playbook = await world.playbook([block()], AUTO);
+    const id = await world.incident();
+    await world.clients.analyst.request('POST', `/api/incidents/${id}/triage`, { body: {} });
+    const [run] = await runsOf(playbook);
+    await world.until(playbook, run!.run_id, 'completed');
+  });
+
+  it('does so only for the types, severities and sources that it names, when it is enabled', async () => {
+    const here = { incident_type: 'malware', severity: 'high', source: 'edr' };
+    const triggers = (more: object) => ({ ...AUTO, triggers: more });
+    const all = [
+      await world.playbook([], triggers({ incident_types: ['malware'], severities: ['high'] })),
+      await world.playbook([], triggers({ sources: ['edr', 'siem'] })),
+      await world.playbook([], triggers({ incident_types: ['phishing'] })),
+      await world.playbook([], triggers({ severities: ['low'], sources: ['edr'] })),
+      await world.playbook([], { ...AUTO, enabled: false }),
+      await world.playbook([]),
+    ];
+    await triage(await world.incident({ ...here, raw_data: {} }));
+    await runsOf(all[1]!);
+    await quiet();
+    const counts = await Promise.all(all.map(async (name) => (await world.runsOf(name)).length));
+    expect(counts).toEqual([1, 1, 0, 0, 0, 0]);
+  });
+
+  it('does so once for an incident and version, however often it is triaged and that is told', async () => {
+    const playbook = await world.playbook([block()], AUTO);
+    const id = await world.incident();
+    await Promise.all([triage(id), triage(id, { ...SURE, category: 'bec' })]);
+    const event = {
+      type: INCIDENT_EVENTS.triaged,
+      subject: { type: 'incident', id },
+      payload: {},
+    };
+    for (const { nest } of world.actions.replicas) {
+      await nest.get(Transactions).run(async (tx) => {
+        await nest.get(DomainEvents).record(tx, event, event, event);
+      });
+    }
+    const [run] = await runsOf(playbook);
+    await quiet();
+    await world.until(playbook, run!.run_id, 'completed');
+    expect(await world.runsOf(playbook)).toHaveLength(1);
+    expect(world.actions.calls.map(({ path }) => path)).toEqual(['/block_sender']);
+    const path = `/api/playbooks/${playbook}`;
+    await world.clients.manager.request('PUT', path, { body: { description: 'Changed.' } });
+    await triage(id);
+    expect((await runsOf(playbook, 2))[0]).toMatchObject({ playbook_version: 2 });
+  });
+
+  it('does not so for a resolved or a deleted incident', async () => {
+    const playbook = await world.playbook([block()], AUTO);
+    const [resolved, deleted] = [await world.incident(), await world.incident()];
+    await world.clients.analyst.request('PUT', `/api/incidents/${resolved}`, {
+      body: { status: 'resolved', resolution: 'Nothing.', verdict: SURE },
+    });
+    await world.clients.admin.request('DELETE', `/api/incidents/${deleted}`);
+    const { nest } = world.actions.app;
+    await nest.get(Transactions).run(async (tx) => {
+      const subject = { type: 'incident', id: deleted };
+      const event = { type: INCIDENT_EVENTS.triaged, subject, payload: {} };
+      await nest.get(DomainEvents).record(tx, event);
+    });
+    await quiet();
+    expect(await world.runsOf(playbook)).toEqual([]);
+  });
+
+  it('waits for the kill switch', async () => {
+    const playbook = await world.playbook([block()], AUTO);
+    await world.actions.turnOn();
+    await triage(await world.incident());
+    const [run] = await runsOf(playbook);
+    expect(run).toMatchObject({ status: 'running', steps_completed: 0 });
+    await world.actions.turnOff();
+    await world.until(playbook, run!.run_id, 'completed');
+  });
+
+  describe('with a step whose condition reads the verdict', () => {
+    const sure = block({ condition: 'verdict.confidence > 0.9' });
+
+    it('asks an analyst before that step', async () => {
+      const run = await triagedAndRan(await world.playbook([sure], AUTO));
+      expect(run).toMatchObject({ status: 'waiting_approval' });
+      expect(run.steps[0]).toMatchObject({ approval_level: 'analyst' });
+      expect(world.actions.calls).toEqual([]);
+    });
+
+    it('asks an analyst before a step that reads whether that one was skipped', async () => {
+      const steps = [
+        step('maybe', 'isolate_host', { condition: 'verdict.classification == "benign"' }),
+        block({ condition: '!has(steps.maybe.result)' }),
+      ];
+      const run = await triagedAndRan(await world.playbook(steps, AUTO));
+      expect(statuses(run)).toEqual(['skipped', 'waiting_approval']);
+    });
+
+    it('asks nobody where a manager trusts the verdict', async () => {
+      const playbook = await world.playbook([sure], { ...AUTO, trust_verdict: true });
+      expect(await triagedAndRan(playbook)).toMatchObject({ status: 'completed' });
+    });
+
+    it('asks nobody more where a person starts it', async () => {
+      const playbook = await world.playbook([sure]);
+      const incident_id = await world.incident();
+      await triage(incident_id);
+      const { body } = await world.run(playbook, { incident_id });
+      expect(body.data).toMatchObject({ status: 'completed' });
+    });
+
+    it('asks for the level of the action where that is higher', async () => {
+      const steps = [step('isolate', 'isolate_host', { condition: 'has(verdict.category)' })];
+      const run = await triagedAndRan(await world.playbook(steps, AUTO));
+      expect(run.steps[0]).toMatchObject({ approval_level: 'senior' });
+    });
+
+    it('goes by the verdict with which it began', async () => {
+      const playbook = await world.playbook(
+        [
+          step('isolate', 'isolate_host'),
+          block({ condition: 'verdict.classification == "malicious"' }),
+        ],
+        AUTO,
+      );
+      const id = await world.incident();
+      await triage(id);
+      const [run] = await runsOf(playbook);
+      const waiting = await world.until(playbook, run!.run_id, 'waiting_approval');
+      await triage(id, { classification: 'benign' });
+      await world.approve(waiting.steps[0]!.action_id!);
+      const ended = await world.until(playbook, run!.run_id, ({ steps }) => {
+        return steps[1]!.status === 'waiting_approval';
+      });
+      expect(statuses(ended)).toEqual(['completed', 'waiting_approval']);
+    });
+  });
+});

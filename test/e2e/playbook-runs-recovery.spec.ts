@@ -1,0 +1,127 @@
+import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
+import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
+import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { PlaybookRunner } from '../../src/playbooks/runs/playbook-runner.js';
+import { RUN_FAILPOINT } from '../../src/playbooks/runs/run-failpoints.js';
+import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
+import { crashAt, revive } from '../support/actions/action-world.js';
+import { eventually } from '../support/jobs/eventually.js';
+import {
+  PlaybookWorld,
+  type ShownRun,
+  statuses,
+  step,
+} from '../support/playbooks/playbook-world.js';
+
+const LEASE_MS = 700;
+
+describe('the recovery of playbook runs', () => {
+  let world: PlaybookWorld;
+
+  beforeAll(async () => {
+    const settings = { ACTION_LEASE_MS: String(LEASE_MS), ACTION_WAIT_MS: '300' };
+    world = await PlaybookWorld.start(settings, 2);
+    const { nest } = world.actions.app;
+    // A test that hangs a run would otherwise hang the end of the suite, too.
+    nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
+    nest.get(PlaybookRunner).beforeApplicationShutdown = async () => undefined;
+    // The dead look after nobody.
+    await nest.get(ActionRecovery).beforeApplicationShutdown();
+    await nest.get(RunQueue).beforeApplicationShutdown();
+  });
+  afterEach(() => {
+    revive(world.actions.app);
+    world.actions.vendor.forget();
+  });
+  afterAll(() => world?.close());
+
+  const begun = async (playbook: string): Promise<ShownRun> => {
+    const [run] = await eventually(
+      () => world.runsOf(playbook),
+      (runs) => runs.length > 0,
+    );
+    return run!;
+  };
+
+  it.each(Object.entries(RUN_FAILPOINT))(
+    'carries a run to its end when its replica dies at: %s',
+    async (_, point) => {
+      const playbook = await world.playbook([
+        step('quarantine', 'quarantine_email', { parameters: { message_id: '<1@example.net>' } }),
+        step('skipped', 'block_ip', { condition: 'false' }),
+        step('isolate', 'isolate_host'),
+        step('look', 'lookup_ip'),
+      ]);
+      const { crashed } = crashAt(world.actions.app, point);
+      await Promise.all([crashed, world.run(playbook)]);
+      const { run_id } = await begun(playbook);
+      const waiting = await world.until(playbook, run_id, 'waiting_approval');
+      expect(statuses(waiting)).toEqual(['completed', 'skipped', 'waiting_approval', 'pending']);
+      revive(world.actions.app);
+      await world.approve(waiting.steps[2]!.action_id!);
+      const ended = await world.until(playbook, run_id, 'completed');
+      expect(ended.steps_completed).toBe(4);
+      for (const { action_id } of ended.steps) {
+        if (action_id) expect(world.actions.vendor.effectsOf(action_id)).toBeGreaterThan(0);
+      }
+      const [made] = await world.actions.database.query<{ n: number }[]>(
+        `select count(*)::integer as n from actions where playbook_run_id = $1`,
+        [run_id],
+      );
+      expect(made!.n).toBe(3);
+      expect(world.actions.calls.filter(({ path }) => path === '/isolate_host')).toHaveLength(1);
+    },
+  );
+
+  it.each(Object.entries(FAILPOINT).filter(([name]) => name !== 'renewing'))(
+    'takes the outcome of an action whose replica dies at: %s',
+    async (_, point) => {
+      const playbook = await world.playbook([
+        step('isolate', 'isolate_host', { on_error: 'continue' }),
+        step('look', 'lookup_ip'),
+      ]);
+      const { run_id, steps } = (await world.run(playbook)).body.data as ShownRun;
+      const { crashed } = crashAt(world.actions.app, point);
+      if (point !== FAILPOINT.vendorAccepted) {
+        await Promise.all([crashed, world.approve(steps[0]!.action_id!)]);
+      } else {
+        // No vendor of these tests takes its time.
+        await world.approve(steps[0]!.action_id!);
+      }
+      const ended = await world.until(playbook, run_id, 'completed');
+      const action = await world.actions.get(steps[0]!.action_id!);
+      expect(ended.steps[0]!.status).toBe(action.status);
+      expect(ended.steps[1]!.status).toBe('completed');
+    },
+  );
+
+  it('finds a run that nobody was told to wake', async () => {
+    const playbook = await world.playbook([step('isolate', 'isolate_host')]);
+    const { run_id, steps } = (await world.run(playbook)).body.data as ShownRun;
+    const database = world.actions.database;
+    const id = steps[0]!.action_id!.replace('act-', '');
+    // As a restore leaves it: the action has ended, and no event tells of that.
+    await database.query(
+      `update actions set status = 'rejected', rejected_by = 'system', rejection_reason = 'x',
+              rejected_at = now(), lease_until = null where id = $1`,
+      [id],
+    );
+    await world.actions.replicas[1]!.nest.get(RunQueue).wakeLost();
+    const ended = await world.until(playbook, run_id, 'failed');
+    expect(ended.steps[0]!.error).toBe('Rejected by system: x');
+  });
+
+  it('gives up a run that no attempt has moved', async () => {
+    const playbook = await world.playbook([step('look', 'lookup_ip')]);
+    const { nest } = world.actions.app;
+    const runner = nest.get(PlaybookRunner);
+    const carryOn = jest.spyOn(runner, 'carryOn').mockResolvedValue();
+    const { run_id } = (await world.run(playbook)).body.data as ShownRun;
+    carryOn.mockRestore();
+    const attempts = `update playbook_runs set attempts = 10 where id = $1`;
+    await world.actions.database.query(attempts, [run_id]);
+    const ended = await world.until(playbook, run_id, 'failed');
+    expect(ended.error).toBe('The service could not go on with it; see its log.');
+    expect(world.actions.calls).toEqual([]);
+  });
+});

@@ -59,6 +59,12 @@ export interface Playbook extends PlaybookVersion {
   readonly updatedAt: Date;
 }
 
+/** A version with who made it, and when. */
+export interface KeptVersion extends PlaybookVersion {
+  readonly changedBy: string;
+  readonly changedAt: Date;
+}
+
 /** What triggers look at. */
 export interface TriggeringIncident {
   readonly type: string;

@@ -27,11 +27,12 @@ import {
   Operation,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { CheckedPlaybookDto, PlaybookDto } from './dto/playbook.dto.js';
+import { CheckedPlaybookDto, PlaybookDto, PlaybookVersionDto } from './dto/playbook.dto.js';
 import { ByNameOrId } from './dto/playbook-fields.js';
 import {
   CreatePlaybookDto,
   PlaybookQueryDto,
+  PlaybookVersionsQueryDto,
   UpdatePlaybookDto,
 } from './dto/playbook-requests.dto.js';
 import { PlaybookChanges } from './playbook-changes.js';
@@ -99,6 +100,27 @@ export class PlaybooksController {
     const playbook = await this.playbooks.get(id);
     setEtag(reply, playbook.version);
     return PlaybookDto.from(playbook);
+  }
+
+  @Get(':id/versions')
+  @ByNameOrId()
+  @Operation(
+    'listPlaybookVersions',
+    'List the versions of a playbook',
+    'Those of a deleted playbook by its id.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'What the playbook was at each version, newest first.',
+    type: PlaybookVersionDto,
+    list: true,
+  })
+  async versions(
+    @Param('id') id: string,
+    @Query() query: PlaybookVersionsQueryDto,
+  ): Promise<ListAnswer<PlaybookVersionDto>> {
+    const page = await this.playbooks.versions(id, query, query.sort);
+    return ListAnswer.of(page, query, PlaybookVersionDto.from);
   }
 
   @Put(':id')

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { isUuid } from '../platform/ids.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import {
   isNameOrId,
+  type KeptVersion,
   type Playbook,
   type PlaybookVersion,
   type TriggeringIncident,
@@ -12,6 +14,7 @@ import {
   type PlaybookFilter,
   PlaybooksRepository,
   type PlaybookSort,
+  type VersionSort,
 } from './records/playbooks.repository.js';
 
 /** What there is of playbooks, for callers and for other modules. */
@@ -42,6 +45,18 @@ export class PlaybooksService {
   /** What a run goes by, whatever became of the playbook since. */
   async versionOf(id: string, version: number): Promise<PlaybookVersion | undefined> {
     return await this.playbooks.findVersion(id, version);
+  }
+
+  /** Of a deleted playbook by its id alone, because its name may be that of another one now. */
+  async versions(
+    nameOrId: string,
+    request: PageRequest,
+    sort: VersionSort,
+  ): Promise<Page<KeptVersion>> {
+    const id = isUuid(nameOrId) ? nameOrId : (await this.get(nameOrId)).id;
+    const page = await this.playbooks.versions(id, request, sort);
+    if (page.total === 0) throw new PlaybookNotFoundError();
+    return page;
   }
 
   /** The enabled playbooks that run by themselves for such an incident, by name. */

@@ -467,6 +467,25 @@ describe('/api/playbooks', () => {
     }
   });
 
+  it('lists the versions, also of a deleted playbook by its id', async () => {
+    const { id, name } = await created(WHOLE);
+    await put(id, { name: `${name}-new`, steps: [] }, manager.client);
+    const versions = (at: string, query = '') =>
+      analyst.client.request('GET', `/api/playbooks/${at}/versions${query}`);
+    const { body } = await versions(`${name}-new`);
+    expect(body.meta.total).toBe(2);
+    expect(body.data).toEqual([
+      expect.objectContaining({ id, version: 2, steps: [], changed_by: manager.name }),
+      expect.objectContaining({ id, name, version: 1, ...WHOLE }),
+    ]);
+    expect((await versions(id, '?sort=version&per_page=1')).body.data[0].version).toBe(1);
+    await remove(id);
+    expect((await versions(id)).body.data).toEqual(body.data);
+    expect((await versions(`${name}-new`)).status).toBe(404);
+    expect((await versions('0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e')).status).toBe(404);
+    expect((await versions(id, '?sort=name')).status).toBe(422);
+  });
+
   it('tells which playbooks run by themselves for an incident', async () => {
     const wanted = await created(WHOLE);
     const any = await created({ auto_run: true });

@@ -11,6 +11,8 @@ import {
   PLAYBOOK_SORTS,
   type PlaybookFilter,
   type PlaybookSort,
+  VERSION_SORTS,
+  type VersionSort,
 } from '../records/playbooks.repository.js';
 import {
   AskedLevel,
@@ -183,4 +185,9 @@ export class PlaybookQueryDto extends PageQueryDto {
   static toFilter(this: void, { name, enabled, auto_run }: PlaybookQueryDto): PlaybookFilter {
     return { name, enabled, auto_run };
   }
+}
+
+export class PlaybookVersionsQueryDto extends PageQueryDto {
+  @Choice('PlaybookVersionSort', VERSION_SORTS, { optional: true, default: '-version' })
+  readonly sort: VersionSort = '-version';
 }

@@ -10,7 +10,7 @@ import {
   Text,
   WholeNumber,
 } from '../../platform/validation/fields.js';
-import type { OnError, Playbook } from '../playbook.js';
+import type { KeptVersion, OnError, Playbook, PlaybookVersion } from '../playbook.js';
 import {
   AskedLevel,
   AutoRun,
@@ -63,7 +63,8 @@ export class PlaybookStepDto {
   readonly on_error: OnError;
 }
 
-export class PlaybookDto {
+/** What people decide about a playbook, at one version. */
+class PlaybookContentDto {
   @Id()
   readonly id: string;
 
@@ -97,6 +98,27 @@ export class PlaybookDto {
   @NestedList(() => PlaybookStepDto, STEPS)
   readonly steps: readonly PlaybookStepDto[];
 
+  protected static contentOf(
+    this: void,
+    { id, name, version, definition }: PlaybookVersion,
+  ): PlaybookContentDto {
+    return {
+      id,
+      name,
+      description: definition.description,
+      version,
+      enabled: definition.enabled,
+      triggers: definition.triggers,
+      auto_run: definition.auto_run,
+      trust_verdict: definition.trust_verdict,
+      instructions: definition.instructions,
+      variables: definition.variables,
+      steps: definition.steps,
+    };
+  }
+}
+
+export class PlaybookDto extends PlaybookContentDto {
   @Text({ description: 'The principal that made it.', example: 'alice' })
   readonly created_by: string;
 
@@ -110,23 +132,28 @@ export class PlaybookDto {
   readonly updated_at: string;
 
   static from(this: void, playbook: Playbook): PlaybookDto {
-    const { definition } = playbook;
     return {
-      id: playbook.id,
-      name: playbook.name,
-      description: definition.description,
-      version: playbook.version,
-      enabled: definition.enabled,
-      triggers: definition.triggers,
-      auto_run: definition.auto_run,
-      trust_verdict: definition.trust_verdict,
-      instructions: definition.instructions,
-      variables: definition.variables,
-      steps: definition.steps,
+      ...PlaybookContentDto.contentOf(playbook),
       created_by: playbook.createdBy,
       created_at: playbook.createdAt.toISOString(),
       updated_by: playbook.updatedBy,
       updated_at: playbook.updatedAt.toISOString(),
+    };
+  }
+}
+
+export class PlaybookVersionDto extends PlaybookContentDto {
+  @Text({ description: 'The principal that made this version.', example: 'alice' })
+  readonly changed_by: string;
+
+  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  readonly changed_at: string;
+
+  static from(this: void, version: KeptVersion): PlaybookVersionDto {
+    return {
+      ...PlaybookContentDto.contentOf(version),
+      changed_by: version.changedBy,
+      changed_at: version.changedAt.toISOString(),
     };
   }
 }

@@ -3,12 +3,15 @@ import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import type { Playbook, PlaybookDefinition, PlaybookVersion } from '../playbook.js';
+import type { KeptVersion, Playbook, PlaybookDefinition } from '../playbook.js';
 import { PlaybookEntity } from './playbook.entity.js';
 import { PlaybookVersionEntity } from './playbook-version.entity.js';
 
 export const PLAYBOOK_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
 export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
+
+export const VERSION_SORTS = ['-version', 'version'] as const;
+export type VersionSort = (typeof VERSION_SORTS)[number];
 
 export interface PlaybookFilter {
   readonly name?: string;
@@ -63,10 +66,22 @@ export class PlaybooksRepository {
   }
 
   /** Also of a playbook that was deleted. */
-  async findVersion(id: string, version: number): Promise<PlaybookVersion | undefined> {
+  async findVersion(id: string, version: number): Promise<KeptVersion | undefined> {
     const repository = this.dataSource.getRepository(PlaybookVersionEntity);
     const row = await repository.findOneBy({ playbook_id: id, version });
-    return row ? { id, version, name: row.name, definition: definitionOf(row) } : undefined;
+    return row ? versionOf(row) : undefined;
+  }
+
+  /** Also of a playbook that was deleted. */
+  async versions(id: string, request: PageRequest, sort: VersionSort): Promise<Page<KeptVersion>> {
+    const repository = this.dataSource.getRepository(PlaybookVersionEntity);
+    const [rows, total] = await repository.findAndCount({
+      where: { playbook_id: id },
+      order: { version: sort === 'version' ? 'asc' : 'desc' },
+      take: request.per_page,
+      skip: (request.page - 1) * request.per_page,
+    });
+    return { items: rows.map(versionOf), total };
   }
 
   /** Whether there is a playbook or ever was one: deleted ones stay as rows. */
@@ -137,6 +152,17 @@ function playbookOf(row: PlaybookEntity): Playbook {
     createdAt: row.created_at,
     updatedBy: row.updated_by,
     updatedAt: row.updated_at,
+  };
+}
+
+function versionOf(row: PlaybookVersionEntity): KeptVersion {
+  return {
+    id: row.playbook_id,
+    version: row.version,
+    name: row.name,
+    definition: definitionOf(row),
+    changedBy: row.changed_by,
+    changedAt: row.changed_at,
   };
 }
 

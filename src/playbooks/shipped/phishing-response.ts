@@ -1,0 +1,93 @@
+import type { ShippedPlaybook } from './shipped-playbook.js';
+
+export const PHISHING_RESPONSE: ShippedPlaybook = {
+  name: 'phishing-response',
+  definition: {
+    description:
+      'For a mail that somebody reported or a gateway found: looks up where it leads, takes it out of the mailbox, opens a ticket, warns who got it, and asks an analyst whether to block who sent it.',
+    enabled: true,
+    triggers: { incident_types: ['phishing', 'bec'], severities: [], sources: [] },
+    auto_run: false,
+    trust_verdict: false,
+    instructions: `Find out who really sent the mail: compare the address of the sender, the address for replies and the names of the domains with the ones that they pretend to be, and see what the checks of SPF, DKIM and DMARC say.
+Look up each link and each domain before you judge.
+A request for money, for a password or for a changed bank account is a reason to be strict, also when the sender is known: an account may have been taken over.
+Advertising that nobody asked for is spam and not phishing.`,
+    variables: { channel: '#security-incidents', ticket_priority: 'high' },
+    steps: [
+      {
+        name: 'look_up_link',
+        action: 'lookup_url',
+        parameters: { url: '{{ incident.raw_data.url }}' },
+        condition: 'has(incident.raw_data.url)',
+        on_error: 'continue',
+      },
+      {
+        name: 'look_up_sender',
+        action: 'lookup_domain',
+        parameters: { domain: '{{ incident.raw_data.sender.split("@")[1] }}' },
+        condition: 'has(incident.raw_data.sender) && incident.raw_data.sender.contains("@")',
+        on_error: 'continue',
+      },
+      {
+        name: 'quarantine',
+        action: 'quarantine_email',
+        parameters: {
+          message_id: '{{ incident.raw_data.message_id }}',
+          recipient: '{{ has(incident.raw_data.recipient) ? incident.raw_data.recipient : null }}',
+          reason: 'Phishing, {{ incident.incident_number }}',
+        },
+        condition:
+          'has(incident.raw_data.message_id) && has(verdict.classification) && verdict.classification in ["malicious", "suspicious"]',
+        on_error: 'continue',
+      },
+      {
+        name: 'open_ticket',
+        action: 'create_ticket',
+        parameters: {
+          title: '{{ incident.incident_number }}: {{ incident.title }}',
+          description:
+            'The link: {{ has(steps.look_up_link.result) ? steps.look_up_link.result.message : "not looked up" }}\nThe domain of the sender: {{ has(steps.look_up_sender.result) ? steps.look_up_sender.result.message : "not looked up" }}\nThe mail: {{ has(steps.quarantine.result) ? steps.quarantine.result.message : "left where it is" }}',
+          priority: '{{ variables.ticket_priority }}',
+        },
+        condition: 'has(verdict.classification) && verdict.classification != "benign"',
+        on_error: 'continue',
+      },
+      {
+        name: 'warn_recipient',
+        action: 'notify_user',
+        parameters: {
+          recipient: '{{ incident.raw_data.recipient }}',
+          subject: 'A mail was taken out of your mailbox',
+          message:
+            'A mail to you looked like phishing, and we took it out of your mailbox. If you followed a link in it, opened a file or answered, please tell the security team now and name {{ incident.incident_number }}. Otherwise you need not do anything.',
+        },
+        condition:
+          'has(incident.raw_data.recipient) && has(steps.quarantine.result) && steps.quarantine.result.success',
+        on_error: 'continue',
+      },
+      {
+        name: 'block_sender',
+        action: 'block_sender',
+        parameters: {
+          sender: '{{ incident.raw_data.sender }}',
+          reason: 'Phishing, {{ incident.incident_number }}',
+        },
+        condition:
+          'has(incident.raw_data.sender) && has(verdict.classification) && verdict.classification == "malicious"',
+        approval_level: 'analyst',
+        on_error: 'continue',
+      },
+      {
+        name: 'tell_team',
+        action: 'notify_channel',
+        parameters: {
+          channel: '{{ variables.channel }}',
+          message:
+            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.title }}. The mail: {{ has(steps.quarantine.result) ? steps.quarantine.result.message : "left where it is" }} The sender: {{ has(steps.block_sender.result) ? steps.block_sender.result.message : "not blocked" }}',
+        },
+        on_error: 'continue',
+      },
+    ],
+  },
+};

@@ -9,6 +9,7 @@ import { ValidationError } from '../platform/errors/app-error.js';
 import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
 import { newId } from '../platform/ids.js';
 import { definitionErrors } from './definition-errors.js';
+import { checkPlaybook } from './language/check-playbook.js';
 import {
   isNameOrId,
   type Playbook,
@@ -132,7 +133,7 @@ export class PlaybookChanges {
 }
 
 function requireValid(definition: PlaybookDefinition): void {
-  const errors = definitionErrors(definition);
+  const errors = definitionErrors(checkPlaybook(definition));
   if (errors.length > 0) throw new ValidationError(errors);
 }
 

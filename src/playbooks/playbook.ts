@@ -1,7 +1,10 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import type { RequiredLevel } from '../actions/action.js';
 import type { Severity } from '../incidents/incident.js';
 import { isUuid } from '../platform/ids.js';
+import type {
+  PlaybookDefinition as WrittenPlaybook,
+  PlaybookStep as WrittenStep,
+} from './language/playbook-definition.js';
 
 /** Small letters, digits and hyphens, but nothing that looks like an id: where either will do, nobody is mistaken for another. */
 export const PLAYBOOK_NAME =
@@ -11,8 +14,8 @@ export function isNameOrId(text: string): boolean {
   return isUuid(text) || PLAYBOOK_NAME.test(text);
 }
 
-export const ON_ERROR = ['stop', 'continue'] as const;
-export type OnError = (typeof ON_ERROR)[number];
+export const ON_ERROR = ['stop', 'continue'] as const satisfies OnError[];
+export type OnError = PlaybookStep['on_error'];
 
 /** The incidents that a playbook is for. An empty list takes any. */
 export interface PlaybookTriggers {
@@ -21,18 +24,12 @@ export interface PlaybookTriggers {
   readonly sources: readonly string[];
 }
 
-export interface PlaybookStep {
-  readonly name: string;
+export interface PlaybookStep extends WrittenStep {
   readonly action: ActionTypeName;
-  /** Templates, and values that stay as they are. */
-  readonly parameters: Readonly<Record<string, unknown>>;
-  readonly condition?: string;
-  readonly approval_level?: RequiredLevel;
-  readonly on_error: OnError;
 }
 
 /** What people decide about a playbook, by the names that callers and the stored JSON have for it. */
-export interface PlaybookDefinition {
+export interface PlaybookDefinition extends WrittenPlaybook {
   readonly description?: string;
   readonly enabled: boolean;
   readonly triggers: PlaybookTriggers;
@@ -40,7 +37,6 @@ export interface PlaybookDefinition {
   readonly trust_verdict: boolean;
   /** Guidance for the model; it starts nothing. */
   readonly instructions?: string;
-  readonly variables: Readonly<Record<string, unknown>>;
   readonly steps: readonly PlaybookStep[];
 }
 

@@ -212,6 +212,89 @@ describe('/api/playbooks', () => {
     expect(problemsOf(validated)).toEqual(wrong);
   });
 
+  it.each([
+    ['steps.0.condition', { condition: 'has(' }, 'expression', /^At character \d+: /],
+    [
+      'steps.0.condition',
+      { condition: 'incident.raw_data.matches("(a+)+$")' },
+      'expression',
+      /regular expressions/,
+    ],
+    [
+      'steps.0.condition',
+      { condition: 'incident.nothing == 1' },
+      'expression',
+      /^At character 10: /,
+    ],
+    ['steps.0.condition', { condition: '"text"' }, 'expression', /true or false/],
+    [
+      'steps.0.condition',
+      { condition: 'has(steps.quarantine.result)' },
+      'expression',
+      /earlier steps/,
+    ],
+    [
+      'steps.0.parameters.message_id',
+      { parameters: { message_id: '{{ 1 + }}' } },
+      'expression',
+      /./,
+    ],
+    [
+      'steps.0.parameters.message_id',
+      { parameters: { message_id: '{{ verdict.category }}' } },
+      'expression',
+      /verdict/,
+    ],
+    ['steps.0.parameters.message_id', { parameters: {} }, 'playbook', /required/],
+    [
+      'steps.0.parameters.host_id',
+      { parameters: { message_id: '1', host_id: 'a' } },
+      'playbook',
+      /./,
+    ],
+    ['steps.0.parameters.message_id', { parameters: { message_id: 7 } }, 'playbook', /string/],
+    ['steps.0.name', { name: 'in' }, 'playbook', /in\b/],
+  ])(
+    'names the step and the place of what is wrong in %s: %j',
+    async (field, change, code, message) => {
+      const answer = await create({ steps: [{ ...QUARANTINE, ...change }] });
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.details.errors).toEqual([
+        { field, code, message: expect.stringMatching(message) },
+      ]);
+    },
+  );
+
+  it('refuses a step that reads a later one, a name that is there twice, and a wrong variable', async () => {
+    const later = { ...QUARANTINE, condition: 'has(steps.tell.result)' };
+    expect(problemsOf(await create({ ...WHOLE, steps: [later, WHOLE.steps[1]] }))).toEqual([
+      422,
+      'steps.0.condition: expression',
+    ]);
+    expect(problemsOf(await create({ steps: [QUARANTINE, QUARANTINE] }))).toEqual([
+      422,
+      'steps.1.name: playbook',
+    ]);
+    expect(problemsOf(await create({ variables: { 'Not a name': 1 } }))).toEqual([
+      422,
+      'variables.Not a name: playbook',
+    ]);
+  });
+
+  it('looks at the whole playbook when a part of it changes', async () => {
+    const { id } = await created(WHOLE);
+    expect(problemsOf(await put(id, { variables: {} }))).toEqual([
+      422,
+      'steps.1.parameters.channel: expression',
+    ]);
+    expect((await get(id)).version).toBe(1);
+  });
+
+  it('refuses a playbook that is too large as a whole', async () => {
+    const variables = { text: 'x'.repeat(131_072) };
+    expect(problemsOf(await create({ variables }))).toEqual([422, ': playbook']);
+  });
+
   it('refuses keys that reach a prototype, and keys that come twice', async () => {
     for (const [inside, code] of [
       ['"__proto__": 1', 'forbidden_key'],
@@ -401,7 +484,7 @@ describe('/api/playbooks', () => {
 
     it.each([
       ['steps', { steps: [] }],
-      ['variables', { variables: {} }],
+      ['variables', { variables: { ...WHOLE.variables, channel: '#other' } }],
       ['instructions', { instructions: 'All is malicious.' }],
       ['triggers', { triggers: {} }],
       ['name', { name: 'another-name' }],

@@ -60,6 +60,8 @@ export const FIELD_ERROR_CODES = {
   inexact_number: 'is a whole number that JSON numbers do not hold exactly: send it as a string',
   format_character: 'has control, zero-width or direction characters, which could hide a target',
 
+  expression: 'has an expression that cannot be used; the message says at which character, and why',
+  playbook: 'does not fit the rest of the playbook; the message says why',
   unknown_playbook: 'names no playbook, or one that is disabled',
 
   secret_required: 'a secret must be given again, because it would be sent elsewhere than before',

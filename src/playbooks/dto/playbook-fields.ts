@@ -11,6 +11,8 @@ import {
   Text,
   Texts,
 } from '../../platform/validation/fields.js';
+import { LONGEST_EXPRESSION, MOST_STEPS } from '../language/limits.js';
+import { NAME } from '../language/names.js';
 import { ON_ERROR, PLAYBOOK_NAME } from '../playbook.js';
 import { STEPS_EXAMPLE } from './playbook-examples.js';
 
@@ -20,8 +22,6 @@ import { STEPS_EXAMPLE } from './playbook-examples.js';
 const LONGEST_INSTRUCTIONS = 8_000;
 const LONGEST_DESCRIPTION = 2_000;
 const MOST_TRIGGERS = 50;
-const MOST_STEPS = 50;
-const LONGEST_CONDITION = 2_000;
 const LONGEST_SOURCE = 255;
 
 const CLEARED_BY = 'An empty text takes it away.';
@@ -129,7 +129,7 @@ export const Sources = (options: FieldOptions = {}) =>
 
 export const StepName = () =>
   Text({
-    pattern: /^[a-z][a-z0-9_]{0,62}$/,
+    pattern: NAME,
     message: 'name must be 1 to 63 small letters, digits and underscores, beginning with a letter',
     description: 'Unique in the playbook: later steps find its result under it.',
     example: STEPS_EXAMPLE[0].name,
@@ -150,7 +150,7 @@ export const Condition = () =>
   Text({
     optional: true,
     min: 1,
-    max: LONGEST_CONDITION,
+    max: LONGEST_EXPRESSION,
     description: 'An expression; the step is skipped when it is false.',
     example: STEPS_EXAMPLE[0].condition,
   });

@@ -1,5 +1,5 @@
 /** Of variables and steps: what can stand after a dot in an expression. */
-const NAME = /^[a-z][a-z0-9_]{0,62}$/;
+export const NAME = /^[a-z][a-z0-9_]{0,62}$/;
 
 /** The words of CEL, which cannot. */
 const RESERVED = new Set(['true', 'false', 'null', 'in']);

@@ -95,6 +95,10 @@ describe('checkPlaybook', () => {
     ['type(1) == int', '1 /condition 0'],
     ['[1].exists(verdict, true)', '1 /condition 11'],
     ['incident.title ? true : false', '1 /condition 9'],
+    ['[[[[[1]]]]] == []', '1 /condition 0'],
+    ['[[1]].map(x, [x]).map(x, [x]) == []', '1 /condition 0'],
+    ['{1: 2} == {}', '1 /condition 0'],
+    ['{incident.title: 2} == {}', '1 /condition 0'],
   ])('refuses the condition %s at %s', (condition, expected) => {
     const [problem, ...more] = ofCondition(condition);
     expect(told(problem!)).toBe(expected);

@@ -7,7 +7,7 @@ import { parameterErrors } from '../../actions/requests/parameter-rules.js';
 import { MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { pointerTo } from '../../platform/json-pointer.js';
 import { shownName } from '../../platform/text.js';
-import { readExpression, reads, ROOTS, type Root, TEMPLATE_ROOTS } from './expression.js';
+import { readExpression, ROOTS, type Root, TEMPLATE_ROOTS } from './expression.js';
 import { ExpressionError } from './expression-error.js';
 import { ExpressionTypes, typeOfJson } from './expression-types.js';
 import { LONGEST_DEFINITION, LONGEST_TEMPLATE, MOST_EXPRESSIONS, MOST_STEPS } from './limits.js';
@@ -50,11 +50,6 @@ export function checkVariables(
         : 'is no variable of the playbook';
       return { field, message: `${shownName(name)} ${problem}.` };
     });
-}
-
-/** Whether what is done with the step depends on a verdict, which a model may have written. */
-export function readsVerdict(condition: string): boolean {
-  return reads(readExpression(condition, ROOTS), 'verdict');
 }
 
 function fits(value: unknown, example: unknown): boolean {

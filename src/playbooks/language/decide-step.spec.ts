@@ -157,12 +157,17 @@ describe('decideStep', () => {
 
   it('keeps every digit of a number', () => {
     const raw = withRaw(
-      '{"id": 12345678901234567, "huge": 123456789012345678901, "far": 1e999, "fraction": 0.1}',
+      '{"id": 12345678901234567, "far": -1E999, "fraction": 0.12345678901234567, "safe": 9007199254740991, "1234567890123456789": "a \\"12345678901234567 1e999", "e": [1e2]}',
     );
-    expect(reasonOf('{{ incident.raw_data.id }}.', raw)).toBe('12345678901234567.');
-    expect(reasonOf('{{ incident.raw_data.huge }}.', raw)).toBe('123456789012345678901.');
-    expect(reasonOf('{{ incident.raw_data.far }}.', raw)).toBe('1e999.');
-    expect(reasonOf('{{ incident.raw_data.fraction }}.', raw)).toBe('0.1.');
+    expect(reasonOf('{{ incident.raw_data.id }}', raw)).toBe('12345678901234567');
+    expect(reasonOf('{{ incident.raw_data.far }}.', raw)).toBe('-1E999.');
+    expect(reasonOf('{{ incident.raw_data.fraction }}.', raw)).toBe('0.12345678901234566.');
+    expect(reasonOf('{{ incident.raw_data.safe }}.', raw)).toBe('9007199254740991.');
+    expect(reasonOf('{{ incident.raw_data["1234567890123456789"] }}', raw)).toBe(
+      'a "12345678901234567 1e999',
+    );
+    expect(reasonOf('{{ incident.raw_data.e[0] }}.', raw)).toBe('100.');
+    expect(ofCondition('int(incident.raw_data.id) == 12345678901234567', raw).decision).toBe('run');
   });
 
   it('has nothing in incident and verdict when the run is about no incident', () => {

@@ -1,5 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { CEL_OPTIONS, childrenOf, type Node, ROOTS, type Root } from './expression.js';
+import { CEL_OPTIONS, childrenOf, fieldRead, isRoot, type Node, type Root } from './expression.js';
 import { ExpressionError } from './expression-error.js';
 
 type Fields = Readonly<Record<string, string>>;
@@ -126,16 +126,3 @@ const SCALARS: Readonly<Record<string, string>> = {
   number: 'double',
   boolean: 'bool',
 };
-
-/** `incident.title`, or `incident["title"]`. */
-function fieldRead(node: Node): { root: Root; name: string } | undefined {
-  if (node.op !== '.' && node.op !== '[]') return undefined;
-  const [left, right] = node.args;
-  if (left.op !== 'id' || !isRoot(left.args)) return undefined;
-  const name = typeof right === 'string' ? right : right.op === 'value' ? right.args : undefined;
-  return typeof name === 'string' ? { root: left.args, name } : undefined;
-}
-
-function isRoot(name: string): name is Root {
-  return ROOTS.some((root) => root === name);
-}

@@ -2,7 +2,13 @@ import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { isFunction, isMethod } from './evaluation/functions.js';
 import { isLoop } from './evaluation/loops.js';
 import { ExpressionError } from './expression-error.js';
-import { DEEPEST_NODE, LONGEST_EXPRESSION, MOST_NESTED_LOOPS, MOST_NODES } from './limits.js';
+import {
+  DEEPEST_NODE,
+  LONGEST_EXPRESSION,
+  MOST_LEVELS_BUILT,
+  MOST_NESTED_LOOPS,
+  MOST_NODES,
+} from './limits.js';
 
 export type Node = ASTNode;
 
@@ -29,13 +35,29 @@ export function readExpression(text: string, roots: readonly Root[]): Node {
   }
   const tree = parsed(text);
   judge(tree, { names: new Set<string>(roots), depth: 1, loops: 0 });
+  if (levelsBuilt(tree) > MOST_LEVELS_BUILT) {
+    const problem = `An expression builds at most ${MOST_LEVELS_BUILT} lists or objects within each other.`;
+    throw new ExpressionError(tree.pos, problem);
+  }
   return tree;
 }
 
-/** Of the tree, not of the text: a text in quotes that says `verdict` reads nothing. */
-export function reads(node: Node, root: Root): boolean {
-  if (node.op === 'id') return node.args === root;
-  return childrenOf(node).some((child) => reads(child, root));
+/** Every node of the tree, the root first. */
+export function nodesOf(node: Node): Node[] {
+  return [node, ...childrenOf(node).flatMap(nodesOf)];
+}
+
+/** `incident.title`, or `incident["title"]`. */
+export function fieldRead(node: Node): { root: Root; name: string } | undefined {
+  if (node.op !== '.' && node.op !== '[]') return undefined;
+  const [left, right] = node.args;
+  if (left.op !== 'id' || !isRoot(left.args)) return undefined;
+  const name = typeof right === 'string' ? right : right.op === 'value' ? right.args : undefined;
+  return typeof name === 'string' ? { root: left.args, name } : undefined;
+}
+
+export function isRoot(name: string): name is Root {
+  return ROOTS.some((root) => root === name);
 }
 
 /** All nodes right below. The operands of a node are nodes, lists of nodes and texts. */
@@ -82,12 +104,29 @@ function problemOf(node: Node, { names, depth }: Place): string | undefined {
   if (node.op === 'value' && typeof node.args === 'object' && node.args !== null) {
     return 'Bytes and unsigned numbers are not part of this language.';
   }
+  if (node.op === 'map' && !node.args.every(([key]) => isText(key))) {
+    return 'The keys of an object are texts in quotes.';
+  }
   if (node.op === 'call' && !isFunction(node.args[0])) {
     return `There is no function ${node.args[0]}().`;
   }
   if (node.op !== 'rcall') return undefined;
   const [name] = node.args;
   return isLoop(name) || isMethod(name) ? undefined : unknownMethod(name);
+}
+
+function isText(node: Node): boolean {
+  return node.op === 'value' && typeof node.args === 'string';
+}
+
+/** How many levels the type of the value may have. What a loop goes through may be within what it builds. */
+function levelsBuilt(node: Node): number {
+  const levels = childrenOf(node).map(levelsBuilt);
+  if (node.op === 'rcall' && isLoop(node.args[0])) {
+    return levels.reduce((sum, more) => sum + more, node.args[0] === 'map' ? 1 : 0);
+  }
+  const most = Math.max(0, ...levels);
+  return node.op === 'list' || node.op === 'map' ? 1 + most : most;
 }
 
 type MethodCall = Extract<Node, { op: 'rcall' }>;
@@ -98,7 +137,7 @@ function judgeLoop(node: MethodCall, place: Place): void {
   if (variable?.op !== 'id' || body.length === 0) {
     throw new ExpressionError(node.pos, `${name}() takes a name and an expression.`);
   }
-  if (ROOTS.some((root) => root === variable.args)) {
+  if (isRoot(variable.args)) {
     const problem = `The name ${variable.args} has a meaning already: choose another one.`;
     throw new ExpressionError(variable.pos, problem);
   }

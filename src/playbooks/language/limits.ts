@@ -3,7 +3,7 @@
  */
 export const MOST_STEPS = 50;
 /** Of the whole definition as JSON, in characters. */
-export const LONGEST_DEFINITION = 131_072;
+export const LONGEST_DEFINITION = 65_536;
 export const LONGEST_TEMPLATE = 8_192;
 /** In the templates of one step together. */
 export const MOST_EXPRESSIONS = 50;
@@ -12,6 +12,12 @@ export const MOST_NODES = 500;
 export const DEEPEST_NODE = 60;
 /** `all`, `exists`, `map` and so on, one within another. */
 export const MOST_NESTED_LOOPS = 2;
+
+/**
+ * Lists and objects that an expression builds, one within another. The library remembers each type that it meets for as long
+ * as the service runs: so few levels make some hundred types.
+ */
+export const MOST_LEVELS_BUILT = 4;
 
 /** Of any list that an expression goes through or makes. */
 export const MOST_ITEMS = 1_000;

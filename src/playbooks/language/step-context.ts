@@ -46,30 +46,19 @@ function asJson(value: object): Members {
 
 /** A number of so many digits, or with an exponent, may be one that JSON numbers cannot hold. */
 const ODD_NUMBER = /\d{16}|\dE/i;
-
-function exactly(text: string): Value {
-  if (!ODD_NUMBER.test(text)) return JSON.parse(text) as Value;
-  return JSON.parse(text, (_key, value: Value, { source }) => {
-    return typeof value === 'number' ? exactNumber(value, source!) : value;
-  }) as Value;
-}
-
+/** A text or a number of JSON. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 const WHOLE = /^-?\d+$/;
-const MOST_DIGITS = 18;
 
-/** Whole numbers keep each digit: as a whole number of CEL, and when they are too large for it, as text. */
-function exactNumber(value: number, source: string): Value {
-  if (Number.isSafeInteger(value)) return value;
-  if (!WHOLE.test(source)) return Number.isFinite(value) ? value : source;
-  return source.length <= MOST_DIGITS ? BigInt(source) : source;
+/** The value of JSON. A number that would become another one is the text of its digits instead. */
+function exactly(json: string): Value {
+  const kept = ODD_NUMBER.test(json) ? json.replace(TOKEN, keptToken) : json;
+  return JSON.parse(kept) as Value;
 }
 
-declare global {
-  interface JSON {
-    /** Node gives the reviver the text of each number; the types of TypeScript do not know it yet. */
-    parse(
-      text: string,
-      reviver: (key: string, value: never, context: { readonly source?: string }) => unknown,
-    ): unknown;
-  }
+function keptToken(token: string): string {
+  if (token.startsWith('"')) return token;
+  const number = Number(token);
+  const changed = WHOLE.test(token) ? !Number.isSafeInteger(number) : !Number.isFinite(number);
+  return changed ? `"${token}"` : token;
 }

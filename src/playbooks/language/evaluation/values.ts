@@ -1,6 +1,6 @@
 /**
  * A value of an expression. What comes from outside is JSON as it is, so its numbers are of type number (CEL: double);
- * whole numbers that are written in an expression are of type bigint (CEL: int). The two mix as one would expect.
+ * whole numbers that are written in an expression are of type bigint (CEL: int). The two mix.
  */
 export type Value =
   null | boolean | number | bigint | string | Date | Duration | readonly Value[] | Members;

@@ -544,7 +544,7 @@ describe('/api/playbooks', () => {
     for (const statement of [
       `update playbook_versions set definition = '{}'`,
       'delete from playbook_versions',
-      'truncate playbook_versions',
+      'truncate playbook_versions cascade',
     ]) {
       await expect(database.query(statement)).rejects.toThrow(/cannot change/);
     }

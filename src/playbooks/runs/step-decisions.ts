@@ -4,7 +4,7 @@ import type { Incident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { decideStep } from '../language/decide-step.js';
-import { decidedByVerdict } from '../language/verdict-influence.js';
+import { stepsUnderVerdict } from '../language/verdict-readers.js';
 import type { PlaybookStep, PlaybookVersion } from '../playbook.js';
 import type { Decide, Decision, Outcomes } from './next-move.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
@@ -38,7 +38,7 @@ export class StepDecisions {
 
 function decideWith({ playbook, automatic, variables, incident }: Inputs): Decide {
   const { steps, trust_verdict: trusted } = playbook.definition;
-  const doubted = automatic && !trusted ? decidedByVerdict(steps) : new Set<string>();
+  const doubted = automatic && !trusted ? stepsUnderVerdict(steps) : new Set<string>();
   return async (step, outcomes) => {
     const askedLevel = levelOf(step, doubted);
     return decisionOf(step, { incident, variables, steps: outcomes }, askedLevel);

@@ -291,7 +291,7 @@ describe('/api/playbooks', () => {
   });
 
   it('refuses a playbook that is too large as a whole', async () => {
-    const variables = { text: 'x'.repeat(131_072) };
+    const variables = { text: 'x'.repeat(65_536) };
     expect(problemsOf(await create({ variables }))).toEqual([422, ': playbook']);
   });
 

@@ -4,9 +4,13 @@ export const PHISHING_RESPONSE: ShippedPlaybook = {
   name: 'phishing-response',
   definition: {
     description:
-      'For a mail that somebody reported or a gateway found: looks up where it leads, takes it out of the mailbox, opens a ticket, warns who got it, and asks an analyst whether to block who sent it.',
+      'For a mail that somebody reported or a gateway found: looks up where it leads, opens a ticket, tells the team, takes the mail out of the mailbox, warns who got it, and asks an analyst whether to block who sent it.',
     enabled: true,
-    triggers: { incident_types: ['phishing', 'bec'], severities: [], sources: [] },
+    triggers: {
+      incident_types: ['phishing', 'bec'],
+      severities: ['high', 'critical'],
+      sources: [],
+    },
     auto_run: false,
     trust_verdict: false,
     instructions: `Find out who really sent the mail: compare the address of the sender, the address for replies and the names of the domains with the ones that they pretend to be, and see what the checks of SPF, DKIM and DMARC say.
@@ -30,6 +34,27 @@ Advertising that nobody asked for is spam and not phishing.`,
         on_error: 'continue',
       },
       {
+        name: 'open_ticket',
+        action: 'create_ticket',
+        parameters: {
+          title: '{{ incident.incident_number }}: {{ incident.title }}',
+          description:
+            'The link: {{ has(steps.look_up_link.result) ? steps.look_up_link.result.message : "not looked up" }}\nThe domain of the sender: {{ has(steps.look_up_sender.result) ? steps.look_up_sender.result.message : "not looked up" }}',
+          priority: '{{ variables.ticket_priority }}',
+        },
+        on_error: 'continue',
+      },
+      {
+        name: 'tell_team',
+        action: 'notify_channel',
+        parameters: {
+          channel: '{{ variables.channel }}',
+          message:
+            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.title }}. phishing-response has begun; what needs approval waits for it.',
+        },
+        on_error: 'continue',
+      },
+      {
         name: 'quarantine',
         action: 'quarantine_email',
         parameters: {
@@ -39,18 +64,6 @@ Advertising that nobody asked for is spam and not phishing.`,
         },
         condition:
           'has(incident.raw_data.message_id) && has(verdict.classification) && verdict.classification in ["malicious", "suspicious"]',
-        on_error: 'continue',
-      },
-      {
-        name: 'open_ticket',
-        action: 'create_ticket',
-        parameters: {
-          title: '{{ incident.incident_number }}: {{ incident.title }}',
-          description:
-            'The link: {{ has(steps.look_up_link.result) ? steps.look_up_link.result.message : "not looked up" }}\nThe domain of the sender: {{ has(steps.look_up_sender.result) ? steps.look_up_sender.result.message : "not looked up" }}\nThe mail: {{ has(steps.quarantine.result) ? steps.quarantine.result.message : "left where it is" }}',
-          priority: '{{ variables.ticket_priority }}',
-        },
-        condition: 'has(verdict.classification) && verdict.classification != "benign"',
         on_error: 'continue',
       },
       {
@@ -76,16 +89,6 @@ Advertising that nobody asked for is spam and not phishing.`,
         condition:
           'has(incident.raw_data.sender) && has(verdict.classification) && verdict.classification == "malicious"',
         approval_level: 'analyst',
-        on_error: 'continue',
-      },
-      {
-        name: 'tell_team',
-        action: 'notify_channel',
-        parameters: {
-          channel: '{{ variables.channel }}',
-          message:
-            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.title }}. The mail: {{ has(steps.quarantine.result) ? steps.quarantine.result.message : "left where it is" }} The sender: {{ has(steps.block_sender.result) ? steps.block_sender.result.message : "not blocked" }}',
-        },
         on_error: 'continue',
       },
     ],

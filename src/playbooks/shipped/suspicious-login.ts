@@ -4,11 +4,11 @@ export const SUSPICIOUS_LOGIN: ShippedPlaybook = {
   name: 'suspicious-login',
   definition: {
     description:
-      'For a login that its user may not have made: looks up the address, opens a ticket, and asks people whether to end the sessions, to have a new password chosen, to disable the account, and to block the address for a day.',
+      'For a login that its user may not have made: looks up the address, opens a ticket, tells the team, and asks people whether to end the sessions, to have a new password chosen, to disable the account, and to block the address for a day.',
     enabled: true,
     triggers: {
       incident_types: ['suspicious_login', 'account_takeover'],
-      severities: [],
+      severities: ['high', 'critical'],
       sources: [],
     },
     auto_run: false,
@@ -35,7 +35,16 @@ Travel, a new device and a company network that leaves the house elsewhere expla
             'The address: {{ has(steps.look_up_address.result) ? steps.look_up_address.result.message : "not looked up" }}',
           priority: '{{ variables.ticket_priority }}',
         },
-        condition: 'has(verdict.classification) && verdict.classification != "benign"',
+        on_error: 'continue',
+      },
+      {
+        name: 'tell_team',
+        action: 'notify_channel',
+        parameters: {
+          channel: '{{ variables.channel }}',
+          message:
+            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.title }}. suspicious-login has begun; what needs approval waits for it.',
+        },
         on_error: 'continue',
       },
       {
@@ -85,16 +94,6 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         condition:
           'has(incident.raw_data.ip) && has(verdict.classification) && verdict.classification == "malicious"',
         approval_level: 'analyst',
-        on_error: 'continue',
-      },
-      {
-        name: 'tell_team',
-        action: 'notify_channel',
-        parameters: {
-          channel: '{{ variables.channel }}',
-          message:
-            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.title }}. The sessions: {{ has(steps.end_sessions.result) ? steps.end_sessions.result.message : "not ended" }} The address: {{ has(steps.block_address.result) ? steps.block_address.result.message : "not blocked" }}',
-        },
         on_error: 'continue',
       },
     ],

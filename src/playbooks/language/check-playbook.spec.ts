@@ -99,6 +99,15 @@ describe('checkPlaybook', () => {
     ['[[1]].map(x, [x]).map(x, [x]) == []', '1 /condition 0'],
     ['{1: 2} == {}', '1 /condition 0'],
     ['{incident.title: 2} == {}', '1 /condition 0'],
+    ['incident.title.indexOf("a", 1) > 0', '1 /condition 0'],
+    ['has(incident.title, incident.id)', '1 /condition 0'],
+    ['size("a", "b") == 1', '1 /condition 0'],
+    ['[1].all(1, true)', '1 /condition 8'],
+    ['[1].all(x, [1].all(y, [1].all(z, true)))', '1 /condition 22'],
+    [`${'('.repeat(70)}true${')'.repeat(70)}`, '1 /condition 60'],
+    [`${'!'.repeat(1_900)}true`, '1 /condition 1400'],
+    [Array(400).fill('true').join('||'), '1 /condition 0'],
+    [`incident.raw_data${'.a'.repeat(900)} == 1`, '1 /condition 133'],
   ])('refuses the condition %s at %s', (condition, expected) => {
     const [problem, ...more] = ofCondition(condition);
     expect(told(problem!)).toBe(expected);
@@ -196,8 +205,9 @@ describe('checkPlaybook', () => {
     expect(checkPlaybook({ variables: { a: 'x'.repeat(140_000) }, steps: [] })).toMatchObject([
       { field: '' },
     ]);
-    expect(ofReason('{{1}}'.repeat(1_000))).toMatchObject([{ field: '/parameters' }]);
-    expect(ofReason('{{1}}'.repeat(10_000))).toMatchObject([{ field: '/parameters/reason' }]);
+    expect(ofReason('{{1}}'.repeat(50))).toEqual([]);
+    expect(ofReason('{{1}}'.repeat(51)).map(told)).toEqual(['1 /parameters/reason 250']);
+    expect(ofReason('{{1}}'.repeat(10_000)).map(told)).toEqual(['1 /parameters/reason 0']);
   });
 
   it('tells every wrong step, and at most a hundred problems', () => {

@@ -10,7 +10,7 @@ import { shownName } from '../../platform/text.js';
 import { readExpression, ROOTS, type Root, TEMPLATE_ROOTS } from './expression.js';
 import { ExpressionError } from './expression-error.js';
 import { ExpressionTypes, typeOfJson } from './expression-types.js';
-import { LONGEST_DEFINITION, LONGEST_TEMPLATE, MOST_EXPRESSIONS, MOST_STEPS } from './limits.js';
+import { LONGEST_DEFINITION, MOST_STEPS } from './limits.js';
 import { isName, NAME_IN_WORDS } from './names.js';
 import type { PlaybookDefinition, PlaybookStep, Problem } from './playbook-definition.js';
 import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './template.js';
@@ -105,17 +105,11 @@ class StepCheck {
     }
     const type = actionType(action);
     const templated = new Set<string>();
-    let expressions = 0;
     for (const [name, value] of Object.entries(parameters)) {
       const parameter = type.parameters.find((known) => known.name === name);
       if (!parameter || typeof value !== 'string' || !value.includes('{{')) continue;
       templated.add(name);
-      this.attempt(pointerTo('/parameters', name), () => {
-        expressions += this.checkTemplate(value, parameter);
-      });
-    }
-    if (expressions > MOST_EXPRESSIONS) {
-      this.add('/parameters', `A step has at most ${MOST_EXPRESSIONS} expressions.`);
+      this.attempt(pointerTo('/parameters', name), () => this.checkTemplate(value, parameter));
     }
     for (const { field, message } of parameterErrors(type, parameters)) {
       const name = field.slice(field.indexOf('.') + 1);
@@ -123,20 +117,14 @@ class StepCheck {
     }
   }
 
-  /** How many expressions there are in it. */
-  private checkTemplate(text: string, parameter: ActionParameter): number {
-    if (text.length > LONGEST_TEMPLATE) {
-      throw new ExpressionError(0, `A template has at most ${LONGEST_TEMPLATE} characters.`);
-    }
+  private checkTemplate(text: string, parameter: ActionParameter): void {
     const template = readTemplate(text);
-    const placeholders = placeholdersOf(template);
-    if (placeholders.length > MOST_EXPRESSIONS) return placeholders.length;
-    const wanted = soleOf(template) ? WANTED[parameter.type] : WANTED_IN_TEXT;
-    if (!soleOf(template) && parameter.type !== 'string') {
+    const sole = soleOf(template);
+    if (!sole && parameter.type !== 'string') {
       throw new ExpressionError(0, 'A number is one expression in {{ }} with nothing around it.');
     }
-    for (const placeholder of placeholders) this.checkPlaceholder(placeholder, wanted);
-    return placeholders.length;
+    const wanted = sole ? WANTED[parameter.type] : WANTED_IN_TEXT;
+    for (const placeholder of placeholdersOf(template)) this.checkPlaceholder(placeholder, wanted);
   }
 
   private checkPlaceholder({ expression, offset }: Placeholder, wanted: Wanted): void {

@@ -1,5 +1,5 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
-import { isFunction, isMethod } from './evaluation/functions.js';
+import { isFunction, mostOperands } from './evaluation/functions.js';
 import { isLoop } from './evaluation/loops.js';
 import { ExpressionError } from './expression-error.js';
 import {
@@ -111,8 +111,11 @@ function problemOf(node: Node, { names, depth }: Place): string | undefined {
     return `There is no function ${node.args[0]}().`;
   }
   if (node.op !== 'rcall') return undefined;
-  const [name] = node.args;
-  return isLoop(name) || isMethod(name) ? undefined : unknownMethod(name);
+  const [name, , operands] = node.args;
+  if (isLoop(name)) return undefined;
+  const most = mostOperands(name);
+  if (most === undefined) return unknownMethod(name);
+  return operands.length > most ? `There are too many operands in ${name}().` : undefined;
 }
 
 function isText(node: Node): boolean {
@@ -135,7 +138,7 @@ function judgeLoop(node: MethodCall, place: Place): void {
   const [name, list, [variable, ...body]] = node.args;
   judge(list, place);
   if (variable?.op !== 'id' || body.length === 0) {
-    throw new ExpressionError(node.pos, `${name}() takes a name and an expression.`);
+    throw new ExpressionError(node.pos, `There has to be a name and an expression in ${name}().`);
   }
   if (isRoot(variable.args)) {
     const problem = `The name ${variable.args} has a meaning already: choose another one.`;

@@ -5,7 +5,7 @@ export const MOST_STEPS = 50;
 /** Of the whole definition as JSON, in characters. */
 export const LONGEST_DEFINITION = 65_536;
 export const LONGEST_TEMPLATE = 8_192;
-/** In the templates of one step together. */
+/** Of one template. */
 export const MOST_EXPRESSIONS = 50;
 export const LONGEST_EXPRESSION = 2_000;
 export const MOST_NODES = 500;

@@ -1,5 +1,5 @@
 import { ExpressionError } from './expression-error.js';
-import { placeholdersOf, readTemplate, soleOf } from './template.js';
+import { readTemplate, soleOf } from './template.js';
 
 describe('readTemplate', () => {
   it.each<[string, unknown[]]>([
@@ -34,16 +34,12 @@ describe('readTemplate', () => {
     expect(() => readTemplate(text)).toThrow(expect.objectContaining({ offset }));
   });
 
-  it('takes as long as the text is, whatever is in it', () => {
-    for (const piece of ['{{', '}}', '{', '"', '\\"', "'''", '{{"', '{{ 1 }}']) {
-      const text = piece.repeat(100_000);
-      try {
-        expect(placeholdersOf(readTemplate(text)).length).toBeLessThanOrEqual(100_000);
-      } catch (error) {
-        expect(error).toBeInstanceOf(ExpressionError);
-      }
-    }
-  });
+  it.each(['{{', '}}', '{', '"', '\\"', "'''", '{{"', '{{ 1 }}'])(
+    'refuses %s again and again',
+    (piece) => {
+      expect(() => readTemplate(piece.repeat(100_000))).toThrow(ExpressionError);
+    },
+  );
 });
 
 describe('soleOf', () => {

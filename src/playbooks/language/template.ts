@@ -1,4 +1,5 @@
 import { ExpressionError } from './expression-error.js';
+import { LONGEST_TEMPLATE, MOST_EXPRESSIONS } from './limits.js';
 
 /** Texts, and between them the expressions that stand in `{{ }}`. */
 export type Template = readonly (string | Placeholder)[];
@@ -14,9 +15,17 @@ const CLOSE = '}}';
 
 /** Throws ExpressionError, with the place in the template. */
 export function readTemplate(text: string): Template {
+  if (text.length > LONGEST_TEMPLATE) {
+    throw new ExpressionError(0, `A template has at most ${LONGEST_TEMPLATE} characters.`);
+  }
   const parts: (string | Placeholder)[] = [];
   let at = 0;
+  let expressions = 0;
   for (let open = text.indexOf(OPEN); open >= 0; open = text.indexOf(OPEN, at)) {
+    expressions += 1;
+    if (expressions > MOST_EXPRESSIONS) {
+      throw new ExpressionError(open, `A template has at most ${MOST_EXPRESSIONS} expressions.`);
+    }
     if (open > at) parts.push(text.slice(at, open));
     const offset = open + OPEN.length;
     const close = endOfExpression(text, offset);

@@ -1,17 +1,18 @@
 import { LARGEST_COST, LONGEST_MADE_TEXT, MOST_ITEMS } from '../limits.js';
-import { Mismatch } from './values.js';
+import { type Members, Mismatch } from './values.js';
 
 /** So many characters are gone through, or written, in the time that one node of an expression takes. */
 const CHARACTERS = 64;
 /** So many pairs of characters are compared in that time when a text is looked for in another at its worst. */
-const PAIRS = 64;
+const PAIRS = 128;
+const COST_OF_KEY = 3;
 
 /** No `||` and no loop goes on after it, as they do after other errors. */
 export class TooCostly extends Error {}
 
 /**
  * What an evaluation may still cost. It counts work and not time, so that the same expression over the same values always
- * ends the same way, on a busy machine too. Each operation pays before it begins.
+ * ends the same way, on a busy machine too. An operation pays before it begins, or when its length is known, right after.
  */
 export class Budget {
   constructor(private left: number = LARGEST_COST) {}
@@ -36,6 +37,13 @@ export class Budget {
       throw new Mismatch(`This makes a text of more than ${LONGEST_MADE_TEXT} characters.`);
     }
     this.read(characters);
+  }
+
+  /** To list them takes longer than to go through as many items. */
+  keys(members: Members): string[] {
+    const keys = Object.keys(members);
+    this.spend(keys.length * COST_OF_KEY);
+    return keys;
   }
 
   items(count: number): void {

@@ -75,9 +75,8 @@ function listsEqual(
 }
 
 function membersEqual(left: Members, right: Members, budget: Budget, depth: number): boolean {
-  const keys = Object.keys(left);
-  budget.spend(keys.length);
-  if (keys.length !== Object.keys(right).length) return false;
+  const keys = budget.keys(left);
+  if (keys.length !== budget.keys(right).length) return false;
   return keys.every((key) => {
     const other = memberOf(right, key);
     return other !== undefined && equal(left[key]!, other, budget, depth);

@@ -1,6 +1,6 @@
 import type { Budget } from './budget.js';
 import { isNumber } from './comparison.js';
-import { readDuration, readTime, TIME_PARTS, timePart } from './times.js';
+import { readDuration, readTime, TIME_PARTS, type TimePart, timePart } from './times.js';
 import { asIndex, asText, isList, isMembers, Mismatch, needs, type Value } from './values.js';
 import { MOST_ITEMS } from '../limits.js';
 
@@ -11,16 +11,17 @@ type Operation = (budget: Budget, ...operands: Value[]) => Value;
 const COST_OF_ZONE = 3_000;
 /** So many characters are counted in the time of one node. */
 const CHARACTERS_COUNTED = 16;
-const COST_OF_KEY = 3;
+/** So many, when each is looked up in the tables of Unicode. */
+const CHARACTERS_LOOKED_UP = 4;
+const ASCII = /^[\0-\x7f]*$/;
 const LONGEST_NUMBER = 40;
 const WHOLE = /^[+-]?\d{1,19}$/;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const LEAST_INT = -(2n ** 63n);
 const LARGEST_INT = 2n ** 63n - 1n;
-const TRUTHS: ReadonlyMap<Value, boolean> = new Map([
-  ['true', true],
-  ['false', false],
-]);
+/** The words that CEL reads as true and false. */
+const TRUE = ['true', 'TRUE', 'True', 't', '1'];
+const FALSE = ['false', 'FALSE', 'False', 'f', '0'];
 
 const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['size', size],
@@ -33,44 +34,44 @@ const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['duration', (_, value) => readDuration(value)],
 ]);
 
-const METHODS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
-  ['size', size],
-  ['contains', onTwoTexts((text, wanted) => text.includes(wanted))],
-  ['startsWith', onTwoTexts((text, wanted) => text.startsWith(wanted))],
-  ['endsWith', onTwoTexts((text, wanted) => text.endsWith(wanted))],
-  ['indexOf', onTwoTexts((text, wanted) => BigInt(text.indexOf(wanted)))],
-  ['lastIndexOf', onTwoTexts((text, wanted) => BigInt(text.lastIndexOf(wanted)))],
-  ['lowerAscii', onText((text) => text.toLowerCase())],
-  ['upperAscii', onText((text) => text.toUpperCase())],
-  ['trim', onText((text) => text.trim())],
-  ['substring', substring],
-  ['split', split],
-  ['join', join],
-  ...TIME_PARTS.map((part): [string, Operation] => [
-    part,
-    (budget, value, zone) => {
-      if (zone !== undefined) budget.spend(COST_OF_ZONE);
-      return timePart(part, value, zone);
-    },
-  ]),
+/** With the number of operands that may stand in the brackets. */
+const METHODS: ReadonlyMap<string, readonly [Operation, number]> = new Map<
+  string,
+  readonly [Operation, number]
+>([
+  ['size', [size, 0]],
+  ['contains', [search((text, wanted) => text.includes(wanted)), 1]],
+  ['indexOf', [search((text, wanted) => BigInt(text.indexOf(wanted))), 1]],
+  ['lastIndexOf', [search((text, wanted) => BigInt(text.lastIndexOf(wanted))), 1]],
+  ['startsWith', [atEnd((text, wanted) => text.startsWith(wanted)), 1]],
+  ['endsWith', [atEnd((text, wanted) => text.endsWith(wanted)), 1]],
+  ['lowerAscii', [change((text) => text.toLowerCase()), 0]],
+  ['upperAscii', [change((text) => text.toUpperCase()), 0]],
+  ['trim', [change((text) => text.trim()), 0]],
+  ['substring', [substring, 2]],
+  ['split', [split, 1]],
+  ['join', [join, 1]],
+  ...TIME_PARTS.map((part) => [part, [partOfTime(part), 1]] as const),
 ]);
 
 export function isFunction(name: string): boolean {
   return name === 'has' || FUNCTIONS.has(name);
 }
 
-export function isMethod(name: string): boolean {
-  return METHODS.has(name);
+/** Of the method with this name, how many operands may stand in the brackets; undefined when there is none. */
+export function mostOperands(name: string): number | undefined {
+  return METHODS.get(name)?.[1];
 }
 
 export function callFunction(name: string, budget: Budget, operands: Value[]): Value {
   const operation = FUNCTIONS.get(name);
-  if (!operation || operands.length !== 1) throw new Mismatch(`${name}() takes one operand.`);
+  if (!operation || operands.length !== 1)
+    throw new Mismatch(`There has to be one operand in ${name}().`);
   return operation(budget, ...operands);
 }
 
 export function callMethod(name: string, budget: Budget, operands: Value[]): Value {
-  const operation = METHODS.get(name);
+  const [operation] = METHODS.get(name) ?? [];
   if (!operation) throw new Mismatch(`There is no function ${name}().`);
   return operation(budget, ...operands);
 }
@@ -87,19 +88,35 @@ export function inRange(number: bigint): bigint {
   throw new Mismatch('This number is too large for a whole number of 64 bits.');
 }
 
-function onText(change: (text: string) => string): Operation {
+function change(work: (text: string) => string): Operation {
   return (budget, value) => {
     const text = asText(value);
     budget.make(text.length);
-    return change(text);
+    if (!ASCII.test(text)) budget.spend(text.length / CHARACTERS_LOOKED_UP);
+    return work(text);
   };
 }
 
-function onTwoTexts(look: (text: string, wanted: string) => Value): Operation {
-  return (budget, first, second) => {
-    const [text, wanted] = [asText(first), asText(second)];
+function search(look: (text: string, wanted: string) => Value): Operation {
+  return (budget, value, what) => {
+    const [text, wanted] = [asText(value), asText(what)];
     budget.search(text, wanted);
     return look(text, wanted);
+  };
+}
+
+function atEnd(look: (text: string, wanted: string) => boolean): Operation {
+  return (budget, value, what) => {
+    const [text, wanted] = [asText(value), asText(what)];
+    budget.read(wanted.length);
+    return look(text, wanted);
+  };
+}
+
+function partOfTime(part: TimePart): Operation {
+  return (budget, value, zone) => {
+    if (zone !== undefined) budget.spend(COST_OF_ZONE);
+    return timePart(part, value, zone);
   };
 }
 
@@ -110,9 +127,7 @@ function size(budget: Budget, value?: Value): bigint {
   }
   if (value !== undefined && isList(value)) return BigInt(value.length);
   if (value === undefined || !isMembers(value)) throw needs('a text, a list or an object', value);
-  const keys = Object.keys(value).length;
-  budget.spend(keys * COST_OF_KEY);
-  return BigInt(keys);
+  return BigInt(budget.keys(value).length);
 }
 
 function substring(budget: Budget, value?: Value, from?: Value, to?: Value): string {
@@ -162,9 +177,9 @@ function toDouble(value: Value): number {
 }
 
 function toTruth(value: Value): boolean {
-  const truth = typeof value === 'boolean' ? value : TRUTHS.get(value);
-  if (truth === undefined) throw needs('true, false, "true" or "false"', value);
-  return truth;
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string' && [...TRUE, ...FALSE].includes(value)) return TRUE.includes(value);
+  throw needs('true or false, or such a word', value);
 }
 
 function surrogatePairsIn(text: string): number {

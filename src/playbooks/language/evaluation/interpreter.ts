@@ -109,7 +109,7 @@ export class Interpreter {
   /** Whether the last member of a path is there. What comes before it has to be. */
   private has([path]: readonly Node[], scope: Scope): boolean {
     if (path?.op !== '.')
-      throw new Mismatch('has() takes a path such as incident.raw_data.sender.');
+      throw new Mismatch('There has to be a path in has(), such as incident.raw_data.sender.');
     const [before, name] = path.args;
     const value = this.value(before, scope);
     return isMembers(value) && memberOf(value, name) !== undefined;
@@ -125,8 +125,8 @@ export class Interpreter {
 
   private loop(name: Loop, over: Value, [variable, ...body]: readonly Node[], scope: Scope): Value {
     if (variable?.op !== 'id' || !body[0])
-      throw new Mismatch(`${name}() takes a name and an expression.`);
-    const items = isMembers(over) ? Object.keys(over) : over;
+      throw new Mismatch(`There has to be a name and an expression in ${name}().`);
+    const items = isMembers(over) ? this.budget.keys(over) : over;
     if (!isList(items)) throw needs('a list or an object', over);
     this.budget.items(items.length);
     const within = (item: Value) => {

@@ -2,16 +2,7 @@ import type { Budget } from './budget.js';
 import { compare, equal, isNumber } from './comparison.js';
 import { inRange } from './functions.js';
 import { knownTime } from './times.js';
-import {
-  asText,
-  Duration,
-  isList,
-  isMembers,
-  kindOf,
-  memberOf,
-  Mismatch,
-  type Value,
-} from './values.js';
+import { Duration, isList, isMembers, kindOf, memberOf, Mismatch, type Value } from './values.js';
 
 export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | Sign | '+';
 type Sign = '-' | '*' | '/' | '%';
@@ -54,7 +45,7 @@ export function negated(value: Value): Value {
 
 function isIn(value: Value, within: Value, budget: Budget): boolean {
   if (isList(within)) return within.some((item) => equal(value, item, budget));
-  if (isMembers(within)) return memberOf(within, asText(value)) !== undefined;
+  if (isMembers(within)) return typeof value === 'string' && memberOf(within, value) !== undefined;
   throw new Mismatch(`Nothing is in ${kindOf(within)}.`);
 }
 

@@ -1,0 +1,184 @@
+import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
+import { checkPlaybook } from './check-playbook.js';
+import { decideStep } from './decide-step.js';
+import type { PlaybookStep } from './playbook-definition.js';
+import type { StepContext } from './step-context.js';
+
+/** What the condition and the templates of a step may take of the processor, as decisions have it. */
+const MOST_MILLISECONDS = 50;
+const TRIES = 8;
+
+const LIST = Array.from({ length: 1_000 }, (_, n) => ({ v: `x${n}`, n }));
+const LONG = 'a'.repeat(250_000);
+const KEYS = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
+const NESTED = JSON.parse('[1,'.repeat(30) + '1' + ']'.repeat(30)) as unknown;
+
+function step(condition: string, message = 'm'): PlaybookStep {
+  const parameters = { channel: 'c', message };
+  return { name: 's', action: 'notify_channel', parameters, condition, on_error: 'stop' };
+}
+
+function contextWith(raw: object): StepContext {
+  return { incident: incidentWith({ rawData: JSON.stringify(raw) }), variables: {}, steps: {} };
+}
+
+/** The least of several tries: time of the processor, so that other processes on the machine count for nothing. */
+function leastTime(work: () => void): number {
+  let least = Infinity;
+  for (let tries = 0; tries < TRIES && least > MOST_MILLISECONDS; tries += 1) {
+    const before = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
+
+const raw = (name: string) => `incident.raw_data.${name}`;
+const each = (body: string) => `${raw('l')}.exists(x, ${body})`;
+const twice = (body: string) => `${raw('l')}.all(x, ${raw('l')}.all(y, ${body}))`;
+
+describe('a hostile step', () => {
+  it.each<[string, string, object]>([
+    ['compares all with all', twice('x.n + y.n >= 0'), {}],
+    ['goes through nothing in each of all', twice('true'), {}],
+    ['has an error at each', `${raw('l')}.exists(x, ${raw('l')}.exists(y, x.nope == y))`, {}],
+    ['calls what does not fit at each', each('x.n.contains("a")'), {}],
+    ['builds a list of lists', `${raw('l')}.map(x, ${raw('l')}.map(y, [x, y])).size() == 0`, {}],
+    [
+      'adds lists',
+      `${raw('l')}.map(x, ${raw('l')} + ${raw('l')}).size() == 0`,
+      { l: LIST.slice(0, 500) },
+    ],
+    ['builds objects', twice('{"a": 1, "b": 2, "c": 3, "d": 4}.size() == 4'), {}],
+    ['writes and reads numbers', twice('double(string(y.n)) >= 0.0'), {}],
+    ['looks for a short text', each(`${raw('b')}.contains("aaaaab")`), { b: LONG }],
+    [
+      'looks for a long text',
+      each(`${raw('b')}.contains("${'a'.repeat(60)}b${'a'.repeat(60)}")`),
+      { b: LONG },
+    ],
+    ['looks from the end', each(`${raw('b')}.lastIndexOf("${'a'.repeat(60)}b") > 5`), { b: LONG }],
+    [
+      'looks for what the sender sent in what the sender sent',
+      `${raw('b')}.contains(${raw('c')})`,
+      { b: LONG.slice(0, 130_000), c: `${LONG.slice(0, 30_000)}b${LONG.slice(0, 30_000)}` },
+    ],
+    ['changes letters', each(`${raw('b')}.upperAscii() == "a"`), { b: 'aB'.repeat(120_000) }],
+    [
+      'changes letters that are not ASCII',
+      each(`${raw('b')}.upperAscii() == "a"`),
+      { b: '\u0149\u00df'.repeat(60_000) },
+    ],
+    ['counts characters', each(`${raw('b')}.size() == 5`), { b: '\u{1f600}'.repeat(60_000) }],
+    ['takes apart', each(`${raw('b')}.split("").size() == 5`), { b: LONG }],
+    ['trims', each(`${raw('b')}.trim() == "a"`), { b: ' '.repeat(240_000) }],
+    [
+      'repeats a text',
+      each(`(${raw('b')} + ${raw('b')} + ${raw('b')}).contains("b")`),
+      { b: LONG },
+    ],
+    ['compares long texts', each(`${raw('b')} == ${raw('c')}`), { b: `${LONG}b`, c: `${LONG}c` }],
+    ['orders long texts', each(`${raw('b')} > ${raw('c')}`), { b: `${LONG}b`, c: `${LONG}c` }],
+    ['compares long lists', each(`${raw('l')} == ${raw('m')} && false`), { m: LIST }],
+    ['looks in long lists', each(`x in ${raw('m')} && false`), { m: LIST }],
+    [
+      'compares what is deep',
+      each(`${raw('d')} == ${raw('e')} && false`),
+      { d: NESTED, e: NESTED },
+    ],
+    ['counts many keys', each('size(incident.raw_data) == 5'), KEYS],
+    ['compares many keys with none', each('{} == incident.raw_data'), KEYS],
+    ['goes through too many keys each time', each('incident.raw_data.all(k, true)'), KEYS],
+    [
+      'asks for time zones',
+      each('timestamp("2026-01-01T00:00:00Z").getHours("Europe/Zurich") == 77'),
+      {},
+    ],
+    ['asks for times', each('timestamp("2026-01-01T00:00:00Z").getHours() == 77'), {}],
+    ['asks for durations', each(`duration("${'1h'.repeat(20)}") == duration("1m")`), {}],
+  ])('that %s does not hold up the service', (_, condition, more) => {
+    expect(condition.length).toBeLessThan(2_000);
+    const context = contextWith({ l: LIST, ...more });
+    const decide = () => decideStep(step(condition), context);
+    const { decision } = decide();
+    expect(decision).not.toBe('run');
+    expect(leastTime(decide)).toBeLessThan(MOST_MILLISECONDS);
+    // By what it costs and not by the time that it took: so it is decided the same way each time.
+    expect(decide().decision).toBe(decision);
+  });
+
+  it('cannot double a text until memory ends', () => {
+    const doubled = `["a"]${'.map(x, x + x)'.repeat(20)}[0].contains("b")`;
+    expect(decideStep(step(doubled), contextWith({})).decision).toBe('fail');
+    const parts = Array(50).fill('{{ incident.raw_data.b }}').join('');
+    expect(decideStep(step('true', parts), contextWith({ b: LONG }))).toMatchObject({
+      decision: 'fail',
+      problem: { field: '/parameters/message' },
+    });
+    const tripled = `${raw('l')}.map(x, ${raw('b')} + ${raw('b')} + ${raw('b')}).join("").size() > 0`;
+    expect(decideStep(step(tripled), contextWith({ l: LIST, b: LONG })).decision).toBe('fail');
+  });
+
+  it('cannot go through, take apart or build longer lists than a thousand', () => {
+    const long = { l: [...LIST, 1] };
+    for (const condition of [
+      'incident.raw_data.l.all(x, true)',
+      'incident.raw_data.l.filter(x, true) == []',
+      '(incident.raw_data.l + []) == []',
+      '"a,".size() == 2 && incident.raw_data.b.split(",").size() > 0',
+      'incident.raw_data.l.join() == ""',
+    ]) {
+      const context = contextWith({ ...long, b: ','.repeat(1_000) });
+      expect(decideStep(step(condition), context)).toMatchObject({
+        problem: { message: 'This list has more than 1000 items.' },
+      });
+    }
+  });
+
+  it('spends one budget for its condition and all of its templates', () => {
+    const half = `${raw('l')}.all(x, ${raw('m')}.all(y, true))`;
+    const context = contextWith({ l: LIST.slice(0, 100), m: LIST.slice(0, 100) });
+    expect(decideStep(step(half), context).decision).toBe('run');
+    expect(decideStep(step(half, `{{ ${half} }} {{ ${half} }}`), context)).toMatchObject({
+      decision: 'fail',
+      problem: { field: '/parameters/message' },
+    });
+  });
+
+  it('with ten thousand templates is refused when it is saved and when it runs', () => {
+    const message = '{{ 1 }}'.repeat(10_000);
+    expect(decideStep(step('true', message), contextWith({})).decision).toBe('fail');
+    const definition = { variables: {}, steps: [step('true', message)] };
+    expect(checkPlaybook(definition)).toHaveLength(1);
+    expect(
+      checkPlaybook({ ...definition, steps: [step('true', '{{1}}'.repeat(1_500))] }),
+    ).toHaveLength(1);
+  });
+
+  it.each([
+    ['brackets', `${'('.repeat(900)}1${')'.repeat(900)}`],
+    ['signs', `${'-'.repeat(1_900)}1`],
+    ['lists', '['.repeat(1_900)],
+    ['objects', '{"a":'.repeat(390)],
+    ['choices', 'true ? '.repeat(280)],
+    ['calls', 'size('.repeat(390)],
+    ['steps of a path', `incident${'.a'.repeat(900)}`],
+    ['loops', `[1]${'.map(x, x)'.repeat(190)}`],
+    ['terms', Array(650).fill('1').join('+')],
+    ['quotes', '"'.repeat(1_999)],
+    ['backslashes', `"${'\\'.repeat(1_900)}`],
+    ['NULs', '\0'.repeat(1_999)],
+    ['halves of characters', '\ud800'.repeat(1_999)],
+    ['comments', '//'.repeat(999)],
+    ['lines', '\n'.repeat(1_999)],
+  ])('made of nothing but %s is refused where it stands', (_, text) => {
+    const definition = { variables: {}, steps: [step(text), step('true', `{{${text}}}`)] };
+    expect(checkPlaybook(definition).map(({ step: at }) => at)).toContain(0);
+    expect(decideStep(step(text), contextWith({}))).toMatchObject({
+      decision: 'fail',
+      problem: { field: '/condition', position: { offset: expect.any(Number) } },
+    });
+    expect(decideStep(step('true', `{{${text}}}`), contextWith({})).decision).toBe('fail');
+  });
+});

@@ -16,20 +16,20 @@ import type { PlaybookDefinition, PlaybookStep, Problem } from './playbook-defin
 import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './template.js';
 
 /** What has to be mended before the playbook may be saved; nothing when it is right. */
-export function checkPlaybook(definition: PlaybookDefinition): Problem[] {
-  if (JSON.stringify(definition).length > LONGEST_DEFINITION) {
+export function checkPlaybook({ variables, steps }: PlaybookDefinition): Problem[] {
+  if (JSON.stringify({ variables, steps }).length > LONGEST_DEFINITION) {
     return [
       { field: '', message: `A playbook has at most ${LONGEST_DEFINITION} characters as JSON.` },
     ];
   }
-  if (definition.steps.length > MOST_STEPS) {
+  if (steps.length > MOST_STEPS) {
     return [{ field: '/steps', message: `A playbook has at most ${MOST_STEPS} steps.` }];
   }
-  const wrongNames = Object.keys(definition.variables).filter((name) => !isName(name));
+  const wrongNames = Object.keys(variables).filter((name) => !isName(name));
   if (wrongNames.length > 0) return wrongNames.slice(0, MOST_ERRORS).map(wrongVariable);
-  const types = new ExpressionTypes(definition.variables);
-  const names = definition.steps.map(({ name }) => name);
-  return definition.steps
+  const types = new ExpressionTypes(variables);
+  const names = steps.map(({ name }) => name);
+  return steps
     .flatMap((step, index) => new StepCheck(step, index, names, types).problems())
     .slice(0, MOST_ERRORS);
 }

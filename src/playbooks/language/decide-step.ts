@@ -4,7 +4,7 @@ import { parameterErrors } from '../../actions/requests/parameter-rules.js';
 import { pointerTo } from '../../platform/json-pointer.js';
 import { storable } from '../../platform/text.js';
 import { Budget } from './evaluation/budget.js';
-import { textOf } from './evaluation/functions.js';
+import { textOf } from './evaluation/conversions.js';
 import { Interpreter } from './evaluation/interpreter.js';
 import { Mismatch, needs, type Value } from './evaluation/values.js';
 import { readExpression, ROOTS, type Root, TEMPLATE_ROOTS } from './expression.js';
@@ -43,13 +43,11 @@ class StepEvaluation {
     let field = '/condition';
     try {
       if (!this.applies()) return { decision: 'skip' };
-      const parameters: Record<string, unknown> = {};
-      for (const [name, given] of Object.entries(this.step.parameters)) {
+      const parameters = Object.entries(this.step.parameters).map(([name, given]) => {
         field = pointerTo('/parameters', name);
-        const value = typeof given === 'string' ? this.filled(given) : given;
-        if (value !== null) parameters[name] = value;
-      }
-      return this.judged(parameters);
+        return [name, typeof given === 'string' ? this.filled(given) : given] as const;
+      });
+      return this.judged(Object.fromEntries(parameters.filter(([, value]) => value !== null)));
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       const position = { offset: error.offset };

@@ -1,11 +1,16 @@
-/** An expression cannot be read, or has no value. The message is a whole sentence. */
+import { shownStart } from '../../platform/text.js';
+
+/** An expression may name anything, of any length. */
+const LONGEST_MESSAGE = 300;
+
+/** An expression cannot be read, or has no value. The message is a whole sentence that can be shown. */
 export class ExpressionError extends Error {
   constructor(
     /** Where in the expression, counted in UTF-16 units from 0. */
     readonly offset: number,
     message: string,
   ) {
-    super(message);
+    super(shownStart(message, LONGEST_MESSAGE));
     this.name = new.target.name;
   }
 

@@ -1,4 +1,5 @@
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
+import { Random } from '../../../test/support/playbooks/random.js';
 import { checkPlaybook } from './check-playbook.js';
 import { decideStep } from './decide-step.js';
 import type { PlaybookStep } from './playbook-definition.js';
@@ -33,6 +34,16 @@ function leastTime(work: () => void): number {
   }
   return least;
 }
+
+const PIECES = [
+  ...'incident raw_data variables steps verdict l b x k true false null in has size all exists'.split(
+    ' ',
+  ),
+  ...'map filter matches contains __proto__ constructor toString cel google package dyn'.split(' '),
+  ...'timestamp 1 0 1.5 1u 0x1f 1e999 . , ? : ( ) [ ] { } {{ }} == != < >= + - * / %'.split(' '),
+  ...`! && || " ' """ \\ b" r" // .? @ # $ ; "a" .all(x, .map(x,x) incident.raw_data`.split(' '),
+  ...['\0', '\ud800', '\n', '\u202e', '\u{1f600}'],
+];
 
 const raw = (name: string) => `incident.raw_data.${name}`;
 const each = (body: string) => `${raw('l')}.exists(x, ${body})`;
@@ -180,5 +191,21 @@ describe('a hostile step', () => {
       problem: { field: '/condition', position: { offset: expect.any(Number) } },
     });
     expect(decideStep(step('true', `{{${text}}}`), contextWith({})).decision).toBe('fail');
+  });
+
+  it('made of any pieces of the language is decided or refused, and breaks nothing', () => {
+    const random = new Random(42);
+    const some = (most: number) =>
+      Array.from({ length: random.below(most) }, () => random.of(PIECES));
+    const context = contextWith({ l: [1, 'a'], b: 'text' });
+    for (let round = 0; round < 4_000; round += 1) {
+      const condition = some(14).join(random.of(['', ' ']));
+      const hostile = step(condition, `a {{ ${some(8).join('')} }} ${some(3).join('')}`);
+      const problems = checkPlaybook({ variables: {}, steps: [hostile] });
+      expect(problems.every(({ message }) => message.length < 400 && message.isWellFormed())).toBe(
+        true,
+      );
+      expect(decideStep(hostile, context).decision).toMatch(/^(run|skip|fail)$/);
+    }
   });
 });

@@ -29,6 +29,8 @@ describe('what the language has of CEL and beside it', () => {
     ['timestamp("2026-07-01T23:30:15.250Z").getDate("Europe/Zurich")', 2n],
     ['timestamp("2026-07-01T23:30:15.250Z").getHours("Europe/Zurich")', 1n],
     ['timestamp("2026-07-01T23:30:15.250Z").getMilliseconds("Europe/Zurich")', 250n],
+    ['timestamp(1767225600) == timestamp("2026-01-01T00:00:00Z")', true],
+    ['timestamp(incident.whole).getSeconds()', 5n],
     ['timestamp("2026-01-04T00:00:00+01:00").getDayOfWeek()', 6n],
     ['duration("90m").getHours()', 1n],
     ['duration("1h30m") == duration("90m") && duration("1s500ms") > duration("-1h")', true],

@@ -1,15 +1,14 @@
 import { ExpressionError } from '../expression-error.js';
 import type { Node } from '../expression.js';
+import { at, literal, member, named } from './access.js';
 import { type Budget, TooCostly } from './budget.js';
 import { callFunction, callMethod } from './functions.js';
 import { isLoop, type Loop } from './loops.js';
 import { type BinaryOperator, isBinaryOperator, negated, operate } from './operators.js';
 import {
-  asIndex,
   asText,
   isList,
   isMembers,
-  kindOf,
   memberOf,
   type Members,
   Mismatch,
@@ -190,30 +189,3 @@ function isBinary(node: Node): node is NodeOf<BinaryOperator> {
 }
 
 class CostlyExpression extends ExpressionError {}
-
-function literal(value: NodeOf<'value'>['args']): Value {
-  if (typeof value === 'object' && value !== null) {
-    throw new Mismatch('Bytes and unsigned numbers are not part of this language.');
-  }
-  return value;
-}
-
-function named(name: string, scope: Scope): Value {
-  const value = scope.get(name);
-  if (value === undefined) throw new Mismatch(`There is no ${name} here.`);
-  return value;
-}
-
-function member(value: Value, name: string): Value {
-  if (!isMembers(value)) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
-  const found = memberOf(value, name);
-  if (found === undefined) throw new Mismatch(`There is no ${name} here.`);
-  return found;
-}
-
-function at(value: Value, index: Value): Value {
-  if (!isList(value)) return member(value, asText(index));
-  const found = value[asIndex(index)];
-  if (found === undefined) throw new Mismatch('The list has no item there.');
-  return found;
-}

@@ -1,6 +1,6 @@
 import type { Budget } from './budget.js';
 import { compare, equal, isNumber } from './comparison.js';
-import { inRange } from './functions.js';
+import { inRange } from './conversions.js';
 import { knownTime } from './times.js';
 import { Duration, isList, isMembers, kindOf, memberOf, Mismatch, type Value } from './values.js';
 

@@ -10,7 +10,10 @@ const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000
 const EARLIEST = -62_135_596_800_000;
 const LATEST = 253_402_300_799_999;
 
+/** A number counts the seconds since 1970. */
 export function readTime(value: Value | undefined): Date {
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return knownTime(Number(value) * 1_000);
   const text = asText(value);
   if (text.length > LONGEST || !isIsoTime(text)) {
     throw new Mismatch('This is no time such as 2026-01-31T09:30:00Z.');

@@ -8,6 +8,7 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'docs/operations.md',
   'docs/figures.md',
+  'docs/playbooks.md',
   'docs/triage.md',
   'docs/webhooks.md',
   'docs/webhook-presets.md',

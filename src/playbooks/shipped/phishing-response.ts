@@ -23,7 +23,7 @@ Advertising that nobody asked for is spam and not phishing.`,
         name: 'look_up_link',
         action: 'lookup_url',
         parameters: { url: '{{ incident.raw_data.url }}' },
-        condition: 'has(incident.raw_data.url)',
+        condition: 'has(incident.raw_data.url) && incident.raw_data.url.startsWith("http")',
         on_error: 'continue',
       },
       {

@@ -119,6 +119,16 @@ describe('a hostile step', () => {
     expect(decide().decision).toBe(decision);
   });
 
+  it('fails when one side costs too much, though the other side would decide', () => {
+    const context = contextWith({ l: LIST });
+    for (const condition of [
+      `${twice('true')} || true`,
+      `[1, 2].exists(z, ${each('x.nope == 1')} || z == 2)`,
+    ]) {
+      expect(decideStep(step(condition), context).decision).toBe('fail');
+    }
+  });
+
   it('cannot double a text until memory ends', () => {
     const doubled = `["a"]${'.map(x, x + x)'.repeat(20)}[0].contains("b")`;
     expect(decideStep(step(doubled), contextWith({})).decision).toBe('fail');

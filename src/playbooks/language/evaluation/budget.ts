@@ -7,19 +7,17 @@ const CHARACTERS = 64;
 const PAIRS = 128;
 const COST_OF_KEY = 3;
 
-/** No `||` and no loop goes on after it, as they do after other errors. */
-export class TooCostly extends Error {}
-
 /**
  * What an evaluation may still cost. It counts work and not time, so that the same expression over the same values always
- * ends the same way, on a busy machine too. An operation pays before it begins, or when its length is known, right after.
+ * ends the same way, on a busy machine too. An operation pays before it begins, or when its length is known, right after. Once
+ * the budget is spent nothing goes on: `||` and loops go on after an error, but they pay for it.
  */
 export class Budget {
   constructor(private left: number = LARGEST_COST) {}
 
   spend(cost: number): void {
     this.left -= cost;
-    if (this.left < 0) throw new TooCostly('This costs too much: its texts or lists are too long.');
+    if (this.left < 0) throw new Mismatch('This costs too much: its texts or lists are too long.');
   }
 
   /** For going through texts of this length in all. */

@@ -1,7 +1,7 @@
 import { ExpressionError } from '../expression-error.js';
 import type { Node } from '../expression.js';
 import { at, literal, member, named } from './access.js';
-import { type Budget, TooCostly } from './budget.js';
+import type { Budget } from './budget.js';
 import { callFunction, callMethod } from './functions.js';
 import { isLoop, type Loop } from './loops.js';
 import { type BinaryOperator, isBinaryOperator, negated, operate } from './operators.js';
@@ -40,7 +40,6 @@ export class Interpreter {
       return this.found(node, scope);
     } catch (error) {
       if (error instanceof Mismatch) throw new ExpressionError(node.pos, error.message);
-      if (error instanceof TooCostly) throw new CostlyExpression(node.pos, error.message);
       throw error;
     }
   }
@@ -169,7 +168,7 @@ export class Interpreter {
     try {
       return work();
     } catch (error) {
-      if (!(error instanceof ExpressionError) || error instanceof CostlyExpression) throw error;
+      if (!(error instanceof ExpressionError)) throw error;
       this.budget.spend(COST_OF_ERROR);
       return error;
     }
@@ -187,5 +186,3 @@ export class Interpreter {
 function isBinary(node: Node): node is NodeOf<BinaryOperator> {
   return isBinaryOperator(node.op);
 }
-
-class CostlyExpression extends ExpressionError {}

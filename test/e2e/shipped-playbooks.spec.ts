@@ -75,8 +75,8 @@ describe('The shipped playbooks', () => {
 
   it('are made once when replicas start for the first time together', async () => {
     const replicas = await Promise.all([start(), start(), start()]);
-    expect(await listed(replicas[0]!.admin)).toHaveLength(SHIPPED_PLAYBOOKS.length);
-    expect(await created(replicas[0]!.admin)).toHaveLength(SHIPPED_PLAYBOOKS.length);
+    expect(await listed(replicas[0].admin)).toHaveLength(SHIPPED_PLAYBOOKS.length);
+    expect(await created(replicas[0].admin)).toHaveLength(SHIPPED_PLAYBOOKS.length);
   });
 
   it('are made all or not at all', async () => {

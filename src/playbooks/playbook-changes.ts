@@ -22,6 +22,7 @@ import {
   definitionAfter,
   type DefinitionChange,
   isForManagers,
+  onlyStops,
 } from './playbook-rules.js';
 import { PlaybookNameTakenError, PlaybookNotFoundError } from './playbooks.errors.js';
 import { PlaybooksRepository } from './records/playbooks.repository.js';
@@ -91,7 +92,8 @@ export class PlaybookChanges {
         const after = { id, name: change.name ?? name, definition };
         const fields = changedFields(before, after);
         if (fields.length === 0) return before;
-        requireValid(definition);
+        // What an earlier release saved may not be valid any more: it can be stopped all the same.
+        if (!onlyStops(before, after)) requireValid(definition);
         if (isForManagers(before, after)) requireRole(caller, 'manager');
         const changed = await this.playbooks.update(tx, after, caller.name);
         const renamed = fields.includes('name') ? { name_before: name } : {};

@@ -5,6 +5,7 @@ import {
   definitionAfter,
   isForManagers,
   isTriggeredBy,
+  onlyStops,
 } from './playbook-rules.js';
 
 const content = (change: Partial<PlaybookDefinition>, name = 'one') => ({
@@ -63,6 +64,25 @@ describe('isForManagers', () => {
     ],
   ])('says who decides on %s', (_, [before, after], expected) => {
     expect(isForManagers(before, after)).toBe(expected);
+  });
+});
+
+describe('onlyStops', () => {
+  const before = content({ trust_verdict: true, auto_run: true });
+
+  it.each<[Partial<PlaybookDefinition>, boolean]>([
+    [{ enabled: false }, true],
+    [{ auto_run: false, trust_verdict: false, description: 'D' }, true],
+    [{ enabled: false, steps: [], variables: { a: 1 } }, false],
+    [{ instructions: 'I' }, false],
+  ])('says of %j: %s', (change, expected) => {
+    expect(onlyStops(before, content({ ...before.definition, ...change }))).toBe(expected);
+  });
+
+  it('takes a start, and a new name, for more', () => {
+    const stopped = content({ enabled: false });
+    expect(onlyStops(stopped, content({}))).toBe(false);
+    expect(onlyStops(stopped, content({ enabled: false }, 'two'))).toBe(false);
   });
 });
 

@@ -46,20 +46,25 @@ export function changedFields(before: Content, after: Content): string[] {
   return [...names].filter((name) => !isDeepStrictEqual(from[name], to[name]));
 }
 
+/** Whether the change only describes the playbook, stops it or takes its trust away. Nothing may stand in the way of that. */
+export function onlyStops(before: Content, after: Content): boolean {
+  const { enabled, auto_run, trust_verdict } = after.definition;
+  const isHarmless = (field: string) =>
+    field === 'description' ||
+    (field === 'enabled' && !enabled) ||
+    (field === 'auto_run' && !auto_run) ||
+    (field === 'trust_verdict' && !trust_verdict);
+  return changedFields(before, after).every(isHarmless);
+}
+
 /**
  * Steps of a playbook with `trust_verdict` may run on the word of a model, because a manager took the responsibility for
- * them. So whoever is no manager may change nothing of such a playbook, unless the change takes the trust away, or stops
- * the playbook, or only describes it.
+ * them. So whoever is no manager may change nothing of such a playbook, unless the change takes the trust away, or only
+ * stops or describes it.
  */
 export function isForManagers(before: Content | undefined, after: Content): boolean {
   if (!after.definition.trust_verdict) return false;
-  if (!before?.definition.trust_verdict) return true;
-  return changedFields(before, after).some((name) => !isHarmless(name, after.definition));
-}
-
-function isHarmless(field: string, { enabled, auto_run }: PlaybookDefinition): boolean {
-  if (field === 'description') return true;
-  return (field === 'enabled' && !enabled) || (field === 'auto_run' && !auto_run);
+  return !before?.definition.trust_verdict || !onlyStops(before, after);
 }
 
 export function isTriggeredBy(triggers: PlaybookTriggers, incident: TriggeringIncident): boolean {

@@ -447,6 +447,24 @@ describe('/api/playbooks', () => {
       expect((await put('not-there', { enabled: false })).status).toBe(404);
     });
 
+    it('stops a playbook that could not be saved any more', async () => {
+      const { id } = await created({ ...WHOLE, auto_run: true });
+      const [before] = await app.nest
+        .get(DataSource)
+        .query('select definition from playbooks where id = $1', [id]);
+      const steps = [{ ...QUARANTINE, condition: 'what an earlier release took' }];
+      const definition = JSON.stringify({ ...before.definition, steps });
+      await app.nest
+        .get(DataSource)
+        .query('update playbooks set definition = $2 where id = $1', [id, definition]);
+      expect(problemsOf(await put(id, { instructions: 'New.' }))).toEqual([
+        422,
+        'steps.0.condition: expression',
+      ]);
+      const stopped = await put(id, { enabled: false, auto_run: false, description: 'Broken.' });
+      expect([stopped.status, stopped.body.data.version]).toEqual([200, 2]);
+    });
+
     it('is meant for a version when If-Match says so', async () => {
       const { id } = await created();
       const { headers } = await analyst.client.request('GET', `/api/playbooks/${id}`);

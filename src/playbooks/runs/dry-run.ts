@@ -92,8 +92,6 @@ class Rehearsal {
   }
 
   private readsUnknown(step: PlaybookStep): boolean {
-    if (this.unknown.size === 0) return false;
-    const read = stepsReadBy(step);
-    return read === 'any' || [...read].some((name) => this.unknown.has(name));
+    return [...stepsReadBy(step)].some((name) => this.unknown.has(name));
   }
 }

@@ -41,7 +41,7 @@ const SENDERS = [
 const REASONS = [
   '{{ incident.title }}',
   'Limit {{ variables.limit }}',
-  '{{ variables.limit }}',
+  '{{ incident.raw_data.score }}',
   '',
 ];
 const LEVELS = [undefined, undefined, undefined, 'analyst', 'manager'] as const;

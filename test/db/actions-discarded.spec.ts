@@ -42,7 +42,9 @@ describe('the repositories of actions that nobody has claimed', () => {
     claims = new ClaimRepository(statements, database.dataSource);
     transactions = new Transactions(database.dataSource);
   });
-  beforeEach(() => database.dataSource.query('truncate actions, action_count_deltas'));
+  beforeEach(() =>
+    database.dataSource.query('truncate actions, action_count_deltas, playbook_run_steps'),
+  );
   afterAll(() => database?.close());
 
   const insert = (fields: ActionFields) => insertAction(database.dataSource, fields);

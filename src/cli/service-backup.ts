@@ -11,6 +11,10 @@ import {
   noteActionsBeforeRestore,
 } from '../actions/execution/actions-across-restore.js';
 import { shownActionId } from '../actions/action-id.js';
+import {
+  cancelRunsOverRestore,
+  noteRunsBeforeRestore,
+} from '../playbooks/runs/runs-across-restore.js';
 import { recordAcceptance } from '../audit/anchor/accept-head.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { logOfCommand } from '../audit/audit-log.js';
@@ -64,12 +68,12 @@ async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
   return rows;
 }
 
-/** An audit record names no more actions than this; it says how many there are. */
+/** An audit record names no more actions or runs than this; it says how many there are. */
 const MOST_NAMED = 50;
 
 /**
  * What a restore must not undo: a kill switch that somebody turned on, and actions that vendors carried out since the
- * backup. Everything else becomes what it was in the backup.
+ * backup. A playbook run that would do its steps again does not go on. Everything else becomes what it was in the backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
@@ -77,6 +81,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private switchNow: ActiveSwitch | undefined;
   private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { continued: [], lost: [] };
+  private cancelledRuns: readonly string[] = [];
 
   constructor(
     private readonly settings: Settings,
@@ -95,6 +100,7 @@ export class ServiceRestorePlan implements RestorePlan {
     this.switchBefore = await killSwitchOf(tx).findActive(tx);
     this.keysInUse = inUse ? await new SecretKeysRepository(tx.dataSource).listInUse(tx) : [];
     await noteActionsBeforeRestore(tx);
+    await noteRunsBeforeRestore(tx);
   }
 
   async rebuild(tx: Tx): Promise<void> {
@@ -102,6 +108,7 @@ export class ServiceRestorePlan implements RestorePlan {
     if (this.switchBefore) await killSwitch.keepActive(tx, this.switchBefore);
     this.switchNow = await killSwitch.findActive(tx);
     this.actions = await carryActionsOverRestore(tx);
+    this.cancelledRuns = await cancelRunsOverRestore(tx);
     await new IncidentCountsRepository(new Statements(tx.dataSource)).recount(tx);
     if (this.withoutKey) return;
     // Also when the backup is older than they are: what is sealed with them from now on needs them.
@@ -128,6 +135,10 @@ export class ServiceRestorePlan implements RestorePlan {
     if (lost.length > 0) {
       lines.push(`Their vendors were called, and the backup does not know them: ${named(lost)}.`);
     }
+    if (this.cancelledRuns.length > 0) {
+      const ids = this.cancelledRuns.join(', ');
+      lines.push(`Playbook runs that had gone on since the backup, and are cancelled: ${ids}.`);
+    }
     return lines;
   }
 
@@ -144,8 +155,9 @@ export class ServiceRestorePlan implements RestorePlan {
         backup_of: created_at,
         backup_by: version,
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
-        actions_continued: countedIds(continued),
-        actions_lost: countedIds(lost),
+        actions_continued: countedIds(continued.map(shownActionId)),
+        actions_lost: countedIds(lost.map(shownActionId)),
+        playbook_runs_cancelled: countedIds(this.cancelledRuns),
       },
     });
     // The restored trail ends earlier than the one that the service last saw, which would count as tampering.
@@ -159,5 +171,5 @@ function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {
 
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {
   if (ids.length === 0) return undefined;
-  return { count: ids.length, ids: ids.slice(0, MOST_NAMED).map(shownActionId) };
+  return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
 }

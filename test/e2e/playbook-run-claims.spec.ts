@@ -85,7 +85,12 @@ describe('the claims of playbook runs', () => {
       `insert into actions (id, action_type, parameters, status, approval_level, requested_by, requested_at)
        values (gen_random_uuid(), 'isolate_host', '{}', 'pending_approval', 'senior', 'x', now()) returning id`,
     );
-    const begun = { position: 0, name: 'isolate', actionId: action!.id, status: 'running' } as const;
+    const begun = {
+      position: 0,
+      name: 'isolate',
+      actionId: action!.id,
+      status: 'running',
+    } as const;
     const hold: RunMove = { ...rest, begun, then: { kind: 'hold', leaseMs: LEASE_MS } };
     await inTransaction((tx) => writes().move(tx, run, hold));
     await inTransaction((tx) => writes().wakeFor(tx, [action!.id]));

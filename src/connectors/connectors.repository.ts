@@ -1,10 +1,10 @@
-// SQL for the read of all connectors, which every action that is requested pays for.
-// Every action that is requested reads all connectors: that one read is a named statement. All else is TypeORM's.
+// SQL for the read of all connectors, which every action that is requested pays for. All else is TypeORM's.
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
-import { Statements } from '../platform/database/statements.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Config } from './config/config-schema.js';
 import type { CheckedStatus, CheckResult, SealedConnector } from './connector.js';
@@ -40,14 +40,24 @@ const NOT_CHECKED_YET = {
 
 @Injectable()
 export class ConnectorsRepository {
-  private readonly columns: string;
+  private readonly readAll: Statement;
+  /** Reads that arrive together are one statement, which begins after all of them: see Batcher. */
+  private readonly reads = new Batcher<undefined, readonly SealedConnector[]>(async (readers) => {
+    const rows = await this.statements.rows<ConnectorEntity>(this.readAll);
+    const connectors = rows.map(connectorOf);
+    return readers.map(() => connectors);
+  });
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly statements: Statements,
   ) {
     const { columns } = dataSource.getMetadata(ConnectorEntity);
-    this.columns = columns.map(({ databaseName }) => databaseName).join(', ');
+    const names = columns.map(({ databaseName }) => databaseName).join(', ');
+    this.readAll = {
+      name: 'connectors_all',
+      text: `select ${names} from connectors where deleted_at is null order by priority, name`,
+    };
   }
 
   async list(request: PageRequest, sort: ConnectorSort): Promise<Page<SealedConnector>> {
@@ -61,10 +71,8 @@ export class ConnectorsRepository {
   }
 
   /** All of them, the one that an action goes to before the others that could take it. */
-  async all(): Promise<SealedConnector[]> {
-    const text = `select ${this.columns} from connectors where deleted_at is null order by priority, name`;
-    const rows = await this.statements.rows<ConnectorEntity>({ name: 'connectors_all', text });
-    return rows.map(connectorOf);
+  async all(): Promise<readonly SealedConnector[]> {
+    return await this.reads.submit(undefined);
   }
 
   async findById(id: string): Promise<SealedConnector | undefined> {

@@ -40,7 +40,7 @@ export class ConnectorsService {
     return this.connectors.list(request, sort);
   }
 
-  all(): Promise<ConnectorRecord[]> {
+  all(): Promise<readonly ConnectorRecord[]> {
     return this.connectors.all();
   }
 

@@ -9,6 +9,7 @@ import { newId } from '../platform/ids.js';
 import {
   afterCommit,
   type Participant,
+  takesPart,
   Transactions,
   type Tx,
 } from '../platform/database/transactions.js';
@@ -52,10 +53,9 @@ export class IncidentCreation {
     incident: NewIncident,
     idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
-    if (!idempotency.begin && !idempotency.finish) {
-      return await this.batches.submit({ caller, incident });
-    }
-    return await this.createAlone(caller, incident, idempotency);
+    return takesPart(idempotency)
+      ? await this.createAlone(caller, incident, idempotency)
+      : await this.batches.submit({ caller, incident });
   }
 
   /** For modules that create incidents in transactions of their own. The results are in the order of the incidents. */

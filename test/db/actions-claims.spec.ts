@@ -1,4 +1,8 @@
-import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.repository.js';
+import {
+  ClaimRepository,
+  type Fenced,
+  ofRun,
+} from '../../src/actions/execution/claim.repository.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
@@ -47,8 +51,8 @@ describe('the statements of a run', () => {
     release: async (run) =>
       (await claims.release(run, { sent: true, afterMs: LEASE_MS })) !== undefined,
     finish: async (run) => {
-      const end = { result: { success: true, message: 'Done.' }, at: new Date(), by: 'system' };
-      return (await inTx((tx) => claims.finish(tx, run, end))) !== undefined;
+      const end = { action: run, result: { success: true, message: 'Done.' }, by: 'system' };
+      return (await inTx((tx) => claims.finish(tx, [end], new Date()))).length === 1;
     },
   };
 
@@ -249,8 +253,9 @@ describe('the statements of a run', () => {
   ])('finishes as %s when success is %s, without a claim or a lease', async (status, success) => {
     const id = await insert({ ...claimed, sent: true });
     const at = new Date('2026-11-02T09:30:00Z');
-    const end = { result: { success, message: 'So.' }, at, by: 'bob' };
-    const after = await inTx((tx) => claims.finish(tx, { id, fence: FENCE }, end));
+    const action = { id, fence: FENCE };
+    const end = { action, result: { success, message: 'So.' }, by: 'bob' };
+    const [after] = await inTx((tx) => claims.finish(tx, [end], at));
     expect(after).toMatchObject({
       status,
       executedBy: 'bob',
@@ -258,5 +263,35 @@ describe('the statements of a run', () => {
       result: { success, message: 'So.' },
     });
     expect(await row(id)).toMatchObject({ status, phase: null, lease_until: null, sent: true });
+  });
+
+  it('notes the sending of each of many runs, and not that of an earlier run of the same action', async () => {
+    const ids = [await insert(claimed), await insert(claimed), await insert(accepted)];
+    const runs = ids.map((id) => ({ id, fence: FENCE }));
+    const earlier = { id: ids[0]!, fence: FENCE - 1 };
+    const all = [earlier, ...runs, earlier].map((run) => claims.noteSending(run));
+    expect(await Promise.all(all)).toEqual([false, true, true, false, false]);
+    expect((await row(ids[0]!)).sent).toBe(true);
+  });
+
+  it('finishes each of many runs with its own result, and none for an earlier run of an action', async () => {
+    const ids = [await insert(claimed), await insert(accepted), await insert(ended)];
+    const endOf = (index: number, fence: number) => ({
+      action: { id: ids[index]!, fence },
+      result: { success: index === 0, message: `${index} of ${fence}` },
+      by: `user-${index}`,
+    });
+    const endings = [endOf(0, FENCE - 1), endOf(0, FENCE), endOf(1, FENCE), endOf(2, FENCE)];
+    const done = await inTx((tx) => claims.finish(tx, endings, new Date()));
+    expect(endings.map(({ action }) => ofRun(action, done)?.result?.message)).toEqual([
+      undefined,
+      `0 of ${FENCE}`,
+      `1 of ${FENCE}`,
+      undefined,
+    ]);
+    expect(done.map(({ status, executedBy }) => [status, executedBy]).sort()).toEqual([
+      ['completed', 'user-0'],
+      ['failed', 'user-1'],
+    ]);
   });
 });

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type FindOptionsWhere, In, IsNull, Not, Raw } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
 import type { Action, ActionResult } from '../action.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from '../records/action-rows.js';
@@ -19,6 +20,13 @@ export interface NewClaim {
   readonly leaseMs: number;
 }
 
+/** The end of a run, and with it of the action. */
+export interface Ending {
+  readonly action: Fenced;
+  readonly result: ActionResult;
+  readonly by: string;
+}
+
 /** What a search for actions that may begin leaves out. */
 export interface Except {
   readonly ids: readonly string[];
@@ -29,6 +37,8 @@ const RETURNING = `returning ${ACTION_COLUMNS}`;
 const LEASE = (parameter: string) =>
   `lease_until = now() + ${parameter} * interval '1 millisecond'`;
 const OURS = `actions.id = $1 and actions.fence = $2 and actions.status = 'pending'`;
+/** The same for many runs at once, of a list `run`. */
+const OF_RUN = `actions.id = run.id and actions.fence = run.fence and actions.status = 'pending'`;
 
 const CLAIM: Statement = {
   name: 'actions_claim',
@@ -63,7 +73,9 @@ const REQUEUE: Statement = {
 /** The lease is left as it is, since the claim or the LeaseKeeper has just set it: so no index has to be written. */
 const SENDING: Statement = {
   name: 'actions_sending',
-  text: `update actions set sent = true where ${OURS} and actions.phase = 'claimed' returning 1`,
+  text: `
+    update actions set sent = true from unnest($1::uuid[], $2::integer[]) as run (id, fence)
+     where ${OF_RUN} and actions.phase = 'claimed' returning actions.id, actions.fence`,
 };
 
 const RENEW: Statement = {
@@ -95,8 +107,10 @@ const RELEASE: Statement = {
 const FINISH: Statement = {
   name: 'actions_finish',
   text: `
-    update actions set status = $3, result = $4, executed_at = $5, executed_by = $6, phase = null, lease_until = null
-     where ${OURS} ${RETURNING}`,
+    update actions set status = run.status, result = run.result, executed_at = $6, executed_by = run.by,
+                       phase = null, lease_until = null
+      from unnest($1::uuid[], $2::integer[], $3::text[], $4::json[], $5::text[]) as run (id, fence, status, result, by)
+     where ${OF_RUN} ${RETURNING}`,
 };
 
 /**
@@ -105,6 +119,9 @@ const FINISH: Statement = {
  */
 @Injectable()
 export class ClaimRepository {
+  /** What many runs note together is one statement: see Batcher. */
+  private readonly notes = new Batcher<Fenced, boolean>((runs) => this.noteAll(runs));
+
   constructor(
     private readonly statements: Statements,
     private readonly dataSource: DataSource,
@@ -142,8 +159,9 @@ export class ClaimRepository {
     await this.statements.rows(DEFER, [id, fence, leaseMs]);
   }
 
-  async noteSending({ id, fence }: Fenced): Promise<boolean> {
-    return (await this.statements.rows(SENDING, [id, fence])).length === 1;
+  /** Committed when it answers: the first byte may leave after that. */
+  async noteSending(run: Fenced): Promise<boolean> {
+    return await this.notes.submit(run);
   }
 
   async renew({ id, fence }: Fenced, leaseMs: number): Promise<boolean> {
@@ -172,14 +190,21 @@ export class ClaimRepository {
     return row && actionOf(row);
   }
 
-  async finish(
-    tx: Tx,
-    { id, fence }: Fenced,
-    { result, at, by }: { result: ActionResult; at: Date; by: string },
-  ): Promise<Action | undefined> {
-    const status = result.success ? 'completed' : 'failed';
-    const values = [id, fence, status, JSON.stringify(result), at.toISOString(), by];
-    return await this.one(tx, FINISH, values);
+  /** Answers those actions that it has ended: a run that does not count any more ends none. */
+  async finish(tx: Tx, endings: readonly Ending[], at: Date): Promise<Action[]> {
+    const values = [
+      ...idsAndFences(endings.map(({ action }) => action)),
+      endings.map(({ result }) => (result.success ? 'completed' : 'failed')),
+      endings.map(({ result }) => JSON.stringify(result)),
+      endings.map(({ by }) => by),
+      at.toISOString(),
+    ];
+    return (await this.statements.rowsIn<ActionRow>(tx, FINISH, values)).map(actionOf);
+  }
+
+  private async noteAll(runs: readonly Fenced[]): Promise<boolean[]> {
+    const noted = await this.statements.rows<Fenced>(SENDING, idsAndFences(runs));
+    return runs.map((run) => ofRun(run, noted) !== undefined);
   }
 
   private async withoutLease(
@@ -202,6 +227,11 @@ export class ClaimRepository {
     const [row] = await this.statements.rowsIn<ActionRow>(tx, statement, values);
     return row && actionOf(row);
   }
+}
+
+/** What a statement about many runs answers about one of them. An earlier run of the same action may be among them. */
+export function ofRun<T extends Fenced>({ id, fence }: Fenced, found: readonly T[]): T | undefined {
+  return found.find((one) => one.id === id && one.fence === fence);
 }
 
 function idsAndFences(runs: readonly Fenced[]): unknown[] {

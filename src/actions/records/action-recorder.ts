@@ -46,6 +46,14 @@ export interface ActionEventPayload {
 
 export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
 
+/** One change of one action, and who made it. */
+export interface ActionChanged {
+  readonly change: ActionChange;
+  readonly actor: string;
+  /** As it is after the change. */
+  readonly action: Action;
+}
+
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_TARGET = 500;
 
@@ -71,39 +79,42 @@ export class ActionRecorder {
     actor: string,
     actions: readonly Action[],
   ): Promise<void> {
-    if (actions.length === 0) return;
-    const now = this.clock.now();
-    const events = actions.flatMap((action) => eventsOf(change, action));
-    const audit = this.audit.valuesOfAll(
-      actions.map((action) => auditEntryOf(change, actor, action)),
+    await this.recordAll(
+      tx,
+      actions.map((action) => ({ change, actor, action })),
     );
+  }
+
+  /** Many changes of many actors, in one statement. */
+  async recordAll(tx: Tx, changes: readonly ActionChanged[]): Promise<void> {
+    if (changes.length === 0) return;
+    const now = this.clock.now();
+    const events = changes.flatMap(eventsOf);
+    const audit = this.audit.valuesOfAll(changes.map(auditEntryOf));
     await this.records.insert(tx, {
       audit,
-      timeline: this.timeline.valuesOf(
-        actions.flatMap((action) => timelineOf(change, actor, action)),
-      ),
+      timeline: this.timeline.valuesOf(changes.flatMap(timelineOf)),
       events: events.map((event) => eventOf(event, now)),
     });
     this.audit.countOnCommit(tx, audit);
     afterCommit(tx, () => {
       if (events.length > 0) this.events.wake();
-      if (change === 'completed' || change === 'failed') this.count(actions);
+      for (const changed of changes) this.count(changed);
     });
   }
 
-  private count(actions: readonly Action[]): void {
-    for (const { type, status } of actions) {
-      this.executed.inc({ action_type: type, status });
-    }
+  private count({ change, action: { type, status } }: ActionChanged): void {
+    if (change !== 'completed' && change !== 'failed') return;
+    this.executed.inc({ action_type: type, status });
   }
 }
 
-function auditEntryOf(change: ActionChange, actor: string, action: Action): AuditEntry {
+function auditEntryOf({ change, actor, action }: ActionChanged): AuditEntry {
   const subject = { type: 'action', id: shownActionId(action.id) };
   return { actor, action: `action.${change}`, subject, details: auditDetails(change, action) };
 }
 
-function timelineOf(change: ActionChange, actor: string, action: Action): NewTimelineEntry[] {
+function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[] {
   const { incidentId, id } = action;
   if (incidentId === undefined) return [];
   const subject = { type: 'action', id: shownActionId(id) };
@@ -112,7 +123,7 @@ function timelineOf(change: ActionChange, actor: string, action: Action): NewTim
   ];
 }
 
-function eventsOf(change: ActionChange, action: Action) {
+function eventsOf({ change, action }: ActionChanged) {
   const type = eventTypeOf(change, action);
   if (!type) return [];
   const message = messageOf(change, action);

@@ -25,6 +25,11 @@ export interface Participant<T = unknown> {
   finish?(tx: Tx, result: T): Promise<void>;
 }
 
+/** Whether it does anything at all: work in which nobody takes part may share its transaction with other work. */
+export function takesPart<T>(participant: Participant<T>): boolean {
+  return participant.begin !== undefined || participant.finish !== undefined;
+}
+
 const ATTEMPTS = 4;
 
 /** Shared by all instances of Transactions: the reserved connections have an instance of their own. */

@@ -7,6 +7,9 @@ import { RequiredLevels } from './policy/required-levels.js';
 import { ActionRecorder } from './records/action-recorder.js';
 import { ActionRecordsRepository } from './records/action-records.repository.js';
 import { ActionRequests } from './requests/action-requests.js';
+import { ActionCreation } from './requests/action-creation.js';
+import { JointRequests } from './requests/joint-requests.js';
+import { JointRequestsRepository } from './requests/joint-requests.repository.js';
 import { ActionsRepository } from './records/actions.repository.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
@@ -36,6 +39,7 @@ import { RollbackService } from './requests/rollback.service.js';
   controllers: [ActionsController, IncidentActionsController],
   providers: [
     ActionCounts,
+    ActionCreation,
     ActionExecutor,
     RequiredLevels,
     ActionListRepository,
@@ -51,6 +55,8 @@ import { RollbackService } from './requests/rollback.service.js';
     ConnectorPlaces,
     ActionDecisions,
     Failpoints,
+    JointRequests,
+    JointRequestsRepository,
     ActionWithdrawal,
     LapsedClaims,
     RollbackService,

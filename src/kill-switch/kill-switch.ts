@@ -1,3 +1,4 @@
+import { AppError } from '../platform/errors/app-error.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Caller } from '../platform/http/caller.js';
 import type { Permit } from './permit.js';
@@ -14,6 +15,11 @@ export interface KillSwitchState {
   readonly deactivatedBy?: string;
   readonly deactivatedAt?: Date;
   readonly deactivationReason?: string;
+}
+
+/** Whether the work was refused because the switch is on, or cannot be read. */
+export function isKillSwitchActive(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'kill_switch_active';
 }
 
 /** A module whose calls may be under way when the switch is turned on. */

@@ -12,7 +12,7 @@ import {
 } from '../action.js';
 import { shownActionId } from '../action-id.js';
 import { Choice, Instant, JsonObject, Nested, Text } from '../../platform/validation/fields.js';
-import type { WantedAction } from '../requests/action-requests.js';
+import type { WantedAction } from '../requests/joint-requests.js';
 import { ActionId, ActionResultDto } from './action-result.js';
 
 export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };

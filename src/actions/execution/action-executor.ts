@@ -1,9 +1,8 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { AppError } from '../../platform/errors/app-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector.port.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { PermitGate } from '../../kill-switch/permit-gate.js';
 import { type Action, hasEnded } from '../action.js';
 import { shownActionId } from '../action-id.js';
@@ -154,8 +153,4 @@ export class ActionExecutor implements BeforeApplicationShutdown {
       this.underWay.delete(result);
     }
   }
-}
-
-function isKillSwitchActive(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'kill_switch_active';
 }

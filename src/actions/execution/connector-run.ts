@@ -1,10 +1,10 @@
 import { shownActionId } from '../action-id.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../../platform/errors/app-error.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Participant } from '../../platform/database/transactions.js';
 import type { ActionCall, Connector, Outcome } from '../../connectors/connector.port.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
+import { isKillSwitchActive } from '../../kill-switch/kill-switch.js';
 import { PermitLapsed } from '../../kill-switch/permit.js';
 import type { PermitGate } from '../../kill-switch/permit-gate.js';
 import type { Action } from '../action.js';
@@ -146,8 +146,7 @@ export class ConnectorRun {
 
 /** The gate stopped a request for a reason that passes. */
 function mayGoOnLater(error: unknown, gate: PermitGate): boolean {
-  if (error instanceof PermitLapsed) return true;
-  if (error instanceof AppError && error.code === 'kill_switch_active') return true;
+  if (error instanceof PermitLapsed || isKillSwitchActive(error)) return true;
   return !gate.opened && isDatabaseUnavailable(error);
 }
 

@@ -1,4 +1,4 @@
-// SQL to insert, read and lock an action: every action pays for that, and it comes with what is said of its incident.
+// SQL to read and lock an action: every action pays for that, and it comes with what is said of its incident.
 import { Injectable } from '@nestjs/common';
 import {
   DataSource,
@@ -12,38 +12,10 @@ import {
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import {
-  type Action,
-  type ActionResult,
-  type ActionStatus,
-  type RequiredLevel,
-  SYSTEM,
-} from '../action.js';
-import type { NewClaim } from '../execution/claim.repository.js';
+import { type Action, type ActionResult, SYSTEM } from '../action.js';
+import { INSERT_ACTIONS, type NewAction, newActionValues } from './action-insert.sql.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
 import { ActionEntity } from './action.entity.js';
-
-export interface NewAction extends Pick<
-  Action,
-  | 'id'
-  | 'incidentId'
-  | 'type'
-  | 'parameters'
-  | 'requestedBy'
-  | 'requestedAt'
-  | 'playbookRunId'
-  | 'onBehalfOf'
-  | 'rollbackOf'
-> {
-  readonly status: ActionStatus;
-  readonly approvalLevel?: RequiredLevel;
-  readonly reason?: string;
-  readonly result?: ActionResult;
-  /** How long whoever requested it has to begin it. */
-  readonly graceMs: number;
-  /** Where it has begun with this: see ClaimRepository. */
-  readonly claim?: NewClaim;
-}
 
 export interface Approval {
   readonly by: string;
@@ -62,19 +34,6 @@ export interface Rejection {
   readonly at: Date;
   readonly reason: string;
 }
-
-const INSERT: Statement = {
-  name: 'actions_insert',
-  text: `
-    insert into actions (id, incident_id, action_type, parameters, status, approval_level, requested_by, requested_at,
-                         rollback_of, reason, result, playbook_run_id, on_behalf_of, lease_until, connector_id, phase,
-                         fence)
-    values ($1, $2, $3, $4, $5::text, $6, $7, $8, $9, $10, $11, $14, $15,
-            case when $5::text = 'pending' then now() + $12 * interval '1 millisecond' end,
-            $13::text, case when $13::text is not null then 'claimed' end,
-            case when $13::text is not null then 1 else 0 end)
-    returning ${ACTION_COLUMNS}`,
-};
 
 const FIND: Statement = {
   name: 'actions_find',
@@ -109,25 +68,12 @@ export class ActionsRepository {
     private readonly dataSource: DataSource,
   ) {}
 
-  async insert(tx: Tx, action: NewAction): Promise<Action> {
-    const [inserted] = await this.statements.rowsIn<ActionRow>(tx, INSERT, [
-      action.id,
-      action.incidentId,
-      action.type,
-      JSON.stringify(action.parameters),
-      action.status,
-      action.approvalLevel,
-      action.requestedBy,
-      action.requestedAt.toISOString(),
-      action.rollbackOf,
-      action.reason,
-      action.result && JSON.stringify(action.result),
-      action.claim?.leaseMs ?? action.graceMs,
-      action.claim?.connectorId,
-      action.playbookRunId,
-      action.onBehalfOf,
-    ]);
-    return actionOf(inserted!);
+  /** Answers them in the order in which they were given. */
+  async insertAll(tx: Tx, actions: readonly NewAction[]): Promise<Action[]> {
+    const values = newActionValues(actions);
+    const rows = await this.statements.rowsIn<ActionRow>(tx, INSERT_ACTIONS, values);
+    const inserted = new Map(rows.map((row) => [row.id, row]));
+    return actions.map(({ id }) => actionOf(inserted.get(id)!));
   }
 
   async findById(id: string): Promise<Action | undefined> {

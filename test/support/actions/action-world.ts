@@ -9,6 +9,7 @@ import { startTestApp, type TestApp } from '../test-app.js';
 
 export const PARAMETERS: Partial<Record<ActionTypeName, Record<string, unknown>>> = {
   quarantine_email: { message_id: '<m@example.net>' },
+  release_email: { message_id: '<m@example.net>' },
   block_sender: { sender: 'evil@example.net' },
   unblock_sender: { sender: 'evil@example.net' },
   isolate_host: { host_id: 'laptop-7' },

@@ -43,18 +43,20 @@ Failpoints.prototype.hit = async function hit(point) {
   await dawdle(delays[point]);
 };
 
+/* One claim, or those of many requests that share a transaction. */
 const slowly = (claim) =>
   async function slowClaim(...args) {
-    const action = await claim.apply(this, args);
-    if (action?.phase !== 'claimed') return action;
+    const made = await claim.apply(this, args);
+    const claimed = [made].flat().filter((action) => action?.phase === 'claimed');
+    if (claimed.length === 0) return made;
     await dawdle(delays.claim);
-    tell({ kind: 'claim', at: now() });
-    return action;
+    claimed.forEach(() => tell({ kind: 'claim', at: now() }));
+    return made;
   };
 
 /* What runs at once is claimed by being accepted, the rest by an executor. */
 const { ActionsRepository } = compiled('actions/records/actions.repository.js');
-ActionsRepository.prototype.insert = slowly(ActionsRepository.prototype.insert);
+ActionsRepository.prototype.insertAll = slowly(ActionsRepository.prototype.insertAll);
 const { ClaimRepository } = compiled('actions/execution/claim.repository.js');
 ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim);
 

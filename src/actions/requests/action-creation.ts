@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import { newId } from '../../platform/ids.js';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { LockedIncident } from '../../incidents/incident.js';
+import {
+  type Action,
+  type ActionStatus,
+  type Parameters,
+  type RequiredLevel,
+  withExpiry,
+} from '../action.js';
+import { AwaitedRuns } from '../execution/awaited-runs.js';
+import { NO_CONNECTOR } from '../execution/execution-rules.js';
+import { RequiredLevels } from '../policy/required-levels.js';
+import type { NewAction } from '../records/action-insert.sql.js';
+import { type ActionChanged, ActionRecorder } from '../records/action-recorder.js';
+import { ActionsRepository } from '../records/actions.repository.js';
+
+export interface ActionToCreate {
+  readonly type: ActionTypeName;
+  readonly parameters: Parameters;
+  /** Locked by the transaction that creates the action. */
+  readonly incident?: LockedIncident;
+  readonly requestedBy: string;
+  /** A level that a playbook step asks for: it can raise, never lower. */
+  readonly askedLevel?: ApprovalLevel;
+  /** Whether a connector provides the type, asked before the transaction. */
+  readonly available: boolean;
+  /** The connector to claim it for, where it may run at once; the transaction needs a permit then. */
+  readonly claimFor?: string;
+}
+
+/** An action whose level is decided. */
+export type ActionToRecord = Omit<
+  NewAction,
+  'id' | 'requestedAt' | 'status' | 'result' | 'graceMs'
+> & {
+  /** Whether an enabled connector provides it: what none does has failed at once. */
+  readonly available: boolean;
+};
+
+/** Decides on the level of new actions, and inserts them with their records. */
+@Injectable()
+export class ActionCreation {
+  constructor(
+    private readonly levels: RequiredLevels,
+    private readonly actions: ActionsRepository,
+    private readonly recorder: ActionRecorder,
+    private readonly runs: AwaitedRuns,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Answers them in the order in which they were given. */
+  async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
+    return await this.recordAll(
+      tx,
+      wanted.map((one) => this.judged(one)),
+    );
+  }
+
+  /** Each waits for approval where it has a level, else it may run. */
+  async recordAll(tx: Tx, wanted: readonly ActionToRecord[]): Promise<Action[]> {
+    if (wanted.length === 0) return [];
+    const actions = await this.actions.insertAll(
+      tx,
+      wanted.map((one) => this.rowOf(one)),
+    );
+    await this.recorder.recordAll(tx, actions.flatMap(changesOf));
+    return actions.map((action) => withExpiry(action, this.settings.approvalTtlMinutes));
+  }
+
+  private judged({ incident, askedLevel, claimFor, ...wanted }: ActionToCreate): ActionToRecord {
+    const { type, parameters, available } = wanted;
+    const incidentSeverity = incident?.severity;
+    const level = this.levels.forRequest({ type, parameters, incidentSeverity, askedLevel });
+    const runsAtOnce = available && level === 'none';
+    return {
+      ...wanted,
+      incidentId: incident?.id,
+      approvalLevel: level === 'none' ? undefined : level,
+      claim:
+        runsAtOnce && claimFor
+          ? { connectorId: claimFor, leaseMs: this.settings.actionLeaseMs }
+          : undefined,
+    };
+  }
+
+  private rowOf({ available, ...wanted }: ActionToRecord): NewAction {
+    const requestedAt = this.clock.now();
+    return {
+      ...wanted,
+      id: newId(requestedAt.getTime()),
+      requestedAt,
+      status: statusOf(wanted.approvalLevel, available),
+      graceMs: this.runs.graceMs,
+      result: available ? undefined : NO_CONNECTOR,
+    };
+  }
+}
+
+function statusOf(approvalLevel: RequiredLevel | undefined, available: boolean): ActionStatus {
+  if (!available) return 'failed';
+  return approvalLevel ? 'pending_approval' : 'pending';
+}
+
+/** What is recorded of a new action: one that no connector provides has failed at once. */
+function changesOf(action: Action): ActionChanged[] {
+  const by = { actor: action.requestedBy, action };
+  const requested = { change: 'requested', ...by } as const;
+  return action.status === 'failed' ? [requested, { change: 'failed', ...by }] : [requested];
+}

@@ -1,9 +1,10 @@
 import type { ChaosSite } from './chaos-site.js';
-import type { Storm } from './executor-storm.js';
+import { KINDS, type Storm } from './executor-storm.js';
 
 interface Row {
   readonly id: string;
   readonly action_type: string;
+  readonly requested_by: string;
   readonly status: string;
   readonly result: { readonly success: boolean; readonly code?: string };
   readonly endings: number;
@@ -20,9 +21,9 @@ const NOTHING_HAPPENED = new Set(['refused', 'interrupted', 'unreachable', 'no_c
 const UNCERTAIN = new Set(['outcome_unknown', 'timeout']);
 
 /** Holds what the service says of its actions against what the vendor counted. */
-export async function judge(site: ChaosSite, { submitted }: Storm): Promise<Judgement> {
+export async function judge(site: ChaosSite, { submitted, unkeyed }: Storm): Promise<Judgement> {
   const { rows } = await site.db.query<Row>(
-    `select id, action_type, status, result,
+    `select id, action_type, requested_by, status, result,
             (select count(*)::integer from audit_log
               where subject_id = 'act-' || actions.id and action in ('action.completed', 'action.failed')) as endings
        from actions`,
@@ -30,13 +31,16 @@ export async function judge(site: ChaosSite, { submitted }: Storm): Promise<Judg
   const faults: string[] = [];
   const endings: Record<string, number> = {};
   const kinds = new Map(submitted.map(({ id, kind }) => [id, kind]));
-  const known = new Set(rows.map(({ id }) => `act-${id}`));
+  const hasty = new Set(rows.filter(({ requested_by: by }) => unkeyed.by.test(by)));
+  if (hasty.size > unkeyed.most) faults.push(`${hasty.size} of ${unkeyed.most} without a key`);
+  const known = new Set(rows.filter((row) => !hasty.has(row)).map(({ id }) => `act-${id}`));
   for (const id of kinds.keys()) if (!known.has(id)) faults.push(`${id} is lost`);
   for (const id of known) if (!kinds.has(id)) faults.push(`${id} was made twice`);
   for (const row of rows) {
     const shown = `act-${row.id}`;
     const effects = site.vendor.effectsOf(shown);
-    const idempotent = kinds.get(shown)?.idempotent ?? false;
+    const kind = KINDS.find(({ type }) => type === row.action_type);
+    const idempotent = kind?.idempotent ?? false;
     const how = row.result?.code ?? row.status;
     const name = `${idempotent ? 'repeatable' : 'once only'}: ${how}, ${idempotent ? Math.min(effects, 1) : effects} effects`;
     endings[name] = (endings[name] ?? 0) + 1;

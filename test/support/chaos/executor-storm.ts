@@ -70,6 +70,8 @@ export interface Storm {
   /** Runs that woke up and were not the present ones any more. */
   readonly late: number;
   readonly submitted: readonly Submitted[];
+  /** How many actions were asked for once, without a key, by whom the audit trail names like this. */
+  readonly unkeyed: { readonly by: RegExp; readonly most: number };
   readonly stuck: StuckWatch;
   readonly missed: number;
 }
@@ -82,6 +84,7 @@ const POINTS: readonly number[] = Object.values(FAILPOINT);
  */
 export async function executorStorm(site: ChaosSite, each: number, batch: number): Promise<Storm> {
   const key = await site.makeKey('analyst');
+  const hasty = await site.makeKey('senior');
   const stuck = new StuckWatch(site);
   stuck.start();
   const counts = () =>
@@ -90,12 +93,16 @@ export async function executorStorm(site: ChaosSite, each: number, batch: number
     });
   const struck = { kill: counts(), stop: counts() };
   const submissions: Promise<Submitted>[] = [];
+  const unkeyed: Promise<unknown>[] = [];
   let missed = 0;
   let late = 0;
   const submitFor = (place: number, point: number): void => {
     const kinds = Array.from({ length: batch }, () => pick());
     if (NEEDED[point]) kinds.push(NEEDED[point]);
     submissions.push(...kinds.map((kind) => submit(site, place, key, kind)));
+    // What has no key shares its transactions with others.
+    const atOnce = kinds.map(() => pick()).filter(({ approved }) => !approved);
+    unkeyed.push(...atOnce.map((kind) => askOnce(site, place, hasty, kind)));
   };
   const strike = async (place: number, act: 'kill' | 'stop', point: number) => {
     const replica = site.places[place]!;
@@ -127,9 +134,18 @@ export async function executorStorm(site: ChaosSite, each: number, batch: number
   };
   await Promise.all(site.places.map((_, place) => storm(place)));
   const submitted = await Promise.all(submissions);
+  await Promise.all(unkeyed);
   await quiet(site);
   await stuck.stop();
-  return { kills: struck.kill, stops: struck.stop, late, submitted, stuck, missed };
+  return {
+    kills: struck.kill,
+    stops: struck.stop,
+    late,
+    submitted,
+    unkeyed: { by: /^key:senior-/, most: unkeyed.length },
+    stuck,
+    missed,
+  };
 }
 
 /**
@@ -171,6 +187,13 @@ async function submit(site: ChaosSite, place: number, key: string, kind: Kind): 
   const id = await insist(site, place, key, '/api/actions/execute', body);
   if (kind.approved) await insist(site, place, key, `/api/actions/${id}/approve`, {});
   return { kind, id };
+}
+
+/** As a client does that asks again for nothing: whether there is an action then, the table says. */
+async function askOnce(site: ChaosSite, place: number, key: string, kind: Kind): Promise<unknown> {
+  const body = { action: kind.type, parameters: kind.parameters };
+  const { url } = site.places[place]!;
+  return await ask(url, 'POST', '/api/actions/execute', { key, body }).catch(() => undefined);
 }
 
 /** As a client does that wants its action once: with a key, again and again until it is answered. */

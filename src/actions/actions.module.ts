@@ -14,6 +14,8 @@ import { ActionsRepository } from './records/actions.repository.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
 import { ActionDecisions } from './requests/action-decisions.js';
+import { ActionEndings } from './execution/action-endings.js';
+import { ActionEndingsRepository } from './execution/action-endings.repository.js';
 import { ActionExecutor } from './execution/action-executor.js';
 import { ActionRecovery } from './execution/action-recovery.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
@@ -40,6 +42,8 @@ import { RollbackService } from './requests/rollback.service.js';
   providers: [
     ActionCounts,
     ActionCreation,
+    ActionEndings,
+    ActionEndingsRepository,
     ActionExecutor,
     RequiredLevels,
     ActionListRepository,

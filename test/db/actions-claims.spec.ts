@@ -1,8 +1,14 @@
+import type { Action } from '../../src/actions/action.js';
+import { ActionEndings } from '../../src/actions/execution/action-endings.js';
 import {
-  ClaimRepository,
-  type Fenced,
-  ofRun,
-} from '../../src/actions/execution/claim.repository.js';
+  ActionEndingsRepository,
+  type Ending,
+} from '../../src/actions/execution/action-endings.repository.js';
+import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.repository.js';
+import type { ActionChanged, ActionRecorder } from '../../src/actions/records/action-recorder.js';
+import type { ChangeRecords } from '../../src/actions/records/action-records.repository.js';
+import { AUDIT_PARAMETERS } from '../../src/audit/writing/audit-insert.js';
+import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/timeline-insert.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
@@ -12,14 +18,27 @@ const LEASE_MS = 60_000;
 const LAPSED = -1_000;
 const FENCE = 3;
 
+const NO_RECORDS: ChangeRecords = {
+  audit: Array.from({ length: AUDIT_PARAMETERS }, () => []),
+  timeline: Array.from({ length: TIMELINE_PARAMETERS }, () => []),
+  events: [],
+};
+
+/** How a run ends its action. */
+const ending = (run: Fenced, success = true, by = 'system', at = new Date()): Ending => {
+  return { action: run as Action, result: { success, message: `By ${by}.` }, by, at };
+};
+
 describe('the statements of a run', () => {
   let database: OpenTestDatabase;
   let claims: ClaimRepository;
+  let endings: ActionEndingsRepository;
   let transactions: Transactions;
 
   beforeAll(async () => {
     database = await openTestDatabase();
     claims = new ClaimRepository(new Statements(database.dataSource), database.dataSource);
+    endings = new ActionEndingsRepository(new Statements(database.dataSource));
     transactions = new Transactions(database.dataSource);
   });
   afterAll(() => database?.close());
@@ -50,10 +69,9 @@ describe('the statements of a run', () => {
       (await claims.vendorAccepted(run, { ticket: 1 }, LEASE_MS)) !== undefined,
     release: async (run) =>
       (await claims.release(run, { sent: true, afterMs: LEASE_MS })) !== undefined,
-    finish: async (run) => {
-      const end = { action: run, result: { success: true, message: 'Done.' }, by: 'system' };
-      return (await inTx((tx) => claims.finish(tx, [end], new Date()))).length === 1;
-    },
+    end: async (run) => (await endings.end([ending(run)], NO_RECORDS)).length === 1,
+    endIn: async (run) =>
+      (await inTx((tx) => endings.endIn(tx, [ending(run)], NO_RECORDS))).length === 1,
   };
 
   const nobodys: ActionFields = { phase: null, leaseMs: LAPSED };
@@ -76,7 +94,8 @@ describe('the statements of a run', () => {
     renewIn: ['claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
     accept: ['claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
     release: ['claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
-    finish: ['nobodys', 'claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
+    end: ['nobodys', 'claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
+    endIn: ['nobodys', 'claimed', 'lapsed', 'accepted', 'acceptedLapsed'],
   };
   const CASES = Object.keys(STATEMENTS).flatMap((name) =>
     (Object.keys(STATES) as (keyof typeof STATES)[]).map((state) => {
@@ -253,14 +272,13 @@ describe('the statements of a run', () => {
   ])('finishes as %s when success is %s, without a claim or a lease', async (status, success) => {
     const id = await insert({ ...claimed, sent: true });
     const at = new Date('2026-11-02T09:30:00Z');
-    const action = { id, fence: FENCE };
-    const end = { action, result: { success, message: 'So.' }, by: 'bob' };
-    const [after] = await inTx((tx) => claims.finish(tx, [end], at));
+    const end = ending({ id, fence: FENCE }, success, 'bob', at);
+    const [after] = await endings.end([end], NO_RECORDS);
     expect(after).toMatchObject({
       status,
       executedBy: 'bob',
       executedAt: at,
-      result: { success, message: 'So.' },
+      result: { success, message: 'By bob.' },
     });
     expect(await row(id)).toMatchObject({ status, phase: null, lease_until: null, sent: true });
   });
@@ -274,24 +292,33 @@ describe('the statements of a run', () => {
     expect((await row(ids[0]!)).sent).toBe(true);
   });
 
-  it('finishes each of many runs with its own result, and none for an earlier run of an action', async () => {
+  it('ends each of many runs with its own result, and records those that it has ended', async () => {
+    const recorded: ActionChanged[] = [];
+    const recorder = {
+      recordsOf: () => NO_RECORDS,
+      recorded: (_, changes) => void recorded.push(...changes),
+    } as Pick<ActionRecorder, 'recordsOf' | 'recorded'>;
+    const together = new ActionEndings(endings, recorder as ActionRecorder);
     const ids = [await insert(claimed), await insert(accepted), await insert(ended)];
-    const endOf = (index: number, fence: number) => ({
-      action: { id: ids[index]!, fence },
-      result: { success: index === 0, message: `${index} of ${fence}` },
-      by: `user-${index}`,
-    });
-    const endings = [endOf(0, FENCE - 1), endOf(0, FENCE), endOf(1, FENCE), endOf(2, FENCE)];
-    const done = await inTx((tx) => claims.finish(tx, endings, new Date()));
-    expect(endings.map(({ action }) => ofRun(action, done)?.result?.message)).toEqual([
+    const end = (index: number, fence: number, by: string) =>
+      together.end(ending({ id: ids[index]!, fence }, index === 0, by));
+    const after = await Promise.all([
+      end(0, FENCE - 1, 'an earlier run'),
+      end(0, FENCE, 'alice'),
+      end(1, FENCE, 'bob'),
+      end(1, FENCE, 'a twin'),
+      end(2, FENCE, 'too late'),
+    ]);
+    expect(after.map((action) => action && [action.status, action.executedBy])).toEqual([
       undefined,
-      `0 of ${FENCE}`,
-      `1 of ${FENCE}`,
+      ['completed', 'alice'],
+      ['failed', 'bob'],
+      undefined,
       undefined,
     ]);
-    expect(done.map(({ status, executedBy }) => [status, executedBy]).sort()).toEqual([
-      ['completed', 'user-0'],
-      ['failed', 'user-1'],
+    expect(recorded.map(({ change, actor, action: { id } }) => [change, actor, id])).toEqual([
+      ['completed', 'alice', ids[0]],
+      ['failed', 'bob', ids[1]],
     ]);
   });
 });

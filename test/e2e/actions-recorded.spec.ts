@@ -1,5 +1,5 @@
-import { ActionRecordsRepository } from '../../src/actions/records/action-records.repository.js';
 import { ActionWorld } from '../support/actions/action-world.js';
+import { eventually } from '../support/jobs/eventually.js';
 
 interface RecordedEvent {
   readonly type: string;
@@ -8,18 +8,28 @@ interface RecordedEvent {
 
 describe('the event of a change of an action', () => {
   let world: ActionWorld;
-  let insert: jest.SpyInstance;
 
   beforeAll(async () => {
     world = await ActionWorld.start();
-    insert = jest.spyOn(world.app.nest.get(ActionRecordsRepository), 'insert');
+    // An event is gone as soon as it is delivered.
+    for (const statement of [
+      'create table told (like domain_events)',
+      `create function tell() returns trigger language plpgsql as $$
+       begin insert into told select new.*; return null; end $$`,
+      'create trigger tell after insert on domain_events for each row execute function tell()',
+    ]) {
+      await world.database.query(statement);
+    }
   });
-  beforeEach(() => insert.mockClear());
+  beforeEach(() => forget());
   afterEach(() => world.vendor.forget());
   afterAll(() => world?.close());
 
-  const recorded = (): RecordedEvent[] =>
-    insert.mock.calls.flatMap(([, { events }]) => events as RecordedEvent[]);
+  const forget = () => world.database.query('delete from told');
+  const recorded = () =>
+    world.database.query<RecordedEvent[]>(
+      `select type, payload from told where type like 'action.%' order by position`,
+    );
   const numberOf = async (id: string): Promise<string> =>
     (await world.clients.viewer.request('GET', `/api/incidents/${id}`)).body.data.incident_number;
   const decide = (id: string, what: string, body: object) =>
@@ -37,29 +47,55 @@ describe('the event of a change of an action', () => {
       severity: 'critical',
     };
     const first = await world.execute('isolate_host', { incidentId });
-    expect(recorded()).toEqual([
+    expect(await recorded()).toEqual([
       expect.objectContaining({ type: 'action.pending_approval', payload: about }),
     ]);
-    insert.mockClear();
+    await forget();
     await decide(first.body.data.action_id, 'approve', {});
-    expect(recorded()).toEqual([
+    expect(await recorded()).toEqual([
       expect.objectContaining({
         type: 'action.completed',
         payload: { ...about, message: 'The service answered with status 200.' },
       }),
     ]);
     const second = await world.execute('isolate_host', { incidentId });
-    insert.mockClear();
+    await forget();
     await decide(second.body.data.action_id, 'reject', { reason: 'no' });
-    expect(recorded()).toEqual([
+    expect(await recorded()).toEqual([
       expect.objectContaining({ type: 'action.rejected', payload: { ...about, message: 'no' } }),
     ]);
+  });
+
+  it.each([
+    ['how severe the incident is by then', 'PUT', { severity: 'low' }, { severity: 'low' }],
+    ['nothing of an incident that was deleted meanwhile', 'DELETE', undefined, {}],
+  ])('says %s when the action ends', async (_, method, body, said) => {
+    const incidentId = await world.incident({ severity: 'high' });
+    const number = await numberOf(incidentId);
+    world.vendor.answerAfter(400);
+    const asked = world.execute('block_sender', { incidentId });
+    await eventually(
+      async () => world.calls.length,
+      (calls) => calls === 1,
+    );
+    await world.clients.admin.request(method, `/api/incidents/${incidentId}`, { body });
+    await asked;
+    const [{ payload }] = (await recorded()) as [RecordedEvent];
+    expect(payload).toEqual({
+      action_type: 'block_sender',
+      target: 'evil@example.net',
+      requested_by: world.names.analyst,
+      message: expect.any(String),
+      incident_id: incidentId,
+      ...(method === 'PUT' && { incident_number: number }),
+      ...said,
+    });
   });
 
   it('says nothing of an incident when there is none', async () => {
     world.vendor.behave('refuse');
     await world.execute('quarantine_email');
-    expect(recorded()).toEqual([
+    expect(await recorded()).toEqual([
       expect.objectContaining({
         type: 'action.failed',
         payload: {
@@ -86,7 +122,10 @@ describe('the event of a change of an action', () => {
     } finally {
       await enable(true);
     }
-    expect(recorded()[0]!.payload).toMatchObject({ target: 'evil@example.net', simulated: true });
+    expect((await recorded())[0]!.payload).toMatchObject({
+      target: 'evil@example.net',
+      simulated: true,
+    });
   });
 
   it('has room for whatever is allowed, and cuts no character in two', async () => {

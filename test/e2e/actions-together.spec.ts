@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { JointRequestsRepository } from '../../src/actions/requests/joint-requests.repository.js';
-import { ClaimRepository } from '../../src/actions/execution/claim.repository.js';
+import { ActionEndingsRepository } from '../../src/actions/execution/action-endings.repository.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
@@ -33,10 +33,8 @@ describe('actions that are asked for at the same moment', () => {
     Promise.all(Array.from({ length: count }, () => world.incident()));
 
   it('share transactions, and each has its effect, its records and its own answer', async () => {
-    const [enter, finish] = [
-      jest.spyOn(world.app.nest.get(JointRequestsRepository), 'enter'),
-      jest.spyOn(world.app.nest.get(ClaimRepository), 'finish'),
-    ];
+    const enter = jest.spyOn(world.app.nest.get(JointRequestsRepository), 'enter');
+    const end = jest.spyOn(world.app.nest.get(ActionEndingsRepository), 'end');
     const ids = await incidents(4);
     const answers = await times((index) =>
       world.execute('block_sender', {
@@ -45,7 +43,7 @@ describe('actions that are asked for at the same moment', () => {
       }),
     );
     expect(statusesOf(answers)).toEqual(answers.map(() => 200));
-    for (const many of [enter, finish]) expect(many.mock.calls.length).toBeLessThan(AT_ONCE);
+    for (const { mock } of [enter, end]) expect(mock.calls.length).toBeLessThan(AT_ONCE);
     for (const [index, { body }] of answers.entries()) {
       const { action_id: id, status } = body.data;
       expect(status).toBe('completed');

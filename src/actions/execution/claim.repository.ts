@@ -4,7 +4,7 @@ import { DataSource, type FindOptionsWhere, In, IsNull, Not, Raw } from 'typeorm
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
-import type { Action, ActionResult } from '../action.js';
+import type { Action } from '../action.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from '../records/action-rows.js';
 import { ActionEntity } from '../records/action.entity.js';
@@ -20,13 +20,6 @@ export interface NewClaim {
   readonly leaseMs: number;
 }
 
-/** The end of a run, and with it of the action. */
-export interface Ending {
-  readonly action: Fenced;
-  readonly result: ActionResult;
-  readonly by: string;
-}
-
 /** What a search for actions that may begin leaves out. */
 export interface Except {
   readonly ids: readonly string[];
@@ -38,7 +31,7 @@ const LEASE = (parameter: string) =>
   `lease_until = now() + ${parameter} * interval '1 millisecond'`;
 const OURS = `actions.id = $1 and actions.fence = $2 and actions.status = 'pending'`;
 /** The same for many runs at once, of a list `run`. */
-const OF_RUN = `actions.id = run.id and actions.fence = run.fence and actions.status = 'pending'`;
+export const OF_RUN = `actions.id = run.id and actions.fence = run.fence and actions.status = 'pending'`;
 
 const CLAIM: Statement = {
   name: 'actions_claim',
@@ -102,15 +95,6 @@ const RELEASE: Statement = {
   text: `
     update actions set phase = case when phase = 'accepted' then phase end, sent = $4, ${LEASE('$3')}
      where ${OURS} and actions.phase is not null ${RETURNING}`,
-};
-
-const FINISH: Statement = {
-  name: 'actions_finish',
-  text: `
-    update actions set status = run.status, result = run.result, executed_at = $6, executed_by = run.by,
-                       phase = null, lease_until = null
-      from unnest($1::uuid[], $2::integer[], $3::text[], $4::json[], $5::text[]) as run (id, fence, status, result, by)
-     where ${OF_RUN} ${RETURNING}`,
 };
 
 /**
@@ -190,21 +174,10 @@ export class ClaimRepository {
     return row && actionOf(row);
   }
 
-  /** Answers those actions that it has ended: a run that does not count any more ends none. */
-  async finish(tx: Tx, endings: readonly Ending[], at: Date): Promise<Action[]> {
-    const values = [
-      ...idsAndFences(endings.map(({ action }) => action)),
-      endings.map(({ result }) => (result.success ? 'completed' : 'failed')),
-      endings.map(({ result }) => JSON.stringify(result)),
-      endings.map(({ by }) => by),
-      at.toISOString(),
-    ];
-    return (await this.statements.rowsIn<ActionRow>(tx, FINISH, values)).map(actionOf);
-  }
-
   private async noteAll(runs: readonly Fenced[]): Promise<boolean[]> {
     const noted = await this.statements.rows<Fenced>(SENDING, idsAndFences(runs));
-    return runs.map((run) => ofRun(run, noted) !== undefined);
+    // An earlier run of the same action may be among them.
+    return runs.map(({ id, fence }) => noted.some((run) => run.id === id && run.fence === fence));
   }
 
   private async withoutLease(
@@ -227,11 +200,6 @@ export class ClaimRepository {
     const [row] = await this.statements.rowsIn<ActionRow>(tx, statement, values);
     return row && actionOf(row);
   }
-}
-
-/** What a statement about many runs answers about one of them. An earlier run of the same action may be among them. */
-export function ofRun<T extends Fenced>({ id, fence }: Fenced, found: readonly T[]): T | undefined {
-  return found.find((one) => one.id === id && one.fence === fence);
 }
 
 function idsAndFences(runs: readonly Fenced[]): unknown[] {

@@ -7,6 +7,7 @@ import type { Transactions } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
 import type { ActionRecorder } from '../records/action-recorder.js';
 import type { ActionsRepository } from '../records/actions.repository.js';
+import type { ActionEndings } from './action-endings.js';
 import type { ClaimRepository } from './claim.repository.js';
 import { Claims } from './claims.js';
 import { ClaimLostError } from './execution.errors.js';
@@ -27,6 +28,7 @@ describe('Claims', () => {
     { claimPermit: async () => permit } as unknown as KillSwitch,
     {} as IncidentsService,
     repository as unknown as ClaimRepository,
+    {} as ActionEndings,
     {} as ActionsRepository,
     {} as ActionRecorder,
     new Clock(),

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Clock } from '../../platform/clock.js';
-import { Batcher } from '../../platform/concurrency/batcher.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import {
@@ -14,9 +13,11 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, type ActionResult, SYSTEM } from '../action.js';
-import { type ActionChanged, ActionRecorder } from '../records/action-recorder.js';
+import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionsRepository } from '../records/actions.repository.js';
-import { ClaimRepository, type Ending, ofRun } from './claim.repository.js';
+import { ActionEndings } from './action-endings.js';
+import type { Ending } from './action-endings.repository.js';
+import { ClaimRepository } from './claim.repository.js';
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, Failpoints } from './failpoints.js';
 import { resultOfLoss } from './execution-rules.js';
@@ -32,15 +33,12 @@ export interface Claimed {
 /** What a run writes: the transaction that claims, the one that finishes, and its notes in between. */
 @Injectable()
 export class Claims {
-  private readonly endings = new Batcher<Ending, Action | undefined>((endings) =>
-    this.endTogether(endings),
-  );
-
   constructor(
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
     private readonly incidents: IncidentsService,
     private readonly claims: ClaimRepository,
+    private readonly endings: ActionEndings,
     private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly clock: Clock,
@@ -117,9 +115,9 @@ export class Claims {
     result: ActionResult,
     idempotency: Participant<Action> = {},
   ): Promise<Action> {
-    const ending = { action, result, by: executedBy(action) };
+    const ending = { action, result, by: executedBy(action), at: this.clock.now() };
     const finished = await this.persistently(() =>
-      takesPart(idempotency) ? this.endAlone(ending, idempotency) : this.endings.submit(ending),
+      takesPart(idempotency) ? this.endAlone(ending, idempotency) : this.endings.end(ending),
     );
     if (!finished) throw new ClaimLostError();
     await this.failpoints.hit(FAILPOINT.finished);
@@ -131,25 +129,14 @@ export class Claims {
     return (await this.actions.findById(action.id)) ?? action;
   }
 
-  /** Many ends that come together are one transaction. Each has its own result: a run that lost its claim changes nothing. */
-  private async endTogether(endings: readonly Ending[]): Promise<(Action | undefined)[]> {
-    return await this.transactions.run((tx) => this.endIn(tx, endings));
-  }
-
-  /** Where an answer is kept in the transaction, it is one of its own. */
+  /** Where an answer is kept with the end, that is a transaction of its own. */
   private async endAlone(ending: Ending, idempotency: Participant<Action>): Promise<Action> {
     return await this.transactions.run<Action>(async (tx) => {
-      const [done] = await this.endIn(tx, [ending]);
-      if (!done) throw new ClaimLostError();
-      return done;
+      const ended = await this.endings.endIn(tx, ending);
+      if (!ended) throw new ClaimLostError();
+      await this.failpoints.hit(FAILPOINT.finishing);
+      return ended;
     }, idempotency);
-  }
-
-  private async endIn(tx: Tx, endings: readonly Ending[]): Promise<(Action | undefined)[]> {
-    const done = await this.claims.finish(tx, endings, this.clock.now());
-    await this.recorder.recordAll(tx, done.map(endOf));
-    await this.failpoints.hit(FAILPOINT.finishing);
-    return endings.map(({ action }) => ofRun(action, done));
   }
 
   /** Ends an action that could not be claimed because its incident was deleted meanwhile. */
@@ -158,8 +145,7 @@ export class Claims {
     if (action.sent) {
       const message = 'Its incident was deleted before it could be tried again.';
       const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: true });
-      const done = await this.claims.finish(tx, [{ action, result, by: SYSTEM }], at);
-      await this.recorder.record(tx, 'failed', SYSTEM, done);
+      await this.endings.endIn(tx, { action, result, by: SYSTEM, at });
       return;
     }
     const reason = 'Its incident was deleted.';
@@ -187,10 +173,4 @@ export class Claims {
 /** Whoever approved it; else who requested it, where that is a person; else the system. */
 function executedBy({ approvedBy, requestedBy }: Action): string {
   return approvedBy ?? (PERSON.test(requestedBy) ? requestedBy : SYSTEM);
-}
-
-/** What is recorded of an action that has just ended. */
-function endOf(action: Action): ActionChanged {
-  const change = action.status === 'completed' ? 'completed' : 'failed';
-  return { change, actor: action.executedBy ?? SYSTEM, action };
 }

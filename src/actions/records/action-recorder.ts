@@ -14,7 +14,7 @@ import type { Severity } from '../../incidents/incident.js';
 import { type Action, hasEnded } from '../action.js';
 import { actionType } from '../../action-catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
-import { ActionRecordsRepository } from './action-records.repository.js';
+import { ActionRecordsRepository, type ChangeRecords } from './action-records.repository.js';
 
 /** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
@@ -88,19 +88,26 @@ export class ActionRecorder {
   /** Many changes of many actors, in one statement. */
   async recordAll(tx: Tx, changes: readonly ActionChanged[]): Promise<void> {
     if (changes.length === 0) return;
+    const records = this.recordsOf(changes);
+    await this.records.insert(tx, records);
+    afterCommit(tx, () => this.recorded(records, changes));
+  }
+
+  /** For a hot path that inserts the records in the statement of its change (see ActionEndings). */
+  recordsOf(changes: readonly ActionChanged[]): ChangeRecords {
     const now = this.clock.now();
-    const events = changes.flatMap(eventsOf);
-    const audit = this.audit.valuesOfAll(changes.map(auditEntryOf));
-    await this.records.insert(tx, {
-      audit,
+    return {
+      audit: this.audit.valuesOfAll(changes.map(auditEntryOf)),
       timeline: this.timeline.valuesOf(changes.flatMap(timelineOf)),
-      events: events.map((event) => eventOf(event, now)),
-    });
-    this.audit.countOnCommit(tx, audit);
-    afterCommit(tx, () => {
-      if (events.length > 0) this.events.wake();
-      for (const changed of changes) this.count(changed);
-    });
+      events: changes.flatMap(eventsOf).map((event) => eventOf(event, now)),
+    };
+  }
+
+  /** To be called when that statement has committed, with the changes that it has really made. */
+  recorded({ audit, events }: ChangeRecords, changes: readonly ActionChanged[]): void {
+    this.audit.count(audit, changes.length);
+    if (events.length > 0) this.events.wake();
+    for (const changed of changes) this.count(changed);
   }
 
   private count({ change, action: { type, status } }: ActionChanged): void {

@@ -8,12 +8,13 @@ import { DomainEventEntity } from './domain-event.entity.js';
 
 /**
  * Inserts the events in the JSON array of the given parameter (see eventRows). For a hot path that writes its rows and
- * their events in one statement: `with news as (${insertEvents('$7')}) insert into …`.
+ * their events in one statement: `with news as (${insertEvents('$7')}) insert into …`. `payload` is the expression of what
+ * is stored, where only the statement knows all of it.
  */
-export function insertEvents(parameter: `$${number}`): string {
+export function insertEvents(parameter: `$${number}`, payload = 'event.payload'): string {
   return `
     insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-    select id, type, subject_type, subject_id, payload, occurred_at
+    select id, type, subject_type, subject_id, ${payload}, occurred_at
       from jsonb_to_recordset(${parameter}::jsonb) as event(
         id uuid, type text, subject_type text, subject_id text, payload jsonb,
         occurred_at timestamptz)`;

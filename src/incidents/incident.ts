@@ -97,7 +97,10 @@ export interface Incident extends IncidentSummary {
 }
 
 /** What is read of an incident that is locked so that nobody changes it. Without its raw data, which may be large. */
-export type LockedIncident = Pick<Incident, 'id' | 'severity' | 'status'>;
+export type LockedIncident = Pick<
+  IncidentSummary,
+  'id' | 'incidentNumber' | 'incidentType' | 'title' | 'severity' | 'status'
+>;
 
 const LEAST_DIGITS = 4;
 

@@ -1,54 +1,64 @@
-// SQL: requests are a hot path, one statement for all that are made together.
-import type { Statement } from '../../platform/database/statements.js';
+// SQL: requests are a hot path, one statement for all that are made together, with all that is recorded of them.
+import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/writing/audit-insert.js';
+import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/timeline-insert.js';
 import { type InsertedColumn, namesOf, valuesOfRows } from '../../platform/database/insert-rows.js';
-import type { Action, ActionResult, ActionStatus, RequiredLevel } from '../action.js';
-import type { NewClaim } from '../execution/claim.repository.js';
-import { ACTION_COLUMNS } from './action-rows.js';
+import type { Statement } from '../../platform/database/statements.js';
+import { eventRows, insertEvents } from '../../platform/jobs/events/event-outbox.js';
+import type { Action } from '../action.js';
+import type { ChangeRecords } from './action-records.repository.js';
 
-export interface NewAction extends Pick<
-  Action,
-  'id' | 'incidentId' | 'type' | 'parameters' | 'requestedBy' | 'requestedAt' | 'rollbackOf'
-> {
-  readonly status: ActionStatus;
-  readonly approvalLevel?: RequiredLevel;
-  readonly reason?: string;
-  readonly result?: ActionResult;
-  /** How long whoever requested it has to begin it. */
-  readonly graceMs: number;
-  /** Where it has begun with this: see ClaimRepository. */
-  readonly claim?: NewClaim;
+export interface NewAction {
+  readonly action: Action;
+  /** Where it is claimed, its lease; else how long whoever requested it has to begin it. */
+  readonly leaseMs: number;
 }
 
-const COLUMNS: readonly InsertedColumn<NewAction>[] = [
+const json = (value: object | undefined): string | null =>
+  value === undefined ? null : JSON.stringify(value);
+
+const COLUMNS: readonly InsertedColumn<Action>[] = [
   { name: 'id', type: 'uuid', of: ({ id }) => id },
   { name: 'incident_id', type: 'uuid', of: ({ incidentId }) => incidentId ?? null },
   { name: 'action_type', type: 'text', of: ({ type }) => type },
-  { name: 'parameters', type: 'json', of: ({ parameters }) => JSON.stringify(parameters) },
+  { name: 'parameters', type: 'json', of: ({ parameters }) => json(parameters) },
   { name: 'status', type: 'text', of: ({ status }) => status },
   { name: 'approval_level', type: 'text', of: ({ approvalLevel }) => approvalLevel ?? null },
   { name: 'requested_by', type: 'text', of: ({ requestedBy }) => requestedBy },
   { name: 'requested_at', type: 'timestamptz', of: (row) => row.requestedAt.toISOString() },
   { name: 'rollback_of', type: 'uuid', of: ({ rollbackOf }) => rollbackOf ?? null },
   { name: 'reason', type: 'text', of: ({ reason }) => reason ?? null },
-  { name: 'result', type: 'json', of: ({ result }) => (result ? JSON.stringify(result) : null) },
-  { name: 'connector_id', type: 'text', of: ({ claim }) => claim?.connectorId ?? null },
+  { name: 'result', type: 'json', of: ({ result }) => json(result) },
+  { name: 'connector_id', type: 'text', of: ({ connectorId }) => connectorId ?? null },
+  { name: 'phase', type: 'text', of: ({ phase }) => phase ?? null },
+  { name: 'fence', type: 'integer', of: ({ fence }) => String(fence) },
 ];
 
 const NAMES = namesOf(COLUMNS);
 const ARRAYS = COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
+const LEASES = COLUMNS.length + 1;
+const AFTER_AUDIT = LEASES + 1 + AUDIT_PARAMETERS;
 
-/** What has a connector is claimed for it. The lease begins when it is inserted. */
+/** A lease begins when its action is inserted, by the clock of the database. */
 export const INSERT_ACTIONS: Statement = {
   name: 'actions_insert',
   text: `
-    insert into actions (${NAMES}, lease_until, phase, fence)
-    select ${NAMES}, case when status = 'pending' then now() + lease_ms * interval '1 millisecond' end,
-           case when connector_id is not null then 'claimed' end, (connector_id is not null)::integer
-      from unnest(${ARRAYS}, $${COLUMNS.length + 1}::integer[]) as added (${NAMES}, lease_ms)
-    returning ${ACTION_COLUMNS}`,
+    with record as (${insertAuditRows(LEASES + 1)}),
+    entry as (${insertTimeline(AFTER_AUDIT)}),
+    event as (${insertEvents(`$${AFTER_AUDIT + TIMELINE_PARAMETERS}`)})
+    insert into actions (${NAMES}, lease_until)
+    select ${NAMES}, case when status = 'pending' then now() + lease_ms * interval '1 millisecond' end
+      from unnest(${ARRAYS}, $${LEASES}::integer[]) as added (${NAMES}, lease_ms)`,
 };
 
-export function newActionValues(actions: readonly NewAction[]): unknown[] {
-  const leases = actions.map(({ claim, graceMs }) => claim?.leaseMs ?? graceMs);
-  return [...valuesOfRows(COLUMNS, actions), leases];
+export function newActionValues(actions: readonly NewAction[], records: ChangeRecords): unknown[] {
+  return [
+    ...valuesOfRows(
+      COLUMNS,
+      actions.map(({ action }) => action),
+    ),
+    actions.map(({ leaseMs }) => leaseMs),
+    ...records.audit,
+    ...records.timeline,
+    eventRows(records.events),
+  ];
 }

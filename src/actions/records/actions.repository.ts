@@ -14,6 +14,7 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import type { Tx } from '../../platform/database/transactions.js';
 import { type Action, type ActionResult, SYSTEM } from '../action.js';
 import { INSERT_ACTIONS, type NewAction, newActionValues } from './action-insert.sql.js';
+import type { ChangeRecords } from './action-records.repository.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
 import { ActionEntity } from './action.entity.js';
 
@@ -68,12 +69,9 @@ export class ActionsRepository {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Answers them in the order in which they were given. */
-  async insertAll(tx: Tx, actions: readonly NewAction[]): Promise<Action[]> {
-    const values = newActionValues(actions);
-    const rows = await this.statements.rowsIn<ActionRow>(tx, INSERT_ACTIONS, values);
-    const inserted = new Map(rows.map((row) => [row.id, row]));
-    return actions.map(({ id }) => actionOf(inserted.get(id)!));
+  /** With what is recorded of that. */
+  async insertAll(tx: Tx, actions: readonly NewAction[], records: ChangeRecords): Promise<void> {
+    await this.statements.rowsIn(tx, INSERT_ACTIONS, newActionValues(actions, records));
   }
 
   async findById(id: string): Promise<Action | undefined> {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
-import type { Tx } from '../../platform/database/transactions.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { newId } from '../../platform/ids.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
@@ -16,7 +16,6 @@ import {
 import { AwaitedRuns } from '../execution/awaited-runs.js';
 import { NO_CONNECTOR } from '../execution/execution-rules.js';
 import { RequiredLevels } from '../policy/required-levels.js';
-import type { NewAction } from '../records/action-insert.sql.js';
 import { type ActionChanged, ActionRecorder } from '../records/action-recorder.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 
@@ -35,13 +34,16 @@ export interface ActionToCreate {
 }
 
 /** An action whose level is decided. */
-export type ActionToRecord = Omit<
-  NewAction,
-  'id' | 'requestedAt' | 'status' | 'result' | 'graceMs'
-> & {
+export interface ActionToRecord extends Pick<
+  Action,
+  'type' | 'parameters' | 'requestedBy' | 'rollbackOf' | 'reason' | 'approvalLevel'
+> {
+  readonly incident?: LockedIncident;
   /** Whether an enabled connector provides it: what none does has failed at once. */
   readonly available: boolean;
-};
+  /** The connector that it is claimed for. */
+  readonly connectorId?: string;
+}
 
 /** Decides on the level of new actions, and inserts them with their records. */
 @Injectable()
@@ -66,40 +68,44 @@ export class ActionCreation {
   /** Each waits for approval where it has a level, else it may run. */
   async recordAll(tx: Tx, wanted: readonly ActionToRecord[]): Promise<Action[]> {
     if (wanted.length === 0) return [];
-    const actions = await this.actions.insertAll(
-      tx,
-      wanted.map((one) => this.rowOf(one)),
-    );
-    await this.recorder.recordAll(tx, actions.flatMap(changesOf));
+    const actions = wanted.map((one) => this.actionOf(one));
+    const changes = actions.flatMap(changesOf);
+    const records = this.recorder.recordsOf(changes);
+    const rows = actions.map((action) => ({ action, leaseMs: this.leaseMsOf(action) }));
+    await this.actions.insertAll(tx, rows, records);
+    afterCommit(tx, () => this.recorder.recorded(records, changes));
     return actions.map((action) => withExpiry(action, this.settings.approvalTtlMinutes));
   }
 
-  private judged({ incident, askedLevel, claimFor, ...wanted }: ActionToCreate): ActionToRecord {
-    const { type, parameters, available } = wanted;
+  private judged({ askedLevel, claimFor, ...wanted }: ActionToCreate): ActionToRecord {
+    const { type, parameters, available, incident } = wanted;
     const incidentSeverity = incident?.severity;
     const level = this.levels.forRequest({ type, parameters, incidentSeverity, askedLevel });
-    const runsAtOnce = available && level === 'none';
     return {
       ...wanted,
-      incidentId: incident?.id,
       approvalLevel: level === 'none' ? undefined : level,
-      claim:
-        runsAtOnce && claimFor
-          ? { connectorId: claimFor, leaseMs: this.settings.actionLeaseMs }
-          : undefined,
+      connectorId: available && level === 'none' ? claimFor : undefined,
     };
   }
 
-  private rowOf({ available, ...wanted }: ActionToRecord): NewAction {
+  private actionOf({ available, ...wanted }: ActionToRecord): Action {
     const requestedAt = this.clock.now();
+    const isClaimed = wanted.connectorId !== undefined;
     return {
       ...wanted,
       id: newId(requestedAt.getTime()),
+      incidentId: wanted.incident?.id,
       requestedAt,
       status: statusOf(wanted.approvalLevel, available),
-      graceMs: this.runs.graceMs,
       result: available ? undefined : NO_CONNECTOR,
+      phase: isClaimed ? 'claimed' : undefined,
+      fence: isClaimed ? 1 : 0,
+      sent: false,
     };
+  }
+
+  private leaseMsOf({ phase }: Action): number {
+    return phase ? this.settings.actionLeaseMs : this.runs.graceMs;
   }
 }
 

@@ -6,6 +6,11 @@ import {
   credentialsStillValidValues,
 } from '../../auth/principals/credentials-still-valid.js';
 import type { LockedIncident } from '../../incidents/incident.js';
+import {
+  LOCKED_COLUMNS,
+  lockedIncidentOf,
+  type LockedRow,
+} from '../../incidents/records/locked-incident.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 
@@ -14,13 +19,13 @@ const ENTER: Statement = {
   name: 'actions_enter_together',
   text: `
     with incident as materialized (
-      select id, severity, status from incidents
+      select ${LOCKED_COLUMNS} from incidents
        where id = any($1::uuid[]) and deleted_at is null order by id for share skip locked)
     select caller.valid, incident.*
       from (select ${credentialsStillValid(2)} as valid) as caller left join incident on true`,
 };
 
-type EnteredRow = { readonly valid: boolean } & (LockedIncident | { readonly id: null });
+type EnteredRow = { readonly valid: boolean } & (LockedRow | { readonly id: null });
 
 /** The locked incidents by their ids. */
 export type LockedIncidents = ReadonlyMap<string, LockedIncident>;
@@ -44,6 +49,8 @@ export class JointRequestsRepository {
       ...credentialsStillValidValues(callers),
     ]);
     if (!rows.every(({ valid }) => valid)) return undefined;
-    return new Map(rows.flatMap((row) => (row.id === null ? [] : [[row.id, row]])));
+    return new Map(
+      rows.flatMap((row) => (row.id === null ? [] : [[row.id, lockedIncidentOf(row)]])),
+    );
   }
 }

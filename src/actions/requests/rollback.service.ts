@@ -71,7 +71,7 @@ export class RollbackService {
               available,
               rollbackOf: original.id,
               reason,
-              incidentId: incident?.id,
+              incident,
               approvalLevel,
             });
           },

@@ -16,6 +16,7 @@ import type { Page } from '../../platform/paging/page.js';
 import type { IncidentListRequest } from '../listing/incident-list.js';
 import { listQuery } from '../listing/incident-list.sql.js';
 import { IncidentEntity } from './incident.entity.js';
+import { LOCKED_COLUMNS, lockedIncidentOf, type LockedRow } from './locked-incident.js';
 
 type SummaryRow = Pick<
   IncidentEntity,
@@ -50,7 +51,7 @@ const LOCK_FOR_UPDATE: Statement = {
 
 const LOCK_FOR_SHARE: Statement = {
   name: 'incidents_lock_share',
-  text: `select id, severity, status ${BY_ID} for share`,
+  text: `select ${LOCKED_COLUMNS} ${BY_ID} for share`,
 };
 
 /** An incident may be as large as its raw data. */
@@ -83,7 +84,8 @@ export class IncidentRepository {
   }
 
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    return (await this.statements.rowsIn<LockedIncident>(tx, LOCK_FOR_SHARE, [id]))[0];
+    const [row] = await this.statements.rowsIn<LockedRow>(tx, LOCK_FOR_SHARE, [id]);
+    return row && lockedIncidentOf(row);
   }
 
   /** By their ids, those of deleted incidents, too. */

@@ -43,22 +43,24 @@ Failpoints.prototype.hit = async function hit(point) {
   await dawdle(delays[point]);
 };
 
-/* One claim, or those of many requests that share a transaction. */
-const slowly = (claim) =>
+const slowly = (claim, actionsOf) =>
   async function slowClaim(...args) {
     const made = await claim.apply(this, args);
-    const claimed = [made].flat().filter((action) => action?.phase === 'claimed');
+    const claimed = actionsOf(made, ...args).filter((action) => action?.phase === 'claimed');
     if (claimed.length === 0) return made;
     await dawdle(delays.claim);
     claimed.forEach(() => tell({ kind: 'claim', at: now() }));
     return made;
   };
 
-/* What runs at once is claimed by being accepted, the rest by an executor. */
+/* What runs at once is claimed by being accepted, many together; the rest by an executor. */
 const { ActionsRepository } = compiled('actions/records/actions.repository.js');
-ActionsRepository.prototype.insertAll = slowly(ActionsRepository.prototype.insertAll);
+ActionsRepository.prototype.insertAll = slowly(
+  ActionsRepository.prototype.insertAll,
+  (made, tx, inserted) => inserted.map(({ action }) => action),
+);
 const { ClaimRepository } = compiled('actions/execution/claim.repository.js');
-ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim);
+ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim, (claimed) => [claimed]);
 
 const { KillSwitchRepository } = compiled('kill-switch/kill-switch.repository.js');
 let locked = false;

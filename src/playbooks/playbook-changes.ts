@@ -15,6 +15,7 @@ import {
   type Playbook,
   type PlaybookDefinition,
   type PlaybookVersion,
+  revisionOf,
 } from './playbook.js';
 import {
   changedFields,
@@ -116,7 +117,7 @@ export class PlaybookChanges {
   private async lock(tx: Tx, nameOrId: string, condition: IfMatchCondition): Promise<Playbook> {
     const found = isNameOrId(nameOrId) ? await this.playbooks.lock(tx, nameOrId) : undefined;
     if (!found) throw new PlaybookNotFoundError();
-    requireMatch(condition, found.version);
+    requireMatch(condition, revisionOf(found));
     return found;
   }
 

@@ -48,6 +48,11 @@ export interface PlaybookVersion {
   readonly definition: PlaybookDefinition;
 }
 
+/** By its name an address may show another playbook than it did: so the id is part of what a change is meant for. */
+export function revisionOf({ id, version }: PlaybookVersion): `${string}-${number}` {
+  return `${id}-${version}`;
+}
+
 export interface Playbook extends PlaybookVersion {
   readonly createdBy: string;
   readonly createdAt: Date;

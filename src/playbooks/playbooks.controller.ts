@@ -35,6 +35,7 @@ import {
   PlaybookVersionsQueryDto,
   UpdatePlaybookDto,
 } from './dto/playbook-requests.dto.js';
+import { revisionOf } from './playbook.js';
 import { PlaybookChanges } from './playbook-changes.js';
 import { PlaybooksService } from './playbooks.service.js';
 
@@ -98,7 +99,7 @@ export class PlaybooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PlaybookDto> {
     const playbook = await this.playbooks.get(id);
-    setEtag(reply, playbook.version);
+    setEtag(reply, revisionOf(playbook));
     return PlaybookDto.from(playbook);
   }
 
@@ -148,7 +149,7 @@ export class PlaybooksController {
   ): Promise<PlaybookDto> {
     const change = UpdatePlaybookDto.toChange(body);
     const playbook = await this.changes.update(caller, id, change, condition);
-    setEtag(reply, playbook.version);
+    setEtag(reply, revisionOf(playbook));
     return PlaybookDto.from(playbook);
   }
 

@@ -101,7 +101,7 @@ describe('/api/playbooks', () => {
     expect(text).toContain(JSON.stringify(variables));
   });
 
-  it('takes what is left out for nothing', async () => {
+  it('uses the defaults for what is left out', async () => {
     expect(await created()).toMatchObject({
       enabled: true,
       triggers: { incident_types: [], severities: [], sources: [] },
@@ -392,7 +392,7 @@ describe('/api/playbooks', () => {
       const before = await created(WHOLE);
       const changed = await put(before.name, { steps: [QUARANTINE], enabled: false });
       expect(changed.status).toBe(200);
-      expect(changed.headers.etag).toBe('"2"');
+      expect(changed.headers.etag).toBe(`"${before.id}-2"`);
       expect(changed.body.data).toEqual({
         ...before,
         version: 2,
@@ -465,16 +465,43 @@ describe('/api/playbooks', () => {
       expect([stopped.status, stopped.body.data.version]).toEqual([200, 2]);
     });
 
-    it('is meant for a version when If-Match says so', async () => {
+    const etagOf = async (id: string) =>
+      (await analyst.client.request('GET', `/api/playbooks/${id}`)).headers.etag;
+
+    it('changes only the version that If-Match names', async () => {
       const { id } = await created();
-      const { headers } = await analyst.client.request('GET', `/api/playbooks/${id}`);
-      expect(headers.etag).toBe('"1"');
-      const first = await put(id, { enabled: false }, senior.client, { 'if-match': headers.etag });
-      const stale = await put(id, { enabled: true }, senior.client, { 'if-match': headers.etag });
+      const etag = await etagOf(id);
+      expect(etag).toBe(`"${id}-1"`);
+      const first = await put(id, { enabled: false }, senior.client, { 'if-match': etag });
+      const stale = await put(id, { enabled: true }, senior.client, { 'if-match': etag });
       expect([first.status, stale.status]).toEqual([200, 412]);
-      expect(stale.headers.etag).toBe('"2"');
-      expect((await remove(id, { 'if-match': '"1"' })).status).toBe(412);
-      expect((await remove(id, { 'if-match': '"2"' })).status).toBe(200);
+      expect(stale.headers.etag).toBe(`"${id}-2"`);
+      expect((await remove(id, { 'if-match': etag })).status).toBe(412);
+      expect((await remove(id, { 'if-match': `"${id}-2"` })).status).toBe(200);
+    });
+
+    it('refuses the ETag of the playbook that had the name before', async () => {
+      const { name } = await created();
+      const etag = await etagOf(name);
+      await remove(name);
+      const next = await created({ name });
+      expect(
+        (await put(name, { enabled: false }, senior.client, { 'if-match': etag })).status,
+      ).toBe(412);
+      expect((await remove(name, { 'if-match': etag })).status).toBe(412);
+      expect(await get(name)).toEqual(next);
+    });
+
+    it('refuses the ETag of a playbook whose name another one has taken', async () => {
+      const [one, other] = [await created({ enabled: false }), await created({ enabled: false })];
+      await put(one.name, {
+        description: 'At version 2, as the other one is after it is renamed.',
+      });
+      const etag = await etagOf(one.name);
+      await put(one.id, { name: `${one.name}-old` });
+      await put(other.id, { name: one.name });
+      const stale = await put(one.name, { enabled: true }, senior.client, { 'if-match': etag });
+      expect([stale.status, stale.headers.etag]).toEqual([412, `"${other.id}-2"`]);
     });
 
     it('applies concurrent changes one after another', async () => {

@@ -46,6 +46,12 @@ describe('If-Match', () => {
     expect(code).toBe(matches ? undefined : 'precondition_failed');
   });
 
+  it.each(['b-7', 'a-8', 'a-70', 'a'])('holds version 7 of a against "%s"', (tag) => {
+    const codeFor = (header: string) => codeOf(() => requireMatch(parseIfMatch(header), 'a-7'));
+    expect(codeFor(`"${tag}"`)).toBe('precondition_failed');
+    expect(codeFor(`"${tag}", "a-7"`)).toBeUndefined();
+  });
+
   it('takes what it gave out', () => {
     expect(codeOf(() => requireMatch(parseIfMatch(etagOf(12)), 12))).toBeUndefined();
   });

@@ -9,13 +9,19 @@ const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 const LIST = new RegExp(`^[ \\t,]*${ENTITY_TAG}(?:[ \\t]*,[ \\t,]*${ENTITY_TAG})*[ \\t,]*$`);
 const ONE = new RegExp(ENTITY_TAG, 'g');
 
+/**
+ * What one address shows at one time: the number of its version. Where an address may show one resource today and another
+ * one tomorrow, because names can be given again, the id is in it, too.
+ */
+export type Revision = number | `${string}-${number}`;
+
 /** A strong tag: it changes with every change of the resource, and with nothing else. */
-export function etagOf(version: number): string {
-  return `"${version}"`;
+export function etagOf(revision: Revision): string {
+  return `"${revision}"`;
 }
 
-export function setEtag(reply: FastifyReply, version: number): void {
-  void reply.header('etag', etagOf(version));
+export function setEtag(reply: FastifyReply, revision: Revision): void {
+  void reply.header('etag', etagOf(revision));
 }
 
 /** Weak tags stay in the list and match nothing, as RFC 9110 has it for If-Match. */
@@ -29,14 +35,14 @@ export function parseIfMatch(header: string | undefined): IfMatchCondition {
   return value.match(ONE) ?? [];
 }
 
-/** Called inside the transaction of the change, after the row was locked: `version` must not be able to move. */
-export function requireMatch(condition: IfMatchCondition, version: number): void {
+/** Called inside the transaction of the change, after the row was locked: the revision must not be able to move. */
+export function requireMatch(condition: IfMatchCondition, revision: Revision): void {
   if (condition === undefined || condition === '*') return;
-  if (condition.includes(etagOf(version))) return;
+  if (condition.includes(etagOf(revision))) return;
   throw new AppError(
     'precondition_failed',
-    `The resource has changed: its version is now ${etagOf(version)}.`,
-    { headers: { etag: etagOf(version) } },
+    `The resource has changed: its ETag is now ${etagOf(revision)}.`,
+    { headers: { etag: etagOf(revision) } },
   );
 }
 

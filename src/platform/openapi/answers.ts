@@ -93,8 +93,8 @@ export function ApiErrorPages(): MethodDecorator & ClassDecorator {
 /** For the `headers` of an answer that says the version of what it shows. */
 export const ETAG_HEADER = {
   ETag: {
-    description: 'The version of the resource, for If-Match.',
-    schema: { type: 'string' as const, example: '"3"' },
+    description: 'Names this version of the resource, for If-Match.',
+    schema: { type: 'string' as const },
   },
 };
 
@@ -106,6 +106,6 @@ export const ApiIfMatch = (): MethodDecorator =>
     name: 'If-Match',
     required: false,
     description:
-      'The ETag that the change is meant for, such as `"3"`; without it, whatever is there.',
+      'The ETag that the change is meant for, as an answer gave it; without it, whatever is there.',
     schema: { type: 'string', pattern: `^([*]|${TAG}(, *${TAG})*)$` },
   });

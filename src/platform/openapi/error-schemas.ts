@@ -43,8 +43,8 @@ export const ERROR_HEADERS: Readonly<Record<number, HeadersObject>> = {
   401: { 'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } } },
   412: {
     ETag: {
-      description: 'The present version of the resource.',
-      schema: { type: 'string', example: '"3"' },
+      description: 'Names the present version of the resource.',
+      schema: { type: 'string' },
       required: true,
     },
   },

@@ -25,8 +25,15 @@ import {
   isForManagers,
   onlyStops,
 } from './playbook-rules.js';
-import { PlaybookNameTakenError, PlaybookNotFoundError } from './playbooks.errors.js';
+import {
+  PlaybookNameTakenError,
+  PlaybookNotFoundError,
+  TooManyPlaybooksError,
+} from './playbooks.errors.js';
 import { PlaybooksRepository } from './records/playbooks.repository.js';
+
+/** That are not deleted. Lists, and the search for those that run by themselves, read whole definitions. */
+export const MOST_PLAYBOOKS = 1_000;
 
 export type NewPlaybook = DefinitionChange & { readonly name: string };
 export type PlaybookChange = DefinitionChange & { readonly name?: string };
@@ -57,6 +64,9 @@ export class PlaybookChanges {
       this.transactions.run<Playbook>(
         async (tx) => {
           if (isForManagers(undefined, { name, definition })) requireRole(caller, 'manager');
+          if ((await this.playbooks.countAlone(tx)) >= MOST_PLAYBOOKS) {
+            throw new TooManyPlaybooksError(MOST_PLAYBOOKS);
+          }
           return await this.insert(tx, name, definition, caller.name);
         },
         caller,

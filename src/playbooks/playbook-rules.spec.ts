@@ -26,6 +26,12 @@ describe('definitionAfter', () => {
     });
   });
 
+  it('names each of the triggers once', () => {
+    const triggers = { incident_types: ['a', 'b', 'a'], severities: ['high', 'high'], sources: [] };
+    const once = { incident_types: ['a', 'b'], severities: ['high'], sources: [] };
+    expect(content({ triggers } as Partial<PlaybookDefinition>).definition.triggers).toEqual(once);
+  });
+
   it('gives what JSON gives back as it was', () => {
     const definition = content({ variables: { a: null }, steps: [] }).definition;
     expect(JSON.parse(JSON.stringify(definition))).toStrictEqual(definition);
@@ -79,7 +85,7 @@ describe('onlyStops', () => {
     expect(onlyStops(before, content({ ...before.definition, ...change }))).toBe(expected);
   });
 
-  it('takes a start, and a new name, for more', () => {
+  it('is false for enabling, and for a new name', () => {
     const stopped = content({ enabled: false });
     expect(onlyStops(stopped, content({}))).toBe(false);
     expect(onlyStops(stopped, content({ enabled: false }, 'two'))).toBe(false);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type {
+  EveryField,
   PlaybookDefinition,
   PlaybookTriggers,
   PlaybookVersion,
@@ -22,18 +23,27 @@ export function definitionAfter(
   before: PlaybookDefinition,
   change: DefinitionChange,
 ): PlaybookDefinition {
-  const description = change.description ?? before.description;
-  const instructions = change.instructions ?? before.instructions;
-  // No field that is undefined: what is compared with this was read from JSON.
-  return {
-    ...(description && { description }),
+  const after: EveryField<PlaybookDefinition> = {
+    description: change.description ?? before.description,
     enabled: change.enabled ?? before.enabled,
-    triggers: change.triggers ?? before.triggers,
+    triggers: change.triggers ? eachOnce(change.triggers) : before.triggers,
     auto_run: change.auto_run ?? before.auto_run,
     trust_verdict: change.trust_verdict ?? before.trust_verdict,
-    ...(instructions && { instructions }),
+    instructions: change.instructions ?? before.instructions,
     variables: change.variables ?? before.variables,
     steps: change.steps ?? before.steps,
+  };
+  const { description, instructions, ...rest } = after;
+  // No field that is undefined: what is compared with this was read from JSON.
+  return { ...(description && { description }), ...rest, ...(instructions && { instructions }) };
+}
+
+/** What is named twice in a list says nothing more, and makes no other version. */
+function eachOnce({ incident_types, severities, sources }: PlaybookTriggers): PlaybookTriggers {
+  return {
+    incident_types: [...new Set(incident_types)],
+    severities: [...new Set(severities)],
+    sources: [...new Set(sources)],
   };
 }
 

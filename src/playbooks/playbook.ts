@@ -24,6 +24,9 @@ export interface PlaybookTriggers {
   readonly sources: readonly string[];
 }
 
+/** The same with every field named, so that the compiler finds where one that was added is not carried along. */
+export type EveryField<T> = { readonly [K in keyof Required<T>]: T[K] };
+
 export interface PlaybookStep extends WrittenStep {
   readonly action: ActionTypeName;
 }

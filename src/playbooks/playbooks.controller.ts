@@ -10,7 +10,7 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
@@ -21,14 +21,28 @@ import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import {
   ApiAnswer,
+  ApiErrorMeanings,
   ApiErrors,
   ApiIfMatch,
+  asExamples,
   ETAG_HEADER,
   Operation,
+  SAME_KEY_UNDER_WAY,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { CheckedPlaybookDto, PlaybookDto, PlaybookVersionDto } from './dto/playbook.dto.js';
-import { ByNameOrId } from './dto/playbook-fields.js';
+import { LANGUAGE_IN_WORDS } from './dto/language-in-words.js';
+import {
+  CHANGE_EXAMPLE,
+  CHANGED_EXAMPLE,
+  CREATED_EXAMPLE,
+  NEW_NAME,
+  NEW_PLAYBOOK_EXAMPLE,
+  PLAYBOOK_EXAMPLE,
+  PLAYBOOKS_EXAMPLE,
+  VERSIONS_EXAMPLE,
+} from './dto/playbook-examples.js';
+import { ByNameOrId, NO_SUCH_PLAYBOOK } from './dto/playbook-fields.js';
 import {
   CreatePlaybookDto,
   PlaybookQueryDto,
@@ -36,7 +50,7 @@ import {
   UpdatePlaybookDto,
 } from './dto/playbook-requests.dto.js';
 import { revisionOf } from './playbook.js';
-import { PlaybookChanges } from './playbook-changes.js';
+import { MOST_PLAYBOOKS, PlaybookChanges } from './playbook-changes.js';
 import { PlaybooksService } from './playbooks.service.js';
 
 @ApiTags('Playbooks')
@@ -50,7 +64,13 @@ export class PlaybooksController {
 
   @Get()
   @Operation('listPlaybooks', 'List the playbooks')
-  @ApiAnswer({ status: 200, description: 'The playbooks.', type: PlaybookDto, list: true })
+  @ApiAnswer({
+    status: 200,
+    description: 'The playbooks.',
+    type: PlaybookDto,
+    list: true,
+    example: PLAYBOOKS_EXAMPLE,
+  })
   async list(@Query() query: PlaybookQueryDto): Promise<ListAnswer<PlaybookDto>> {
     const page = await this.playbooks.list(query, PlaybookQueryDto.toFilter(query), query.sort);
     return ListAnswer.of(page, query, PlaybookDto.from);
@@ -58,9 +78,17 @@ export class PlaybooksController {
 
   @Post()
   @Requires('senior')
-  @Operation('createPlaybook', 'Create a playbook')
-  @ApiAnswer({ status: 201, description: 'Its first version.', type: PlaybookDto })
-  @ApiErrors('conflict')
+  @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
+  @ApiBody({ type: CreatePlaybookDto, examples: asExamples({ [NEW_NAME]: NEW_PLAYBOOK_EXAMPLE }) })
+  @ApiAnswer({
+    status: 201,
+    description: 'Its first version.',
+    type: PlaybookDto,
+    example: CREATED_EXAMPLE,
+  })
+  @ApiErrorMeanings({
+    conflict: `The name is taken, there are ${MOST_PLAYBOOKS} playbooks already, or a request with the same Idempotency-Key is still under way.`,
+  })
   async create(
     @Body() body: CreatePlaybookDto,
     @CurrentPrincipal() caller: Principal,
@@ -79,7 +107,9 @@ export class PlaybooksController {
     'Check a playbook without saving it',
     'What creating it would say of its content. Whether its name is taken is not looked at.',
   )
+  @ApiBody({ type: CreatePlaybookDto, examples: asExamples({ [NEW_NAME]: NEW_PLAYBOOK_EXAMPLE }) })
   @ApiAnswer({ status: 200, description: 'It can be saved.', type: CheckedPlaybookDto })
+  @ApiErrorMeanings({ conflict: SAME_KEY_UNDER_WAY })
   validate(@Body() body: CreatePlaybookDto): CheckedPlaybookDto {
     this.changes.check(CreatePlaybookDto.toWanted(body));
     return { valid: true };
@@ -93,7 +123,9 @@ export class PlaybooksController {
     description: 'The playbook.',
     type: PlaybookDto,
     headers: ETAG_HEADER,
+    example: PLAYBOOK_EXAMPLE,
   })
+  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async get(
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -115,7 +147,9 @@ export class PlaybooksController {
     description: 'What the playbook was at each version, newest first.',
     type: PlaybookVersionDto,
     list: true,
+    example: VERSIONS_EXAMPLE,
   })
+  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async versions(
     @Param('id') id: string,
     @Query() query: PlaybookVersionsQueryDto,
@@ -133,13 +167,16 @@ export class PlaybooksController {
     'What is left out stays. A change makes a new version; runs that have begun keep theirs. A playbook with `trust_verdict` is changed by managers alone, but to stop it, to describe it, or to take the trust away.',
   )
   @ApiIfMatch()
+  @ApiBody({ type: UpdatePlaybookDto, examples: asExamples({ 'Describe it': CHANGE_EXAMPLE }) })
   @ApiAnswer({
     status: 200,
     description: 'The playbook as it is now.',
     type: PlaybookDto,
     headers: ETAG_HEADER,
+    example: CHANGED_EXAMPLE,
   })
   @ApiErrors('conflict', 'precondition_failed')
+  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK, conflict: 'The name is taken.' })
   async update(
     @Param('id') id: string,
     @Body() body: UpdatePlaybookDto,
@@ -164,6 +201,7 @@ export class PlaybooksController {
   @ApiIfMatch()
   @ApiAnswer({ status: 200, description: 'It starts no run any more.', type: DeletedDto })
   @ApiErrors('precondition_failed')
+  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async delete(
     @Param('id') id: string,
     @IfMatch() condition: IfMatchCondition,

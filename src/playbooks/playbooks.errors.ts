@@ -11,3 +11,9 @@ export class PlaybookNameTakenError extends AppError {
     super('conflict', `There is a playbook named ${name} already.`);
   }
 }
+
+export class TooManyPlaybooksError extends AppError {
+  constructor(most: number) {
+    super('conflict', `There are ${most} playbooks, and no more may be: delete one first.`);
+  }
+}

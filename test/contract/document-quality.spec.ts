@@ -8,9 +8,15 @@ import {
   type PlacedOperation,
 } from '../../scripts/contract/document.js';
 
+interface Body {
+  readonly schema?: { readonly $ref?: string };
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value?: unknown }>>;
+}
+
 interface Answer {
   readonly $ref?: string;
-  readonly content?: Record<string, { schema?: { $ref?: string }; example?: unknown }>;
+  readonly content?: Record<string, Body>;
 }
 
 interface Described {
@@ -51,6 +57,9 @@ function impossibilities(shown: Shown): string[] {
   const waits = shown['status'] === 'pending_approval';
   const unfinished = waits || shown['status'] === 'pending';
   const both = (...fields: string[]) => fields.every((field) => field in shown);
+  const isBefore = (one: string, other: string) =>
+    both(one, other) && String(shown[one]) < String(shown[other]);
+  const hasEnded = ['completed', 'failed', 'cancelled'].includes(String(shown['status']));
   const { components } = shown as { components?: Record<string, { status: string }> };
   const impaired = Object.values(components ?? {}).some(({ status }) => /^(un|degr)/.test(status));
   return [
@@ -66,6 +75,12 @@ function impossibilities(shown: Shown): string[] {
     ...(shown['active'] === true && ['deactivated_at', 'discarded'].some((field) => both(field))
       ? ['is active and was deactivated after it']
       : []),
+    ...(isBefore('completed_at', 'started_at') ? ['ended before it started'] : []),
+    ...(isBefore('updated_at', 'created_at') ? ['changed before it was there'] : []),
+    ...(shown['version'] === 1 && isBefore('created_at', 'updated_at')
+      ? ['changed and is of the first version']
+      : []),
+    ...(both('run_id') && hasEnded !== both('completed_at') ? ['ended at no time'] : []),
     ...(impaired && shown['status'] === 'healthy' ? ['is healthy with parts impaired'] : []),
   ];
 }
@@ -80,6 +95,11 @@ const SAME_VALUES_BY_CHANCE = [
 
 /** Pages are for people: an example of one tells a program nothing. */
 const HTML = 'text/html';
+
+const examplesOf = ({ example, examples = {} }: Body): unknown[] => [
+  example,
+  ...Object.values(examples).map(({ value }) => value),
+];
 
 const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
 const operations = operationsOf(document);
@@ -185,7 +205,7 @@ describe('the contract', () => {
       const answers: [string, Answer][] = Object.entries(operation.responses);
       for (const [status, { content = {} }] of answers) {
         const place = `${method} ${path} ${status}`;
-        for (const { example } of Object.values(content)) {
+        for (const example of Object.values(content).flatMap(examplesOf)) {
           walk(example, place);
           const text = JSON.stringify(example) ?? '';
           if (status === '201' && /"last_(login|used)_at"/.test(text))
@@ -212,7 +232,8 @@ describe('the contract', () => {
     expect(listed(code, Object.keys(FIELD_ERROR_CODES))).toEqual([]);
     const obstacles = { ...DATABASE_OBSTACLES, ...SERVICE_OBSTACLES };
     expect(listed(checks, Object.keys(obstacles))).toEqual([]);
-    expect(listed(details?.properties?.['reason'], ['incident_resolved'])).toEqual([]);
+    const reasons = ['incident_resolved', 'playbook_disabled'];
+    expect(listed(details?.properties?.['reason'], reasons)).toEqual([]);
   });
 
   it('says how to authenticate: with keys that are no JWT, and with a cookie that tells where it is from', () => {

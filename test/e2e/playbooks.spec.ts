@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { PlaybooksService } from '../../src/playbooks/playbooks.service.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
@@ -31,6 +32,12 @@ const WHOLE = {
     },
   ],
 };
+
+const { schemas } = (
+  JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
+    components: { schemas: Record<string, { properties: Record<string, unknown> }> };
+  }
+).components;
 
 describe('/api/playbooks', () => {
   let app: TestApp;
@@ -92,6 +99,14 @@ describe('/api/playbooks', () => {
         details: { name, version: 1, enabled: true, auto_run: true, trust_verdict: false },
       }),
     ]);
+  });
+
+  it('is tried with every field that a request may have', () => {
+    const fieldsOf = (schema: string) => Object.keys(schemas[schema]!.properties).sort();
+    expect(Object.keys({ name: '', ...WHOLE }).sort()).toEqual(fieldsOf('CreatePlaybook'));
+    expect(fieldsOf('UpdatePlaybook')).toEqual(fieldsOf('CreatePlaybook'));
+    expect(Object.keys(QUARANTINE).sort()).toEqual(fieldsOf('NewPlaybookStep'));
+    expect(Object.keys(WHOLE.triggers).sort()).toEqual(fieldsOf('NewPlaybookTriggers'));
   });
 
   it('keeps parameters and variables in the order in which they were written', async () => {
@@ -407,6 +422,19 @@ describe('/api/playbooks', () => {
         action: 'playbook.updated',
         details: { version: 2, fields: ['enabled', 'steps'] },
       });
+    });
+
+    it('makes no version of triggers that name the same more than once', async () => {
+      const before = await created(WHOLE);
+      const { incident_types, severities, sources } = WHOLE.triggers;
+      const twice = (list: string[]) => [...list, ...list];
+      const triggers = {
+        incident_types: twice(incident_types),
+        severities: [...severities, severities[0]],
+        sources: twice(sources),
+      };
+      expect((await put(before.id, { triggers })).body.data).toEqual(before);
+      expect((await created({ triggers })).triggers).toEqual(WHOLE.triggers);
     });
 
     it('makes no version of what changes nothing', async () => {

@@ -22,4 +22,6 @@ export enum AdvisoryLock {
   ActionCounts = 4_157_203,
   /** One replica at a time adds up the counts of webhook events. */
   WebhookEventCounts = 4_157_204,
+  /** One playbook at a time is made, so that there are never more than may be. */
+  PlaybookCount = 4_157_205,
 }

@@ -18,7 +18,8 @@ export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 interface AnswerOptions {
   readonly status: number;
   readonly description: string;
-  readonly type?: Type;
+  /** Several where the answer is one of them. */
+  readonly type?: Type | readonly Type[];
   /** The answer has no envelope. */
   readonly raw?: boolean;
   readonly list?: boolean;
@@ -26,6 +27,8 @@ interface AnswerOptions {
   /** For a body that no class describes; text when it is left out. */
   readonly schema?: SchemaObject;
   readonly example?: unknown;
+  /** By the titles that readers choose them by. */
+  readonly examples?: Readonly<Record<string, unknown>>;
   readonly headers?: Record<string, { description: string; schema: SchemaObject }>;
 }
 
@@ -47,15 +50,22 @@ export function Operation(
  */
 export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
   const { status, description, type, headers, contentType = 'application/json' } = options;
-  const { schema = { type: 'string' }, example } = options;
+  const { schema = { type: 'string' }, example, examples } = options;
+  const types = type ? [type].flat() : [];
   const content = {
     [contentType]: {
-      schema: type ? schemaOf(type, options) : schema,
+      schema: type ? schemaOf(types, options) : schema,
       example,
+      examples: examples && asExamples(examples),
     },
   };
   const response = ApiResponse({ status, description, content, headers });
-  return type ? applyDecorators(ApiExtraModels(type), response) : response;
+  return applyDecorators(ApiExtraModels(...types), response);
+}
+
+/** Examples as a body of the contract has them. */
+export function asExamples(values: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
 /** The schema of a list without pages: it has as many items as somebody has set up. The item is an ApiExtraModels, too. */
@@ -66,7 +76,20 @@ export const listWithoutPages = (item: Type): SchemaObject => ({
   additionalProperties: false,
 });
 
-function schemaOf(type: Type, { raw, list }: AnswerOptions): SchemaObject | ReferenceObject {
+/** The envelope of an answer that is one of several types. */
+const envelopeOfOne = (types: readonly Type[]): SchemaObject => ({
+  type: 'object',
+  required: ['data'],
+  properties: { data: { oneOf: types.map((type) => ({ $ref: getSchemaPath(type) })) } },
+  additionalProperties: false,
+});
+
+function schemaOf(
+  types: readonly Type[],
+  { raw, list }: AnswerOptions,
+): SchemaObject | ReferenceObject {
+  const [type, another] = types;
+  if (!type || another) return envelopeOfOne(types);
   if (raw) return { $ref: getSchemaPath(type) };
   return {
     $ref: `#/components/schemas/${type.name.replace(/Dto$/, '')}${list ? 'List' : 'Envelope'}`,
@@ -80,6 +103,9 @@ export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & Cla
 
 /** What an error says at this operation, where that is more than the catalogue's words for all operations. */
 export type ErrorMeanings = Readonly<Partial<Record<ErrorCode, string>>>;
+
+/** What `conflict` says of a POST at which nothing else can be in the way. */
+export const SAME_KEY_UNDER_WAY = 'A request with the same Idempotency-Key is still under way.';
 
 export function ApiErrorMeanings(meanings: ErrorMeanings): MethodDecorator & ClassDecorator {
   return ApiExtension(MEANINGS_EXTENSION, meanings);

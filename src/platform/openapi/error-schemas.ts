@@ -111,7 +111,7 @@ export const ERROR_SCHEMAS: SchemasObject = {
           reason: {
             type: 'string',
             description:
-              'With kill_switch_active: why it was turned on; with ai_unavailable: what is wrong with the provider; with invalid_state: `incident_resolved` where an action was not approved because its incident is resolved.',
+              'With kill_switch_active: why it was turned on; with ai_unavailable: what is wrong with the provider; with invalid_state: `incident_resolved` where an action was not approved because its incident is resolved, `playbook_disabled` where a disabled playbook was to start a run.',
           },
           triage_id: {
             type: 'string',

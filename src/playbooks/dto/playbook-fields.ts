@@ -14,7 +14,7 @@ import {
 import { LONGEST_EXPRESSION, MOST_STEPS } from '../language/limits.js';
 import { NAME } from '../language/names.js';
 import { ON_ERROR, PLAYBOOK_NAME } from '../playbook.js';
-import { STEPS_EXAMPLE } from './playbook-examples.js';
+import { SHIPPED_NAME, STEPS_EXAMPLE, VARIABLES_EXAMPLE } from './playbook-examples.js';
 
 /* The fields of a playbook, as requests and answers have them. */
 
@@ -32,9 +32,10 @@ export const ByNameOrId = () =>
     name: 'id',
     description:
       'The id of the playbook, or its name. A malformed one is answered like an unknown one.',
-    schema: { type: 'string' },
-    example: 'phishing-response',
+    schema: { type: 'string', example: SHIPPED_NAME },
   });
+
+export const NO_SUCH_PLAYBOOK = 'There is no such playbook.';
 
 export const PlaybookName = (options: FieldOptions = {}) =>
   Text({
@@ -43,8 +44,8 @@ export const PlaybookName = (options: FieldOptions = {}) =>
       'name must be 1 to 63 small letters, digits and hyphens, beginning with a letter or digit, and no UUID',
     // A generated client may not know what keeps a UUID out.
     contract: { pattern: '^[a-z0-9][a-z0-9-]{0,62}$' },
-    description: 'Unique.',
-    example: 'phishing-response',
+    description: 'Unique, and no UUID.',
+    example: SHIPPED_NAME,
     ...options,
   });
 
@@ -52,7 +53,7 @@ export const Description = (options: FieldOptions = {}) =>
   Text({
     optional: true,
     max: LONGEST_DESCRIPTION,
-    example: 'Contains a mail that turned out to be phishing.',
+    example: 'Takes a mail that somebody reported out of the mailbox.',
     ...options,
   });
 
@@ -95,7 +96,7 @@ export const Variables = (options: FieldOptions = {}) =>
   JsonObject({
     description:
       'Names, each with the value that it has unless a run says otherwise. They are no place for secrets: every role can read them.',
-    example: { channel: '#soc' },
+    example: VARIABLES_EXAMPLE,
     ...options,
   });
 
@@ -141,7 +142,7 @@ export const StepAction = () =>
 export const StepParameters = (options: FieldOptions = {}) =>
   JsonObject({
     description:
-      'Those of the action. A text may have templates, `{{ expression }}`; one that is a template as a whole keeps the type of its value.',
+      'Those of the action. A text may have templates, `{{ expression }}`; one that is a template as a whole keeps the type of its value. The expressions are those of conditions, and do not read `verdict`.',
     example: STEPS_EXAMPLE[0].parameters,
     ...options,
   });
@@ -151,7 +152,8 @@ export const Condition = () =>
     optional: true,
     min: 1,
     max: LONGEST_EXPRESSION,
-    description: 'An expression; the step is skipped when it is false.',
+    description:
+      'An expression in CEL; the step is skipped when it is false. What it can read: see createPlaybook.',
     example: STEPS_EXAMPLE[0].condition,
   });
 

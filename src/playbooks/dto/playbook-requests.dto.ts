@@ -158,7 +158,9 @@ function plainTriggers(triggers: NewPlaybookTriggersDto): PlaybookTriggers {
 }
 
 function plainStep(step: NewPlaybookStepDto): PlaybookStep {
-  const { name, action, parameters, condition, approval_level, on_error } = step;
+  const { name, action, parameters, condition, approval_level, on_error, ...others } = step;
+  // The compiler finds here what was added to the fields of a step and is not carried along.
+  others satisfies Record<string, never>;
   return {
     name,
     action,
@@ -170,13 +172,13 @@ function plainStep(step: NewPlaybookStepDto): PlaybookStep {
 }
 
 export class PlaybookQueryDto extends PageQueryDto {
-  @PlaybookName({ optional: true, description: 'The one of this name.' })
+  @PlaybookName({ optional: true, description: 'The one of this name.', example: undefined })
   readonly name?: string;
 
-  @QueryFlag({ optional: true, example: true })
+  @QueryFlag({ optional: true })
   readonly enabled?: boolean;
 
-  @QueryFlag({ optional: true, example: true })
+  @QueryFlag({ optional: true })
   readonly auto_run?: boolean;
 
   @Choice('PlaybookSort', PLAYBOOK_SORTS, { optional: true, default: '-created_at' })

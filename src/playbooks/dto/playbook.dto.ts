@@ -10,7 +10,8 @@ import {
   Text,
   WholeNumber,
 } from '../../platform/validation/fields.js';
-import type { KeptVersion, OnError, Playbook, PlaybookVersion } from '../playbook.js';
+import type { EveryField, KeptVersion, OnError, Playbook, PlaybookVersion } from '../playbook.js';
+import { CHANGED, CREATED, PLAYBOOK_ID } from './playbook-examples.js';
 import {
   AskedLevel,
   AutoRun,
@@ -65,7 +66,7 @@ export class PlaybookStepDto {
 
 /** What people decide about a playbook, at one version. */
 class PlaybookContentDto {
-  @Id()
+  @Id({ example: PLAYBOOK_ID })
   readonly id: string;
 
   @PlaybookName()
@@ -74,7 +75,7 @@ class PlaybookContentDto {
   @Description()
   readonly description?: string;
 
-  @WholeNumber({ min: 1, description: 'One more with each change.', example: 1 })
+  @WholeNumber({ min: 1, description: 'One more with each change.', example: 2 })
   readonly version: number;
 
   @Enabled()
@@ -101,7 +102,7 @@ class PlaybookContentDto {
   protected static contentOf(
     this: void,
     { id, name, version, definition }: PlaybookVersion,
-  ): PlaybookContentDto {
+  ): EveryField<PlaybookContentDto> {
     return {
       id,
       name,
@@ -119,16 +120,16 @@ class PlaybookContentDto {
 }
 
 export class PlaybookDto extends PlaybookContentDto {
-  @Text({ description: 'The principal that made it.', example: 'alice' })
+  @Text({ description: 'The principal that made it.', example: CREATED.created_by })
   readonly created_by: string;
 
-  @Instant({ example: '2026-11-02T09:00:00.000Z' })
+  @Instant({ example: CREATED.created_at })
   readonly created_at: string;
 
-  @Text({ description: 'The principal that changed it last.', example: 'alice' })
+  @Text({ description: 'The principal that changed it last.', example: CHANGED.updated_by })
   readonly updated_by: string;
 
-  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ example: CHANGED.updated_at })
   readonly updated_at: string;
 
   static from(this: void, playbook: Playbook): PlaybookDto {
@@ -143,10 +144,10 @@ export class PlaybookDto extends PlaybookContentDto {
 }
 
 export class PlaybookVersionDto extends PlaybookContentDto {
-  @Text({ description: 'The principal that made this version.', example: 'alice' })
+  @Text({ description: 'The principal that made this version.', example: CHANGED.updated_by })
   readonly changed_by: string;
 
-  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ example: CHANGED.updated_at })
   readonly changed_at: string;
 
   static from(this: void, version: KeptVersion): PlaybookVersionDto {

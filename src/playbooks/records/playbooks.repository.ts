@@ -1,5 +1,8 @@
+// SQL: an advisory lock, which TypeORM has no words for.
 import { Injectable } from '@nestjs/common';
 import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
+import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
@@ -34,9 +37,17 @@ const ORDERS: Readonly<Record<PlaybookSort, FindOptionsOrder<PlaybookEntity>>> =
 
 const NOT_DELETED = { deleted_at: IsNull() };
 
+const COUNT_LOCK = {
+  name: 'playbooks_count_lock',
+  text: `select pg_advisory_xact_lock(${AdvisoryLock.PlaybookCount})`,
+};
+
 @Injectable()
 export class PlaybooksRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
 
   async list(
     request: PageRequest,
@@ -87,6 +98,12 @@ export class PlaybooksRepository {
   /** Whether there is a playbook or ever was one: deleted ones stay as rows. */
   async hasEverBeenOne(tx: Tx): Promise<boolean> {
     return await tx.getRepository(PlaybookEntity).exists();
+  }
+
+  /** How many there are. Whoever else asks waits for the end of the transaction, so that two never make the last one. */
+  async countAlone(tx: Tx): Promise<number> {
+    await this.statements.rowsIn(tx, COUNT_LOCK);
+    return await tx.getRepository(PlaybookEntity).countBy(NOT_DELETED);
   }
 
   async lock(tx: Tx, nameOrId: string): Promise<Playbook | undefined> {

@@ -10,10 +10,13 @@ import {
   ApiAnswer,
   ApiErrorMeanings,
   ApiErrors,
+  asExamples,
   Operation,
+  SAME_KEY_UNDER_WAY,
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { ByNameOrId } from '../dto/playbook-fields.js';
+import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../dto/playbook-fields.js';
+import { PlaybookDryRunDto } from './dto/dry-run.dto.js';
 import {
   PlaybookRunDto,
   PlaybookRunSummaryDto,
@@ -21,13 +24,17 @@ import {
   statusOfRun,
 } from './dto/playbook-run.dto.js';
 import {
-  DRY_RUN_EXAMPLE,
+  CANCELLED_EXAMPLE,
+  RUN_ANSWERS,
   RUN_EXAMPLE,
   RUN_LIST_EXAMPLE,
+  RUN_REQUESTS,
   RUN_WAITS_EXAMPLE,
 } from './dto/run-examples.js';
 import { PlaybookRunsQueryDto, RunPlaybookDto } from './dto/run-requests.dto.js';
 import { PlaybookRunsService } from './playbook-runs.service.js';
+
+const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
 
 @ApiTags('Playbooks')
 @Controller('api/playbooks/:id')
@@ -43,15 +50,16 @@ export class PlaybookRunsController {
     'Run a playbook',
     'Takes its steps one after the other, and answers when the run has ended or waits, at the latest after `ACTION_WAIT_MS`: ' +
       'it goes on without the request, for days where it has to wait for an approval, and over restarts. The approval levels of ' +
-      'actions hold as everywhere. With `dry_run` it tells what each step would do, and does nothing.',
+      'actions hold as everywhere. With `dry_run` it tells what each step would do, and does nothing: a disabled playbook may be ' +
+      'tried so, too, and any one while the kill switch is on.',
   )
   @ByNameOrId()
-  @ApiBody({ type: RunPlaybookDto, required: false })
+  @ApiBody({ type: RunPlaybookDto, required: false, examples: asExamples(RUN_REQUESTS) })
   @ApiAnswer({
     status: 200,
-    description: 'The run has ended, or was a dry one.',
-    type: StartedPlaybookRunDto,
-    example: DRY_RUN_EXAMPLE,
+    description: 'The run has ended, or was a dry one: `dry_run` tells which.',
+    type: [StartedPlaybookRunDto, PlaybookDryRunDto],
+    examples: RUN_ANSWERS,
   })
   @ApiAnswer({
     status: 202,
@@ -60,35 +68,33 @@ export class PlaybookRunsController {
     example: RUN_WAITS_EXAMPLE,
   })
   @ApiErrors('invalid_state', 'kill_switch_active')
-  @ApiErrorMeanings({ invalid_state: 'The playbook is disabled.' })
+  @ApiErrorMeanings({
+    not_found: 'There is no such playbook, or no such incident.',
+    conflict: SAME_KEY_UNDER_WAY,
+    invalid_state: 'The playbook is disabled.',
+  })
   async run(
     @Param('id') playbook: string,
     @Body() body: RunPlaybookDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<StartedPlaybookRunDto> {
+  ): Promise<StartedPlaybookRunDto | PlaybookDryRunDto> {
     const request = RunPlaybookDto.toRequest(body);
-    const answer = body.dry_run
-      ? StartedPlaybookRunDto.ofDryRun(await this.runs.dryRun(playbook, request))
-      : StartedPlaybookRunDto.from(
-          await this.runs.run(
-            caller,
-            playbook,
-            request,
-            idempotency.remember(StartedPlaybookRunDto.from, {
-              status: (run) => statusOfRun(StartedPlaybookRunDto.from(run)),
-              provisionalForMs: this.runs.answeredWithinMs,
-            }),
-          ),
-        );
-    void reply.status(statusOfRun(answer));
-    return answer;
+    if (body.dry_run) return PlaybookDryRunDto.from(await this.runs.dryRun(playbook, request));
+    const remember = idempotency.remember(StartedPlaybookRunDto.from, {
+      status: statusOfRun,
+      provisionalForMs: this.runs.answeredWithinMs,
+    });
+    const run = await this.runs.run(caller, playbook, request, remember);
+    void reply.status(statusOfRun(run));
+    return StartedPlaybookRunDto.from(run);
   }
 
   @Get('runs')
   @Operation('listPlaybookRuns', 'List the runs of a playbook')
   @ByNameOrId()
+  @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   @ApiAnswer({
     status: 200,
     description: 'Its runs that match, of all its versions, with their exact number.',
@@ -113,6 +119,7 @@ export class PlaybookRunsController {
     type: PlaybookRunDto,
     example: RUN_EXAMPLE,
   })
+  @ApiErrorMeanings({ not_found: NO_SUCH_RUN })
   async get(
     @Param('id') playbook: string,
     @Param('run_id') runId: string,
@@ -133,10 +140,14 @@ export class PlaybookRunsController {
     status: 200,
     description: 'The cancelled run.',
     type: PlaybookRunDto,
-    example: RUN_EXAMPLE,
+    example: CANCELLED_EXAMPLE,
   })
   @ApiErrors('invalid_state')
-  @ApiErrorMeanings({ invalid_state: 'The run has ended.' })
+  @ApiErrorMeanings({
+    not_found: NO_SUCH_RUN,
+    conflict: SAME_KEY_UNDER_WAY,
+    invalid_state: 'The run has ended.',
+  })
   async cancel(
     @Param('id') playbook: string,
     @Param('run_id') runId: string,

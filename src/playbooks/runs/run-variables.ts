@@ -4,7 +4,7 @@ import { shownName } from '../../platform/text.js';
 type Variables = Readonly<Record<string, unknown>>;
 
 /** Of the given ones, as JSON: a run keeps them for as long as it is kept. */
-const MOST_CHARACTERS = 32_768;
+export const LONGEST_VARIABLES = 32_768;
 
 const KINDS = {
   string: ['is_string', 'a string'],
@@ -16,8 +16,8 @@ const KINDS = {
 
 /** What is wrong with the variables that a run is given: it can change those of its playbook, and not their types. */
 export function variableErrors(defaults: Variables, given: Variables): FieldError[] {
-  if (JSON.stringify(given).length > MOST_CHARACTERS) {
-    const message = `variables must be at most ${MOST_CHARACTERS} characters as JSON.`;
+  if (JSON.stringify(given).length > LONGEST_VARIABLES) {
+    const message = `variables must be at most ${LONGEST_VARIABLES} characters as JSON.`;
     return [{ field: 'variables', code: 'max_length', message }];
   }
   return Object.keys(given).flatMap((name) => errorOf(name, defaults, given[name]));

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
+import { asExamples } from '../../platform/openapi/answers.js';
 import type { EventFormat } from '../formats/event-format.js';
 import type { JsonObject } from '../reading/json.js';
 import { SOURCE_NAME } from '../sources/webhook-source.js';
@@ -62,9 +63,7 @@ export const ApiAnyBody = (): MethodDecorator =>
     description: "JSON in one of the formats, or as the source's mapping reads it.",
     required: true,
     schema: {},
-    examples: Object.fromEntries(
-      Object.entries(DELIVERY_EXAMPLES).map(([name, value]) => [name, { value }]),
-    ),
+    examples: asExamples(DELIVERY_EXAMPLES),
   });
 
 /** What the contract says of a delivery, whose body and headers the guard reads and no DTO declares. */

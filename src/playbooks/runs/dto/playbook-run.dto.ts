@@ -11,9 +11,10 @@ import {
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-examples.js';
 import type { PlaybookStep } from '../../playbook.js';
-import { DRY_DECISIONS, type DryDecision, type DryRun, type DryStep } from '../dry-run.js';
 import {
+  hasEnded,
   PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
   type PlaybookRunStatus,
@@ -22,6 +23,7 @@ import {
   STEP_STATUSES,
   type StepStatus,
 } from '../playbook-run.js';
+import { RUN_ID } from './run-examples.js';
 
 const TIME = '2026-01-31T09:30:00.000Z';
 const ACTION_ID = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
@@ -35,32 +37,17 @@ export class PlaybookRunStepDto {
 
   @Choice('PlaybookStepStatus', STEP_STATUSES, {
     description:
-      '`pending`: the run has not come to it. `skipped`: its condition was false. `cancelled`: the run ended before it did.',
+      '`pending`: the run has not come to it. `running`: its action is being executed. `waiting_approval`: its action waits for a person. `completed`: its action succeeded. `failed`: its action failed or was rejected, or an expression could not be evaluated. `skipped`: its condition was false. `cancelled`: the run was cancelled before it ended.',
     example: 'completed',
   })
   readonly status: StepStatus;
-
-  @Choice('DryDecision', DRY_DECISIONS, {
-    optional: true,
-    description:
-      'Of a dry run: what the step would do. `undecided`: it reads the result of a step that only a real run takes. `error`: it would fail. `not_reached`: an error before it ends the run.',
-    example: 'run',
-  })
-  readonly decision?: DryDecision;
-
-  @Flag({
-    optional: true,
-    description: 'Of a dry run: whether an enabled connector provides the action.',
-    example: true,
-  })
-  readonly available?: boolean;
 
   @Text({ optional: true, example: ACTION_ID })
   readonly action_id?: string;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description: 'When its action has, had or would have to be approved.',
+    description: 'When its action has or had to be approved.',
     example: 'analyst',
   })
   readonly approval_level?: RequiredLevel;
@@ -79,7 +66,7 @@ export class PlaybookRunStepDto {
   })
   readonly result?: Readonly<Record<string, unknown>>;
 
-  @Text({ optional: true, description: 'Why it failed, or would fail.' })
+  @Text({ optional: true, description: 'Why it failed.' })
   readonly error?: string;
 
   @Instant({ optional: true, example: TIME })
@@ -108,13 +95,6 @@ export class PlaybookRunStepDto {
       completed_at: reached.completedAt?.toISOString(),
     };
   }
-
-  static ofDryRun(this: void, told: DryStep): PlaybookRunStepDto {
-    const { step, decision, available, parameters, level, error } = told;
-    const { name, action } = step;
-    const about = { name, action, status: 'pending', decision, available } as const;
-    return { ...about, parameters, approval_level: level, error };
-  }
 }
 
 function shownResult(result: ActionResult): Record<string, unknown> {
@@ -124,29 +104,33 @@ function shownResult(result: ActionResult): Record<string, unknown> {
 
 /** What lists show of a run. */
 export class PlaybookRunSummaryDto {
-  @Id()
+  @Id({ example: RUN_ID })
   readonly run_id: string;
 
-  @Id()
+  @Id({ example: PLAYBOOK_ID })
   readonly playbook_id: string;
 
   @WholeNumber({
     min: 1,
     description: 'It goes by this version to its end, whatever becomes of the playbook.',
-    example: 3,
+    example: 2,
   })
   readonly playbook_version: number;
 
   @Text({
     description: 'As the playbook was called in that version.',
-    example: 'phishing-response',
+    example: SHIPPED_NAME,
   })
   readonly playbook: string;
 
   @Id({ optional: true })
   readonly incident_id?: string;
 
-  @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { example: 'waiting_approval' })
+  @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
+    description:
+      '`running`: a step is being taken, or about to be. `waiting_approval`: an action of it waits for a person. `completed`: all steps were taken or skipped, or failed where `on_error` is `continue`. `failed`: a step failed or was rejected. `cancelled`: somebody cancelled it, its incident was deleted, or it was discarded.',
+    example: 'waiting_approval',
+  })
   readonly status: PlaybookRunStatus;
 
   @Text({
@@ -193,7 +177,10 @@ export class PlaybookRunSummaryDto {
 }
 
 export class PlaybookRunDto extends PlaybookRunSummaryDto {
-  @JsonObject({ description: 'With the values that they have in this run.', example: {} })
+  @JsonObject({
+    description: 'With the values that they have in this run.',
+    example: VARIABLES_EXAMPLE,
+  })
   readonly variables: Readonly<Record<string, unknown>>;
 
   @NestedList(() => PlaybookRunStepDto)
@@ -211,83 +198,17 @@ export class PlaybookRunDto extends PlaybookRunSummaryDto {
   }
 }
 
-const NOT_OF_DRY_RUN = 'Absent for a dry run, which is nowhere kept.';
+/** The answer to the request for a run that is not a dry one. */
+export class StartedPlaybookRunDto extends PlaybookRunDto {
+  @Flag({ contract: { enum: [false] }, example: false })
+  readonly dry_run: false;
 
-/** The answer to the request for a run. */
-export class StartedPlaybookRunDto {
-  @Flag({ description: 'Nothing was done: the steps tell what would be.', example: false })
-  readonly dry_run: boolean;
-
-  @Id({ optional: true, description: NOT_OF_DRY_RUN })
-  readonly run_id?: string;
-
-  @Id()
-  readonly playbook_id: string;
-
-  @WholeNumber({ min: 1, example: 3 })
-  readonly playbook_version: number;
-
-  @Text({ example: 'phishing-response' })
-  readonly playbook: string;
-
-  @Id({ optional: true })
-  readonly incident_id?: string;
-
-  @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
-    optional: true,
-    description: NOT_OF_DRY_RUN,
-    example: 'waiting_approval',
-  })
-  readonly status?: PlaybookRunStatus;
-
-  @Text({ optional: true, description: NOT_OF_DRY_RUN, example: 'alice' })
-  readonly requested_by?: string;
-
-  @Flag({ optional: true, description: NOT_OF_DRY_RUN, example: false })
-  readonly automatic?: boolean;
-
-  @WholeNumber({ min: 0, example: 1 })
-  readonly steps_completed: number;
-
-  @WholeNumber({ min: 0, example: 3 })
-  readonly steps_total: number;
-
-  @Text({ optional: true, description: 'Why it failed.' })
-  readonly error?: string;
-
-  @Instant({ optional: true, description: NOT_OF_DRY_RUN, example: TIME })
-  readonly started_at?: string;
-
-  @Instant({ optional: true, description: 'When it ended, in whichever way.', example: TIME })
-  readonly completed_at?: string;
-
-  @JsonObject({ description: 'With the values that they have in this run.', example: {} })
-  readonly variables: Readonly<Record<string, unknown>>;
-
-  @NestedList(() => PlaybookRunStepDto)
-  readonly steps: readonly PlaybookRunStepDto[];
-
-  static from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
+  static override from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
     return { dry_run: false, ...PlaybookRunDto.from(run) };
-  }
-
-  static ofDryRun(this: void, told: DryRun): StartedPlaybookRunDto {
-    const { playbook, incident, variables, steps } = told;
-    return {
-      dry_run: true,
-      playbook_id: playbook.id,
-      playbook_version: playbook.version,
-      playbook: playbook.name,
-      incident_id: incident?.id,
-      steps_completed: 0,
-      steps_total: steps.length,
-      variables,
-      steps: steps.map(PlaybookRunStepDto.ofDryRun),
-    };
   }
 }
 
 /** 202 for a run that goes on without the request. */
-export function statusOfRun({ completed_at, dry_run }: StartedPlaybookRunDto): number {
-  return dry_run || completed_at !== undefined ? 200 : 202;
+export function statusOfRun(run: PlaybookRun): number {
+  return hasEnded(run) ? 200 : 202;
 }

@@ -4,6 +4,7 @@ import { Words } from '../../../platform/validation/query-fields.js';
 import { PLAYBOOK_RUN_STATUSES, type PlaybookRunStatus } from '../playbook-run.js';
 import type { RunRequest } from '../playbook-runs.service.js';
 import type { RunListRequest } from '../records/playbook-runs.repository.js';
+import { LONGEST_VARIABLES } from '../run-variables.js';
 
 export class RunPlaybookDto {
   @Id({ optional: true, description: 'The incident that it is about.' })
@@ -11,7 +12,7 @@ export class RunPlaybookDto {
 
   @JsonObject({
     optional: true,
-    description: 'Other values for variables of the playbook, of the same types.',
+    description: `Other values for variables of the playbook, of the same types: at most ${LONGEST_VARIABLES} characters as JSON.`,
     example: { channel: '#soc-night' },
   })
   readonly variables?: Record<string, unknown>;
@@ -31,10 +32,10 @@ export class RunPlaybookDto {
 const SORTS = ['-created_at', 'created_at'] as const;
 
 export class PlaybookRunsQueryDto extends PageQueryDto {
-  @Words(PLAYBOOK_RUN_STATUSES, { optional: true, example: 'running,waiting_approval' })
+  @Words(PLAYBOOK_RUN_STATUSES, { optional: true })
   readonly status?: string;
 
-  @Id({ optional: true, description: 'About this incident alone.' })
+  @Id({ optional: true, description: 'About this incident alone.', example: undefined })
   readonly incident_id?: string;
 
   @Choice('PlaybookRunSort', SORTS, {

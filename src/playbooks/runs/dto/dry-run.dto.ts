@@ -1,0 +1,98 @@
+import { ACTION_TYPES, type ActionTypeName } from '../../../action-catalogue/action-types.js';
+import { REQUIRED_LEVELS, type RequiredLevel } from '../../../actions/action.js';
+import {
+  AlwaysTrue,
+  Choice,
+  Flag,
+  Id,
+  JsonObject,
+  NestedList,
+  Text,
+  WholeNumber,
+} from '../../../platform/validation/fields.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-examples.js';
+import { DRY_DECISIONS, type DryDecision, type DryRun, type DryStep } from '../dry-run.js';
+
+export class DryRunStepDto {
+  @Text({ example: 'quarantine' })
+  readonly name: string;
+
+  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly action: ActionTypeName;
+
+  @Choice('DryDecision', DRY_DECISIONS, {
+    description:
+      'What the step would do. `undecided`: it reads the result of a step that only a real run takes, and so its level is not known either. `error`: it would fail. `not_reached`: an error before it ends the run.',
+    example: 'run',
+  })
+  readonly decision: DryDecision;
+
+  @Flag({ description: 'Whether an enabled connector provides the action.', example: true })
+  readonly available: boolean;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'At which its action would have to be approved.',
+    example: 'analyst',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @JsonObject({
+    optional: true,
+    description: 'Of its action: the templates with their values.',
+    example: { message_id: '<1@mail.example.net>' },
+  })
+  readonly parameters?: Readonly<Record<string, unknown>>;
+
+  @Text({ optional: true, description: 'Why it would fail.' })
+  readonly error?: string;
+
+  static from(this: void, told: DryStep): DryRunStepDto {
+    const { step, decision, available, parameters, level, error } = told;
+    const { name, action } = step;
+    return { name, action, decision, available, parameters, approval_level: level, error };
+  }
+}
+
+/** What a run would do. It has no id: nothing of it is kept. */
+export class PlaybookDryRunDto {
+  @AlwaysTrue()
+  readonly dry_run: true;
+
+  @Id({ example: PLAYBOOK_ID })
+  readonly playbook_id: string;
+
+  @WholeNumber({ min: 1, example: 2 })
+  readonly playbook_version: number;
+
+  @Text({ example: SHIPPED_NAME })
+  readonly playbook: string;
+
+  @Id({ optional: true })
+  readonly incident_id?: string;
+
+  @WholeNumber({ min: 0, example: 3 })
+  readonly steps_total: number;
+
+  @JsonObject({
+    description: 'With the values that they would have in a run.',
+    example: VARIABLES_EXAMPLE,
+  })
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  @NestedList(() => DryRunStepDto)
+  readonly steps: readonly DryRunStepDto[];
+
+  static from(this: void, { playbook, incident, variables, steps }: DryRun): PlaybookDryRunDto {
+    return {
+      dry_run: true,
+      playbook_id: playbook.id,
+      playbook_version: playbook.version,
+      playbook: playbook.name,
+      incident_id: incident?.id,
+      steps_total: steps.length,
+      variables,
+      steps: steps.map(DryRunStepDto.from),
+    };
+  }
+}

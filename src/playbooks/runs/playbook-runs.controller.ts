@@ -92,7 +92,11 @@ export class PlaybookRunsController {
   }
 
   @Get('runs')
-  @Operation('listPlaybookRuns', 'List the runs of a playbook')
+  @Operation(
+    'listPlaybookRuns',
+    'List the runs of a playbook',
+    'Those of a deleted playbook by its id.',
+  )
   @ByNameOrId()
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   @ApiAnswer({
@@ -111,7 +115,11 @@ export class PlaybookRunsController {
   }
 
   @Get('runs/:run_id')
-  @Operation('getPlaybookRun', 'Read a playbook run')
+  @Operation(
+    'getPlaybookRun',
+    'Read a playbook run',
+    'That of a deleted playbook by the id of the playbook.',
+  )
   @ByNameOrId()
   @ApiAnswer({
     status: 200,

@@ -37,7 +37,7 @@ Advertising that nobody asked for is spam and not phishing.`,
         name: 'open_ticket',
         action: 'create_ticket',
         parameters: {
-          title: '{{ incident.incident_number }}: {{ incident.title }}',
+          title: '{{ incident.incident_number }}: {{ incident.incident_type }}',
           description:
             'The link: {{ has(steps.look_up_link.result) ? steps.look_up_link.result.message : "not looked up" }}\nThe domain of the sender: {{ has(steps.look_up_sender.result) ? steps.look_up_sender.result.message : "not looked up" }}',
           priority: '{{ variables.ticket_priority }}',
@@ -50,7 +50,7 @@ Advertising that nobody asked for is spam and not phishing.`,
         parameters: {
           channel: '{{ variables.channel }}',
           message:
-            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.title }}. phishing-response has begun; what needs approval waits for it.',
+            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.incident_type }}. phishing-response has begun; what needs approval waits for it.',
         },
         on_error: 'continue',
       },

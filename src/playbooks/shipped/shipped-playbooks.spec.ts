@@ -64,6 +64,26 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     }
   });
 
+  it('tells people no words that strangers have written', () => {
+    const words = '<!channel> @here [click](https://evil.example/)\u202e';
+    const keys = lifted().flatMap(({ rawData }) => Object.keys(rawData));
+    const said = Object.fromEntries(keys.map((key) => [key, words]));
+    const rawData = JSON.stringify({ ...said, recipient: MAIL.recipient });
+    const incident = incidentWith({ title: words, source: words, rawData });
+    const { variables } = playbook.definition;
+    const skipped = Object.fromEntries(steps.map(({ name }) => [name, {}]));
+    const told = steps
+      .filter(({ action }) => action === 'create_ticket' || action.startsWith('notify_'))
+      .map((step) => ({ ...step, condition: undefined }))
+      .map((step) => decideStep(step, { incident, variables, steps: skipped }))
+      .map((decided) => {
+        if (decided.decision !== 'run') throw new Error('The step does not run.');
+        return Object.values(decided.parameters).join('\n');
+      });
+    expect(told.length).toBeGreaterThan(1);
+    for (const text of told) expect(text).not.toMatch(/channel>|evil|\u202e/);
+  });
+
   it('skips what there is nothing to be done to', () => {
     const taken = Object.entries(decisionsOf(playbook, {}, 'malicious'))
       .filter(([, decision]) => decision !== 'skip')
@@ -71,7 +91,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     expect(taken).toEqual(['open_ticket', 'tell_team']);
   });
 
-  it('asks for nobody before the first step that a verdict decides', () => {
+  it('asks nobody before the first step that a verdict decides', () => {
     const under = stepsUnderVerdict(steps);
     const first = steps.findIndex(({ name }) => under.has(name));
     const told = steps.findIndex(({ name }) => name === 'tell_team');

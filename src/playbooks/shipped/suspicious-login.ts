@@ -30,7 +30,7 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         name: 'open_ticket',
         action: 'create_ticket',
         parameters: {
-          title: '{{ incident.incident_number }}: {{ incident.title }}',
+          title: '{{ incident.incident_number }}: {{ incident.incident_type }}',
           description:
             'The address: {{ has(steps.look_up_address.result) ? steps.look_up_address.result.message : "not looked up" }}',
           priority: '{{ variables.ticket_priority }}',
@@ -43,7 +43,7 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         parameters: {
           channel: '{{ variables.channel }}',
           message:
-            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.title }}. suspicious-login has begun; what needs approval waits for it.',
+            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.incident_type }}. suspicious-login has begun; what needs approval waits for it.',
         },
         on_error: 'continue',
       },

@@ -102,6 +102,27 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
 });
 
 describe('the shipped playbooks', () => {
+  /** The rows of the table in docs/playbooks.md: a format, and the expressions that find something in its events. */
+  const rows = readFileSync('docs/playbooks.md', 'utf8')
+    .split('\n')
+    .filter((line) => /^\| `\w+` +\| `incident\.raw_data\./.test(line))
+    .map((line) => [...line.matchAll(/`([^`]+)`/g)].map(([, code]) => code!));
+
+  it.each(rows.flatMap(([format, ...expressions]) => expressions.map((one) => [one, format!])))(
+    'can be changed to read %s, where an event of %s has it',
+    (expression, format) => {
+      const parameters = { host_id: `{{ ${expression} }}` };
+      const step = { name: 'a', action: 'isolate_host', parameters, on_error: 'stop' } as const;
+      expect(checkPlaybook({ variables: {}, steps: [step] })).toEqual([]);
+      const folder = join('test/fixtures/webhooks/formats', format);
+      const found = readdirSync(folder)
+        .map((file) => incidentWith({ rawData: readFileSync(join(folder, file), 'utf8') }))
+        .map((incident) => decideStep(step, { incident, variables: {}, steps: {} }))
+        .filter(({ decision }) => decision === 'run');
+      expect(found).not.toEqual([]);
+    },
+  );
+
   it('leave alone what was found benign', () => {
     const all = { ...MAIL, host: 'ws-1', user: 'j.doe', ip: '192.0.2.7' };
     const harmless = ['look_up', 'open_ticket', 'tell_team', 'scan'];

@@ -45,6 +45,7 @@ export interface PlaybookDefinition extends WrittenPlaybook {
 
 /** What a run goes by: the definition as it was at one version, and what the playbook was called then. */
 export interface PlaybookVersion {
+  /** Of the playbook: its versions have numbers alone. */
   readonly id: string;
   readonly version: number;
   readonly name: string;

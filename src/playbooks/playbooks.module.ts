@@ -3,13 +3,46 @@ import { PlaybookChanges } from './playbook-changes.js';
 import { PlaybooksController } from './playbooks.controller.js';
 import { PlaybooksService } from './playbooks.service.js';
 import { PlaybooksRepository } from './records/playbooks.repository.js';
-import { FirstPlaybooks } from './shipped/first-playbooks.js';
+import { AutoRuns } from './runs/auto-runs.js';
+import { DryRuns } from './runs/dry-run.js';
+import { PlaybookRunner } from './runs/playbook-runner.js';
+import { PlaybookRunsController } from './runs/playbook-runs.controller.js';
+import { PlaybookRunsService } from './runs/playbook-runs.service.js';
+import { PlaybookRunsRepository } from './runs/records/playbook-runs.repository.js';
+import { RunRecorder } from './runs/records/run-recorder.js';
+import { RunWritesRepository } from './runs/records/run-writes.repository.js';
+import { RunCancellation } from './runs/run-cancellation.js';
+import { RunMoves } from './runs/run-moves.js';
+import { RunQueue } from './runs/run-queue.js';
+import { RunRequests } from './runs/run-requests.js';
+import { RunSignals } from './runs/run-signals.js';
+import { StepDecisions } from './runs/step-decisions.js';
+import { ShippedPlaybooks } from './shipped/shipped-playbooks.js';
 
 /** The rooms: `language` checks and evaluates what steps say, `records` holds rows, `shipped` what a site begins with, `runs` is
  * everything about runs. */
 @Module({
-  controllers: [PlaybooksController],
-  providers: [FirstPlaybooks, PlaybookChanges, PlaybooksRepository, PlaybooksService],
+  imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
+  controllers: [PlaybooksController, PlaybookRunsController],
+  providers: [
+    AutoRuns,
+    DryRuns,
+    PlaybookChanges,
+    PlaybookRunner,
+    PlaybookRunsRepository,
+    PlaybookRunsService,
+    PlaybooksRepository,
+    PlaybooksService,
+    RunCancellation,
+    RunMoves,
+    RunQueue,
+    RunRecorder,
+    RunRequests,
+    RunSignals,
+    RunWritesRepository,
+    ShippedPlaybooks,
+    StepDecisions,
+  ],
   exports: [PlaybooksService],
 })
 export class PlaybooksModule {}

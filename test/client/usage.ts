@@ -8,6 +8,8 @@ import {
   type GivenVerdict,
   type IncidentSummary,
   listIncidents,
+  type PlaybookRun,
+  runPlaybook,
   updateIncident,
 } from './generated/index.js';
 import { createClient } from './generated/client/index.js';
@@ -83,6 +85,20 @@ export async function judge(client: Client, id: string, verdict: GivenVerdict): 
   if (data) return data.data.status === 'triaged' && data.data.verdict?.decided_by !== undefined;
   if (error.error.code === 'precondition_failed') return false;
   throw new Error(reasonsOf(error));
+}
+
+/** The steps that a run of the playbook would take, and then the run: it may wait for people, and is asked for again by its id. */
+export async function contain(client: Client, playbook: string, incident: string): Promise<string> {
+  const path = { id: playbook };
+  const body = { incident_id: incident, dry_run: true };
+  const { data: told } = await runPlaybook({ client, path, body, throwOnError: true });
+  const failing = told.data.dry_run && told.data.steps.find(({ decision }) => decision === 'error');
+  if (failing) throw new Error(`${failing.name}: ${failing.error}`);
+  const { data, error } = await runPlaybook({ client, path, body: { incident_id: incident } });
+  if (!data) throw new Error(reasonsOf(error));
+  if (data.data.dry_run) throw new Error('Nothing was done.');
+  const run: PlaybookRun = data.data;
+  return run.run_id;
 }
 
 function reasonsOf({ error }: ErrorEnvelope): string {

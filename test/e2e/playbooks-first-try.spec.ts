@@ -4,7 +4,7 @@ import {
   operationsOf,
   type PlacedOperation,
 } from '../../scripts/contract/document.js';
-import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/first-playbooks.js';
+import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/shipped-playbooks.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

@@ -1,5 +1,8 @@
 import { DataSource } from 'typeorm';
-import { FirstPlaybooks, SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/first-playbooks.js';
+import {
+  ShippedPlaybooks,
+  SHIPPED_PLAYBOOKS,
+} from '../../src/playbooks/shipped/shipped-playbooks.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -64,12 +67,12 @@ describe('The shipped playbooks', () => {
     await admin.request('DELETE', '/api/playbooks/phishing-response');
     await admin.request('PUT', '/api/playbooks/suspicious-login', { body: { steps: [] } });
     const before = await listed(admin);
-    await app.nest.get(FirstPlaybooks).onApplicationBootstrap();
+    await app.nest.get(ShippedPlaybooks).onApplicationBootstrap();
     const { admin: next } = await start();
     expect(await listed(next)).toEqual(before);
     expect(before).toHaveLength(SHIPPED_PLAYBOOKS.length - 1);
     for (const { name } of before) await next.request('DELETE', `/api/playbooks/${name}`);
-    await app.nest.get(FirstPlaybooks).onApplicationBootstrap();
+    await app.nest.get(ShippedPlaybooks).onApplicationBootstrap();
     expect(await listed(next)).toEqual([]);
   });
 
@@ -87,7 +90,7 @@ describe('The shipped playbooks', () => {
     await rows.query('delete from playbooks');
     const last = SHIPPED_PLAYBOOKS.at(-1)!.name;
     await rows.query(`alter table playbooks add constraint none check (name <> '${last}')`);
-    await expect(app.nest.get(FirstPlaybooks).onApplicationBootstrap()).rejects.toThrow(/none/);
+    await expect(app.nest.get(ShippedPlaybooks).onApplicationBootstrap()).rejects.toThrow(/none/);
     expect(await rows.query('select 1 from playbooks')).toEqual([]);
   });
 });

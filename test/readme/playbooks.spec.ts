@@ -14,7 +14,7 @@ import {
 } from '../../src/playbooks/language/limits.js';
 import type { PlaybookStep } from '../../src/playbooks/playbook.js';
 import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/playbook-run.js';
-import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/first-playbooks.js';
+import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/shipped-playbooks.js';
 import { readContract } from '../support/contract-check-document.js';
 import { makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

@@ -22,7 +22,7 @@ export interface PlaybookFilter {
   readonly auto_run?: boolean;
 }
 
-export interface NewPlaybook {
+export interface PlaybookContent {
   readonly id: string;
   readonly name: string;
   readonly definition: PlaybookDefinition;
@@ -114,14 +114,14 @@ export class PlaybooksRepository {
     return row ? playbookOf(row) : undefined;
   }
 
-  async insert(tx: Tx, { id, ...content }: NewPlaybook, by: string): Promise<Playbook> {
+  async insert(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<Playbook> {
     const who = { created_by: by, updated_by: by };
     await tx.getRepository(PlaybookEntity).insert({ id, ...columnsOf(content), ...who });
     return await this.keepVersion(tx, id);
   }
 
   /** Changes a playbook that is locked. */
-  async update(tx: Tx, { id, ...content }: NewPlaybook, by: string): Promise<Playbook> {
+  async update(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<Playbook> {
     await tx.getRepository(PlaybookEntity).update(id, {
       ...columnsOf(content),
       version: () => 'version + 1',
@@ -154,7 +154,7 @@ function keyOf(nameOrId: string): { readonly id: string } | { readonly name: str
   return isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId };
 }
 
-function columnsOf({ name, definition }: Omit<NewPlaybook, 'id'>) {
+function columnsOf({ name, definition }: Omit<PlaybookContent, 'id'>) {
   const { enabled, auto_run } = definition;
   return { name, enabled, auto_run, definition };
 }

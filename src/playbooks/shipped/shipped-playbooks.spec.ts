@@ -6,7 +6,7 @@ import { checkPlaybook } from '../language/check-playbook.js';
 import { decideStep } from '../language/decide-step.js';
 import type { StepOutcome } from '../language/playbook-definition.js';
 import { stepsUnderVerdict } from '../language/verdict-readers.js';
-import { SHIPPED_PLAYBOOKS } from './first-playbooks.js';
+import { SHIPPED_PLAYBOOKS } from './shipped-playbooks.js';
 import type { ShippedPlaybook } from './shipped-playbook.js';
 
 const SAMPLES = 'test/fixtures/webhooks/presets';

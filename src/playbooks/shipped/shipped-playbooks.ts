@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { SYSTEM } from '../../actions/action.js';
 import { violatedConstraint } from '../../platform/database/sqlstate.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { PlaybookChanges } from '../playbook-changes.js';
@@ -20,7 +21,7 @@ export const SHIPPED_PLAYBOOKS: readonly ShippedPlaybook[] = [
  * deleted stays so, whatever a later release ships.
  */
 @Injectable()
-export class FirstPlaybooks implements OnApplicationBootstrap {
+export class ShippedPlaybooks implements OnApplicationBootstrap {
   constructor(
     private readonly transactions: Transactions,
     private readonly playbooks: PlaybooksRepository,
@@ -39,7 +40,7 @@ export class FirstPlaybooks implements OnApplicationBootstrap {
   private async createAll(tx: Tx): Promise<void> {
     if (await this.playbooks.hasEverBeenOne(tx)) return;
     for (const { name, definition } of SHIPPED_PLAYBOOKS) {
-      await this.changes.insert(tx, name, definition, 'system');
+      await this.changes.insert(tx, name, definition, SYSTEM);
     }
   }
 }

@@ -83,6 +83,20 @@ describe('Swagger UI in a browser', () => {
     expect(body).toContain('"verdict"');
   });
 
+  it('tells what a shipped playbook would do, and makes a new one, with what it fills in', async () => {
+    const executed = async (id: string) => {
+      const operation = page.locator(`#operations-Playbooks-${id}`);
+      await operation.locator('.opblock-summary').click();
+      await operation.getByRole('button', { name: 'Execute' }).click();
+      return await answerOf(operation);
+    };
+    const dry = await executed('runPlaybook');
+    expect(dry.status).toContain('200');
+    expect(dry.body).toContain('"dry_run": true');
+    expect((await executed('createPlaybook')).status).toContain('201');
+    expect((await executed('listPlaybooks')).body).toContain('"suspicious-login"');
+  });
+
   it('breaks no rule of its content security policy', () => {
     expect(complaints).toEqual([]);
   });

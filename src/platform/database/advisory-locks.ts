@@ -18,10 +18,10 @@ export enum AdvisoryLock {
   IncidentCounts = 7_203_445,
   /** Shared by claims of actions, exclusive for a change of the kill switch. */
   KillSwitch = 4_157_201,
+  /** One playbook at a time is made, so that there are never more than may be. */
+  PlaybookCount = 4_157_206,
   /** One replica at a time adds up the counts of actions. */
   ActionCounts = 4_157_203,
   /** One replica at a time adds up the counts of webhook events. */
   WebhookEventCounts = 4_157_204,
-  /** One playbook at a time is made, so that there are never more than may be. */
-  PlaybookCount = 4_157_205,
 }

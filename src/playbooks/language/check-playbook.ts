@@ -18,8 +18,9 @@ import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './templa
 /** What has to be mended before the playbook may be saved; nothing when it is right. */
 export function checkPlaybook({ variables, steps }: PlaybookDefinition): Problem[] {
   if (JSON.stringify({ variables, steps }).length > LONGEST_DEFINITION) {
-    const message = `variables and steps have at most ${LONGEST_DEFINITION} characters together, as JSON.`;
-    return [{ field: '', message }];
+    return [
+      { field: '', message: `A playbook has at most ${LONGEST_DEFINITION} characters as JSON.` },
+    ];
   }
   if (steps.length > MOST_STEPS) {
     return [{ field: '/steps', message: `A playbook has at most ${MOST_STEPS} steps.` }];

@@ -22,7 +22,7 @@ export class DryRunStepDto {
 
   @Choice('DryDecision', DRY_DECISIONS, {
     description:
-      'What the step would do. `undecided`: it reads the result of a step that only a real run takes, and so its level is not known either. `error`: it would fail. `not_reached`: an error before it ends the run.',
+      'What the step would do. `undecided`: it reads the result of a step that only a real run takes. `error`: it would fail. `not_reached`: an error before it ends the run.',
     example: 'run',
   })
   readonly decision: DryDecision;

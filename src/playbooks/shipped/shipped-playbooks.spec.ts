@@ -4,8 +4,9 @@ import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Classification, Incident } from '../../incidents/incident.js';
 import { checkPlaybook } from '../language/check-playbook.js';
 import { decideStep } from '../language/decide-step.js';
-import type { PlaybookStep, StepOutcome } from '../language/playbook-definition.js';
+import type { StepOutcome } from '../language/playbook-definition.js';
 import { stepsUnderVerdict } from '../language/verdict-readers.js';
+import type { PlaybookStep } from '../playbook.js';
 import { SHIPPED_PLAYBOOKS } from './shipped-playbooks.js';
 import type { ShippedPlaybook } from './shipped-playbook.js';
 

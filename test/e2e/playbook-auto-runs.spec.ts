@@ -160,7 +160,7 @@ describe('a playbook that runs by itself', () => {
       expect(await triagedAndRan(playbook)).toMatchObject({ status: 'completed' });
     });
 
-    it('asks nobody more where a person starts it', async () => {
+    it('needs no further approval when a person starts it', async () => {
       const playbook = await world.playbook([sure]);
       const incident_id = await world.incident();
       await triage(incident_id);

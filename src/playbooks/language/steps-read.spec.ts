@@ -22,4 +22,9 @@ describe('the steps that a step reads', () => {
     expect(read('true', parameters)).toEqual(['find']);
     expect(read('true', { reason: 'steps.find' })).toEqual([]);
   });
+
+  it('are none where an expression cannot be read', () => {
+    expect(read('steps.scan ==')).toEqual([]);
+    expect(read('true', { reason: '{{ steps.scan.result' })).toEqual([]);
+  });
 });

@@ -1,4 +1,5 @@
-import { fieldRead, nodesOf, readExpression, ROOTS } from './expression.js';
+import { fieldRead, type Node, nodesOf, readExpression, ROOTS } from './expression.js';
+import { ExpressionError } from './expression-error.js';
 import type { PlaybookStep } from './playbook-definition.js';
 import { placeholdersOf, readTemplate } from './template.js';
 
@@ -6,9 +7,19 @@ type Expressions = Pick<PlaybookStep, 'condition' | 'parameters'>;
 
 /** The names of the earlier steps of which the condition and the templates of a step read what they came to. */
 export function stepsReadBy(step: Expressions): ReadonlySet<string> {
-  const nodes = expressionsOf(step).flatMap((text) => nodesOf(readExpression(text, ROOTS)));
-  const fields = nodes.map(fieldRead).filter((field) => field?.root === 'steps');
-  return new Set(fields.map((field) => field!.name));
+  // What does not parse is never evaluated, so it reads nothing: the step fails before.
+  const fields = (nodesOfStep(step) ?? []).map(fieldRead);
+  return new Set(fields.flatMap((field) => (field?.root === 'steps' ? [field.name] : [])));
+}
+
+/** Every node of the condition and the templates. Undefined if one of them does not parse, which is so in no saved playbook. */
+export function nodesOfStep(step: Expressions): Node[] | undefined {
+  try {
+    return expressionsOf(step).flatMap((text) => nodesOf(readExpression(text, ROOTS)));
+  } catch (error) {
+    if (error instanceof ExpressionError) return undefined;
+    throw error;
+  }
 }
 
 function expressionsOf({ condition, parameters }: Expressions): string[] {

@@ -1,14 +1,19 @@
 import type { PlaybookStep } from './playbook-definition.js';
-import { readsVerdict, stepsUnderVerdict } from './verdict-readers.js';
+import { stepsUnderVerdict } from './verdict-readers.js';
+
+const ASKS = 'verdict.classification == "malicious"';
 
 function step(name: string, condition?: string, message = 'm'): PlaybookStep {
   const parameters = { channel: 'c', message };
-  return { name, action: 'notify_channel', parameters, condition, on_error: 'stop' };
+  return { name, action: 'notify_channel', parameters, condition, on_error: 'continue' };
 }
 
-describe('readsVerdict', () => {
+const stopping = (one: PlaybookStep): PlaybookStep => ({ ...one, on_error: 'stop' });
+const under = (...steps: PlaybookStep[]) => [...stepsUnderVerdict(steps)];
+
+describe('stepsUnderVerdict', () => {
   it.each([
-    ['verdict.classification == "malicious"', true],
+    [ASKS, true],
     ['true || (has(verdict.model) ? true : false)', true],
     ['incident.raw_data.urls.exists(u, u == verdict.category)', true],
     ['["verdict"].exists(v, v == "verdict.classification")', false],
@@ -17,28 +22,42 @@ describe('readsVerdict', () => {
     ['// verdict\n true', false],
     ['verdict ==', true],
     ['', true],
-  ])('says of %j: %s', (condition, expected) => {
-    expect(readsVerdict(condition)).toBe(expected);
+  ])('says of a step with the condition %j: %s', (condition, expected) => {
+    expect(under(step('a', condition))).toEqual(expected ? ['a'] : []);
   });
-});
 
-describe('stepsUnderVerdict', () => {
-  it('names the steps that read the verdict, and those that read the results of such steps', () => {
+  it('names the steps that read what such steps came to', () => {
     const steps = [
       step('free', 'incident.severity == "high"'),
-      step('asks', 'verdict.classification == "malicious"'),
+      step('asks', ASKS),
       step('follows', 'has(steps.asks.result)'),
       step('tells', undefined, 'It was {{ steps["follows"].result.message }}'),
       step('apart', 'has(steps.free.result)', 'verdict {{ "verdict" }}'),
       step('last', '!has(steps.tells.result)'),
     ];
-    expect([...stepsUnderVerdict(steps)]).toEqual(['asks', 'follows', 'tells', 'last']);
+    expect(under(...steps)).toEqual(['asks', 'follows', 'tells', 'last']);
+  });
+
+  it('names every step after one whose failure ends the run', () => {
+    const [before, after, last] = [stopping(step('before')), step('after'), step('last')];
+    expect(under(before, stopping(step('asks', ASKS)), after, last)).toEqual([
+      'asks',
+      'after',
+      'last',
+    ]);
+    expect(under(before, step('asks', ASKS), after, stopping(last))).toEqual(['asks']);
+  });
+
+  it('names every step after one that can end the run by way of another step', () => {
+    const reads = stopping(step('reads', 'steps.asks.result.success'));
+    expect(under(step('asks', ASKS), step('apart'), reads, step('after'))).toEqual([
+      'asks',
+      'reads',
+      'after',
+    ]);
   });
 
   it('names a step that cannot be read', () => {
-    expect([...stepsUnderVerdict([step('a', 'x ='), step('b', undefined, '{{ x')])]).toEqual([
-      'a',
-      'b',
-    ]);
+    expect(under(step('a', 'x ='), step('b', undefined, '{{ x'))).toEqual(['a', 'b']);
   });
 });

@@ -1,0 +1,62 @@
+import { eventually } from '../support/jobs/eventually.js';
+import {
+  PlaybookWorld,
+  type ShownRun,
+  statuses,
+  step,
+} from '../support/playbooks/playbook-world.js';
+
+const AUTO = { auto_run: true, triggers: { incident_types: ['phishing'] } };
+
+describe('a step that the verdict decides, in an automatic run', () => {
+  let world: PlaybookWorld;
+
+  beforeAll(async () => {
+    world = await PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' });
+  });
+  afterEach(() => world.actions.vendor.forget());
+  afterAll(() => world?.close());
+
+  const triagedAndRan = async (playbook: string, classification: string): Promise<ShownRun> => {
+    const path = `/api/incidents/${await world.incident()}`;
+    const body = { verdict: { classification } };
+    expect((await world.clients.analyst.request('PUT', path, { body })).status).toBe(200);
+    const [run] = await eventually(
+      () => world.runsOf(playbook),
+      (runs) => runs.length > 0,
+    );
+    return await world.until(playbook, run!.run_id, ({ status }) => status !== 'running');
+  };
+
+  it.each([
+    ['malicious', ['skipped', 'waiting_approval'], 'waiting_approval'],
+    ['benign', ['failed', 'pending'], 'failed'],
+  ])('asks an analyst when an earlier one ends the run unless it is %s', async (...expected) => {
+    const [classification, steps, status] = expected;
+    const condition = 'verdict.classification == "malicious" ? false : 1 / 0 == 1';
+    const playbook = await world.playbook(
+      [step('gate', 'lookup_ip', { condition }), step('act', 'block_sender')],
+      AUTO,
+    );
+    const run = await triagedAndRan(playbook, classification);
+    expect(statuses(run)).toEqual(steps);
+    expect(run.status).toBe(status);
+    expect(world.actions.calls).toEqual([]);
+    if (status === 'failed') return;
+    const [, act] = run.steps;
+    expect(act).toMatchObject({ approval_level: 'analyst' });
+    await world.approve(act!.action_id!, world.clients.analyst);
+    await world.until(playbook, run.run_id, 'completed');
+    expect(world.actions.calls.map(({ path }) => path)).toEqual(['/block_sender']);
+  });
+
+  it('asks nobody after one that the run goes on from, however it ends', async () => {
+    const condition = 'verdict.classification == "malicious" ? false : 1 / 0 == 1';
+    const playbook = await world.playbook(
+      [step('gate', 'lookup_ip', { condition, on_error: 'continue' }), step('act', 'block_sender')],
+      AUTO,
+    );
+    const run = await triagedAndRan(playbook, 'benign');
+    expect(statuses(run)).toEqual(['failed', 'completed']);
+  });
+});

@@ -243,10 +243,20 @@ const IsPlainObject = (options?: ValidationOptions): PropertyDecorator =>
     {
       name: 'isJsonObject',
       validator: {
-        validate: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-        defaultMessage: ({ property } = {} as never) =>
-          options?.each ? `${property} must hold objects` : `${property} must be an object`,
+        validate: isPlainObject,
+        defaultMessage: ({ property, value } = {} as never) =>
+          `${property}${options?.each ? firstWrong(value) : ''} must be an object`,
       },
     },
     options,
   );
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `.0`, as the field of an item goes on after that of its list. */
+function firstWrong(list: unknown): string {
+  const at = Array.isArray(list) ? list.findIndex((item) => !isPlainObject(item)) : -1;
+  return at < 0 ? '' : `.${at}`;
+}

@@ -26,7 +26,13 @@ export function fieldErrors(failures: readonly Failure[], parent = ''): FieldErr
 
 function errorOf([rule, message]: [string, string], property: string, field: string): FieldError {
   if (rule === 'whitelistValidation') return unknownField(field, 'field');
-  return { field, code: snakeCase(rule), message: sentence(message, property, field) };
+  // What is wrong with an item of a list says which one it is: `steps.0 must be an object`.
+  const [item = ''] = /^\.\d+(?= )/.exec(message.slice(property.length)) ?? [];
+  return {
+    field: field + item,
+    code: snakeCase(rule),
+    message: sentence(message, property, field),
+  };
 }
 
 function errorsOf(thrown: unknown): readonly FieldError[] {

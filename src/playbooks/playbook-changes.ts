@@ -8,7 +8,6 @@ import { type Participant, Transactions, type Tx } from '../platform/database/tr
 import { ValidationError } from '../platform/errors/app-error.js';
 import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
 import { newId } from '../platform/ids.js';
-import { definitionErrors } from './definition-errors.js';
 import { checkPlaybook } from './language/check-playbook.js';
 import {
   isNameOrId,
@@ -146,7 +145,7 @@ export class PlaybookChanges {
 }
 
 function requireValid(definition: PlaybookDefinition): void {
-  const errors = definitionErrors(checkPlaybook(definition));
+  const errors = checkPlaybook(definition);
   if (errors.length > 0) throw new ValidationError(errors);
 }
 

@@ -153,7 +153,7 @@ describe('running a playbook', () => {
     const run = await ran(playbook, { incident_id: await world.incident() });
     expect(run.status).toBe('failed');
     expect(run.steps[0]).toMatchObject({ status: 'failed' });
-    expect(run.steps[0]!.error).toMatch(/^parameters\/sender at character \d+: /);
+    expect(run.steps[0]!.error).toMatch(/^steps\.0\.parameters\.sender at character \d+: /);
     expect(run.steps[0]!.action_id).toBeUndefined();
     expect(paths()).toEqual([]);
   });

@@ -1,3 +1,9 @@
+import {
+  chances,
+  generatedSteps,
+  RAW_DATA,
+  VARIABLES,
+} from '../support/playbooks/generated-playbook.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
   PlaybookWorld,
@@ -6,6 +12,7 @@ import {
   step,
 } from '../support/playbooks/playbook-world.js';
 
+const PLAYBOOKS = 30;
 const AUTO = { auto_run: true, triggers: { incident_types: ['phishing'] } };
 
 describe('a step that the verdict decides, in an automatic run', () => {
@@ -17,15 +24,19 @@ describe('a step that the verdict decides, in an automatic run', () => {
   afterEach(() => world.actions.vendor.forget());
   afterAll(() => world?.close());
 
-  const triagedAndRan = async (playbook: string, classification: string): Promise<ShownRun> => {
-    const path = `/api/incidents/${await world.incident()}`;
+  const triaged = async (playbook: string, incidentId: string, classification: string) => {
+    const path = `/api/incidents/${incidentId}`;
     const body = { verdict: { classification } };
     expect((await world.clients.analyst.request('PUT', path, { body })).status).toBe(200);
     const [run] = await eventually(
       () => world.runsOf(playbook),
       (runs) => runs.length > 0,
     );
-    return await world.until(playbook, run!.run_id, ({ status }) => status !== 'running');
+    return run!.run_id;
+  };
+  const triagedAndRan = async (playbook: string, classification: string): Promise<ShownRun> => {
+    const runId = await triaged(playbook, await world.incident(), classification);
+    return await world.until(playbook, runId, ({ status }) => status !== 'running');
   };
 
   it.each([
@@ -59,4 +70,32 @@ describe('a step that the verdict decides, in an automatic run', () => {
     const run = await triagedAndRan(playbook, 'benign');
     expect(statuses(run)).toEqual(['failed', 'completed']);
   });
+
+  it(`needs the level that a dry run told, for ${PLAYBOOKS} playbooks of any steps`, async () => {
+    let differing = 0;
+    for (let seed = 1; seed <= PLAYBOOKS; seed += 1) {
+      const source = `tool-${seed}`;
+      const playbook = await world.playbook(generatedSteps(chances(seed)), {
+        variables: VARIABLES,
+        auto_run: true,
+        triggers: { sources: [source] },
+      });
+      const incident_id = await world.incident({ source, raw_data: RAW_DATA });
+      const runId = await triaged(playbook, incident_id, 'malicious');
+      const run = await world.untilEnded(playbook, runId);
+      const answer = await world.run(playbook, { incident_id, dry_run: true });
+      const told = answer.body.data as ShownRun;
+      for (const [at, step] of run.steps.entries()) {
+        const { decision, approval_level, automatic_approval_level } = told.steps[at]!;
+        if (step.action_id === undefined) continue;
+        const about = { seed, decision, step: step.name };
+        expect({ ...about, level: step.approval_level }).toEqual({
+          ...about,
+          level: automatic_approval_level,
+        });
+        if (approval_level !== automatic_approval_level) differing += 1;
+      }
+    }
+    expect(differing).toBeGreaterThan(0);
+  }, 120_000);
 });

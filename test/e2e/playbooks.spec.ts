@@ -200,7 +200,8 @@ describe('/api/playbooks', () => {
     ['variables', { variables: 'channel' }, 'is_json_object'],
     ['steps', { steps: {} }, 'is_array'],
     ['steps', { steps: Array(51).fill(QUARANTINE) }, 'array_max_size'],
-    ['steps', { steps: ['quarantine'] }, 'is_json_object'],
+    ['steps.0', { steps: ['quarantine'] }, 'is_json_object'],
+    ['steps.1', { steps: [QUARANTINE, null] }, 'is_json_object'],
     ['steps.1.name', { steps: [QUARANTINE, { ...QUARANTINE, name: 'Two' }] }, 'matches'],
     ['steps.0.name', { steps: [{ ...QUARANTINE, name: '__proto__' }] }, 'matches'],
     ['steps.0.action', { steps: [{ ...QUARANTINE, action: 'launch_missile' }] }, 'is_in'],
@@ -228,7 +229,12 @@ describe('/api/playbooks', () => {
   });
 
   it.each([
-    ['steps.0.condition', { condition: 'has(' }, 'expression', /^At character \d+: /],
+    [
+      'steps.0.condition',
+      { condition: 'has(' },
+      'expression',
+      /^steps\.0\.condition at character \d+: /,
+    ],
     [
       'steps.0.condition',
       { condition: 'incident.raw_data.matches("(a+)+$")' },
@@ -239,14 +245,14 @@ describe('/api/playbooks', () => {
       'steps.0.condition',
       { condition: 'incident.nothing == 1' },
       'expression',
-      /^At character 10: /,
+      /^steps\.0\.condition at character 10: /,
     ],
     ['steps.0.condition', { condition: '"text"' }, 'expression', /true or false/],
     [
       'steps.0.condition',
       { condition: 'has(steps.quarantine.result)' },
       'expression',
-      /earlier steps/,
+      /cannot read what it comes to itself/,
     ],
     [
       'steps.0.parameters.message_id',

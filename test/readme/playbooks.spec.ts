@@ -4,7 +4,7 @@ import { answersOf } from '../../scripts/readme/shell.js';
 import { actionType } from '../../src/action-catalogue/action-types.js';
 import { higherLevel, levelByDefault } from '../../src/actions/policy/approval-policy.js';
 import { DefaultSandbox } from '../../src/connectors/default-sandbox.js';
-import { ROOTS } from '../../src/playbooks/language/expression.js';
+import { ROOTS } from '../../src/playbooks/language/expression-tree.js';
 import {
   LONGEST_DEFINITION,
   LONGEST_EXPRESSION,

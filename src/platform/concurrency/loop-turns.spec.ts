@@ -25,7 +25,7 @@ const times = <T>(count: number, work: (n: number) => Promise<T>) =>
 describe('turns of the event loop', () => {
   it('are given back between pieces of work that are long, however many ask at once', async () => {
     const turns = new LoopTurns();
-    const long = () => turns.run(() => busyFor(11));
+    const long = () => turns.run(() => busyFor(6));
     expect(await turnsDuring(() => times(20, long))).toBeGreaterThanOrEqual(19);
   });
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Semaphore } from './semaphore.js';
 
 /** So long the event loop may be held before it is given back. */
-const LONGEST_TURN_MS = 10;
+const LONGEST_TURN_MS = 5;
 
 /**
  * For work that keeps the processor busy and cannot be put into small pieces by itself: one piece after the other, in the order of

@@ -1,5 +1,6 @@
-import { checkPlaybook, checkVariables } from './check-playbook.js';
-import type { PlaybookDefinition, PlaybookStep, Problem } from './playbook-definition.js';
+import type { FieldError } from '../../platform/errors/app-error.js';
+import { checkPlaybook } from './check-playbook.js';
+import type { PlaybookDefinition, PlaybookStep } from './playbook-definition.js';
 
 const QUARANTINE: PlaybookStep = {
   name: 'quarantine',
@@ -16,8 +17,9 @@ function withSteps(...steps: Partial<PlaybookStep>[]): PlaybookDefinition {
   };
 }
 
-const told = ({ step, field, position }: Problem) =>
-  [step ?? '-', field, position?.offset ?? '-'].join(' ');
+/** The field, and where in it. */
+const told = ({ field, message }: FieldError) =>
+  [field, ...(message.slice(field.length).match(/^ at character \d+/) ?? [])].join('');
 
 const ofCondition = (condition: string) => checkPlaybook(withSteps({}, { condition }));
 const ofReason = (reason: string) =>
@@ -70,48 +72,48 @@ describe('checkPlaybook', () => {
   });
 
   it.each([
-    ['incident.severity', '1 /condition 0'],
-    ['incident.severity ==', '1 /condition 20'],
-    ['', '1 /condition 0'],
-    ['incident.colour == "red"', '1 /condition 9'],
-    ['has(incident.colour)', '1 /condition 13'],
-    ['incident.verdict.classification == "malicious"', '1 /condition 9'],
-    ['incident.recommended_actions == []', '1 /condition 9'],
-    ['incident.severity > 3', '1 /condition 0'],
-    ['variables.hours > 1', '1 /condition 10'],
-    ['steps.step_1.result.success', '1 /condition 6'],
-    ['steps.step_2.result.success', '1 /condition 6'],
-    ['has(steps.other.result)', '1 /condition 10'],
-    ['size(steps) > 0', '1 /condition 5'],
-    ['steps[incident.title].result.success', '1 /condition 0'],
-    ['steps.step_0.status == "completed"', '1 /condition 13'],
-    ['incident.title.matches("a")', '1 /condition 0'],
-    ['environment.PATH == ""', '1 /condition 0'],
-    ['incident.title.foo()', '1 /condition 0'],
-    ['eval("1")', '1 /condition 0'],
-    ['cel.bind(x, 1, true)', '1 /condition 0'],
-    ['b"x" == b"x"', '1 /condition 0'],
-    ['1u == 1u', '1 /condition 0'],
-    ['type(1) == int', '1 /condition 0'],
-    ['[1].exists(verdict, true)', '1 /condition 11'],
-    ['incident.title ? true : false', '1 /condition 9'],
-    ['[[[[[1]]]]] == []', '1 /condition 0'],
-    ['[[1]].map(x, [x]).map(x, [x]) == []', '1 /condition 0'],
-    ['{1: 2} == {}', '1 /condition 0'],
-    ['{incident.title: 2} == {}', '1 /condition 0'],
-    ['incident.title.indexOf("a", 1) > 0', '1 /condition 0'],
-    ['has(incident.title, incident.id)', '1 /condition 0'],
-    ['size("a", "b") == 1', '1 /condition 0'],
-    ['[1].all(1, true)', '1 /condition 8'],
-    ['[1].all(x, [1].all(y, [1].all(z, true)))', '1 /condition 22'],
-    [`${'('.repeat(70)}true${')'.repeat(70)}`, '1 /condition 60'],
-    [`${'!'.repeat(1_900)}true`, '1 /condition 1400'],
-    [Array(400).fill('true').join('||'), '1 /condition 0'],
-    [`incident.raw_data${'.a'.repeat(900)} == 1`, '1 /condition 133'],
-  ])('refuses the condition %s at %s', (condition, expected) => {
-    const [problem, ...more] = ofCondition(condition);
-    expect(told(problem!)).toBe(expected);
-    expect(problem!.message).toMatch(/^[A-Z].*\.$/s);
+    ['incident.severity', 1],
+    ['incident.severity ==', 21],
+    ['', 1],
+    ['incident.colour == "red"', 10],
+    ['has(incident.colour)', 14],
+    ['incident.verdict.classification == "malicious"', 10],
+    ['incident.recommended_actions == []', 10],
+    ['incident.severity > 3', 1],
+    ['variables.hours > 1', 11],
+    ['steps.step_1.result.success', 7],
+    ['steps.step_2.result.success', 7],
+    ['has(steps.other.result)', 11],
+    ['size(steps) > 0', 6],
+    ['steps[incident.title].result.success', 1],
+    ['steps.step_0.status == "completed"', 14],
+    ['incident.title.matches("a")', 16],
+    ['environment.PATH == ""', 1],
+    ['incident.title.foo()', 16],
+    ['eval("1")', 1],
+    ['cel.bind(x, 1, true)', 5],
+    ['b"x" == b"x"', 1],
+    ['1u == 1u', 1],
+    ['type(1) == int', 1],
+    ['[1].exists(verdict, true)', 12],
+    ['incident.title ? true : false', 10],
+    ['[[[[[1]]]]] == []', 1],
+    ['[[1]].map(x, [x]).map(x, [x]) == []', 1],
+    ['{1: 2} == {}', 1],
+    ['{incident.title: 2} == {}', 1],
+    ['incident.title.indexOf("a", 1) > 0', 16],
+    ['has(incident.title, incident.id)', 1],
+    ['size("a", "b") == 1', 1],
+    ['[1].all(1, true)', 9],
+    ['[1].all(x, [1].all(y, [1].all(z, true)))', 27],
+    [`${'('.repeat(70)}true${')'.repeat(70)}`, 61],
+    [`${'!'.repeat(1_900)}true`, 1401],
+    [Array(400).fill('true').join('||'), 1],
+    [`incident.raw_data${'.a'.repeat(900)} == 1`, 134],
+  ])('refuses the condition %s at %d', (condition, expected) => {
+    const [error, ...more] = ofCondition(condition);
+    expect(told(error!)).toBe(`steps.1.condition at character ${expected}`);
+    expect(error!.message).toMatch(/: [A-Z].*\.$/s);
     expect(more).toEqual([]);
   });
 
@@ -127,25 +129,64 @@ describe('checkPlaybook', () => {
   });
 
   it.each([
-    ['{{ incident.title', 0],
-    ['ab {{ "}} }}', 3],
-    ['{{ }}', 3],
-    ['{{ incident.colour }}', 12],
-    ['a {{ verdict.reasoning }}', 5],
-    ['{{ steps.step_1.result.message }}', 9],
-    ['{{ 5 }}', 2],
-    ['{{ incident.raw_data }}', 2],
-    ['all of {{ incident.raw_data }}', 9],
-    ['{{ null }}', 2],
-    [`{{ "${'a'.repeat(2_000)}" }}`, 2],
-    ['x'.repeat(8_200) + '{{ 1 }}', 0],
-  ])('refuses the template %s at %d', (template, offset) => {
-    expect(ofReason(template).map(told)).toEqual([`1 /parameters/reason ${offset}`]);
+    ['{{ incident.title', 1],
+    ['ab {{ "}} }}', 4],
+    ['{{ }}', 4],
+    ['{{ incident.colour }}', 13],
+    ['a {{ verdict.reasoning }}', 6],
+    ['{{ steps.step_1.result.message }}', 10],
+    ['{{ 5 }}', 4],
+    ['{{ incident.raw_data }}', 4],
+    ['all of {{ incident.raw_data }}', 11],
+    ['{{ null }}', 4],
+    [`{{ "${'a'.repeat(2_000)}" }}`, 3],
+    ['x'.repeat(8_200) + '{{ 1 }}', 1],
+  ])('refuses the template %s at %d', (template, position) => {
+    expect(ofReason(template).map(told)).toEqual([
+      `steps.1.parameters.reason at character ${position}`,
+    ]);
+  });
+
+  it('says that a step comes later, or is itself the one that would be read', () => {
+    const steps = [{}, { condition: 'CONDITION' }, {}];
+    const said = (condition: string) =>
+      checkPlaybook(withSteps(...steps.map((step) => (step.condition ? { condition } : step)))).map(
+        ({ message }) => message.slice(message.indexOf(':') + 2),
+      );
+    expect(said('steps.step_0.result.success')).toEqual([]);
+    expect(said('has(steps.step_1.result)')).toEqual([
+      'The step step_1 cannot read what it comes to itself.',
+    ]);
+    expect(said('steps.step_2.result.success')).toEqual([
+      'The step step_2 comes later: only earlier ones can be read.',
+    ]);
+    expect(said('steps["other"].result.success')).toEqual(['There is no step other.']);
+  });
+
+  it.each(['9223372036854775807', '-9223372036854775808', '0x7fffffffffffffff', '0'])(
+    'takes the whole number %s',
+    (number) => {
+      expect(ofCondition(`${number} < 1.5`)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['9223372036854775808 > 1', 1],
+    ['1 < 99999999999999999999', 5],
+    ['-9223372036854775809 < 1', 1],
+    ['0x8000000000000000 > 1', 1],
+    ['[1].exists(n, n == -(9223372036854775809))', 20],
+  ])('refuses a number of more than 64 bits in %s', (condition, position) => {
+    expect(ofCondition(condition)).toMatchObject([
+      {
+        message: `steps.1.condition at character ${position}: This number is too large for a whole number of 64 bits.`,
+      },
+    ]);
   });
 
   it('says that only conditions read the verdict', () => {
-    expect(ofReason('{{ verdict.reasoning }}')[0]!.message).toBe(
-      'A template cannot read the verdict; only a condition can.',
+    expect(ofReason('{{ verdict.reasoning }}')[0]!.message).toMatch(
+      /: A template cannot read the verdict; only a condition can\.$/,
     );
   });
 
@@ -159,61 +200,63 @@ describe('checkPlaybook', () => {
   it.each(['60', 1.5, null, '{{ "60" }}', '{{ variables.note }}', '6{{ 0 }}', '{{ 5 }} '])(
     'refuses %j as a whole number',
     (value) => {
-      expect(ofMinutes(value)).toMatchObject([{ step: 0, field: '/parameters/duration_minutes' }]);
+      expect(ofMinutes(value)).toMatchObject([{ field: 'steps.0.parameters.duration_minutes' }]);
     },
   );
 
   it.each<[Partial<PlaybookStep>, string]>([
-    [{ name: 'Quarantine' }, '/name'],
-    [{ name: 'a-b' }, '/name'],
-    [{ name: '' }, '/name'],
-    [{ name: 'in' }, '/name'],
-    [{ name: '__proto__' }, '/name'],
-    [{ name: 'a'.repeat(64) }, '/name'],
-    [{ action: 'format_disk' }, '/action'],
-    [{ action: 'constructor' }, '/action'],
-    [{ parameters: {} }, '/parameters/message_id'],
-    [{ parameters: { message_id: ' ' } }, '/parameters/message_id'],
-    [{ parameters: { message_id: 7 } }, '/parameters/message_id'],
-    [{ parameters: { message_id: 'm', 'a/b': '{{ 1 }}' } }, '/parameters/a~1b'],
-    [{ parameters: { message_id: 'm', constructor: 'x' } }, '/parameters/constructor'],
-    [
-      { action: 'scan_host', parameters: { host_id: 'h', scan_type: 'x' } },
-      '/parameters/scan_type',
-    ],
-    [{ action: 'lookup_ip', parameters: { ip: '10.0.0.0/8' } }, '/parameters/ip'],
+    [{ name: 'Quarantine' }, 'name'],
+    [{ name: 'a-b' }, 'name'],
+    [{ name: '' }, 'name'],
+    [{ name: 'in' }, 'name'],
+    [{ name: '__proto__' }, 'name'],
+    [{ name: 'a'.repeat(64) }, 'name'],
+    [{ action: 'format_disk' }, 'action'],
+    [{ action: 'constructor' }, 'action'],
+    [{ parameters: {} }, 'parameters.message_id'],
+    [{ parameters: { message_id: ' ' } }, 'parameters.message_id'],
+    [{ parameters: { message_id: 7 } }, 'parameters.message_id'],
+    [{ parameters: { message_id: 'm', 'a/b': '{{ 1 }}' } }, 'parameters.a/b'],
+    [{ parameters: { message_id: 'm', constructor: 'x' } }, 'parameters.constructor'],
+    [{ action: 'scan_host', parameters: { host_id: 'h', scan_type: 'x' } }, 'parameters.scan_type'],
+    [{ action: 'lookup_ip', parameters: { ip: '10.0.0.0/8' } }, 'parameters.ip'],
   ])('refuses the step %j at %s', (step, field) => {
-    expect(checkPlaybook(withSteps(step))).toMatchObject([{ step: 0, field }]);
+    const [error, ...more] = checkPlaybook(withSteps(step));
+    expect(error).toMatchObject({ field: `steps.0.${field}`, code: 'playbook' });
+    expect(error!.message).toMatch(/^steps\.0\..* .*\.$/);
+    expect(more).toEqual([]);
   });
 
   it('refuses a name that an earlier step has', () => {
     const twice = checkPlaybook(withSteps({ name: 'a' }, { name: 'a' }));
-    expect(twice.map(told)).toEqual(['1 /name -']);
+    expect(twice.map(told)).toEqual(['steps.1.name']);
   });
 
   it.each(['a-b', 'A', '__proto__', 'true', 'a b'])('refuses a variable called %s', (name) => {
     const variables = JSON.parse(`{"${name}": 1}`) as Record<string, unknown>;
-    expect(checkPlaybook({ variables, steps: [] })).toMatchObject([
-      { field: `/variables/${name}` },
-    ]);
+    expect(checkPlaybook({ variables, steps: [] })).toMatchObject([{ field: `variables.${name}` }]);
   });
 
   it('refuses too many steps, too long a definition and too many expressions', () => {
     expect(checkPlaybook(withSteps(...Array<object>(51).fill({})))).toMatchObject([
-      { field: '/steps' },
+      { field: 'steps' },
     ]);
     expect(checkPlaybook({ variables: { a: 'x'.repeat(140_000) }, steps: [] })).toMatchObject([
       { field: '' },
     ]);
     expect(ofReason('{{1}}'.repeat(50))).toEqual([]);
-    expect(ofReason('{{1}}'.repeat(51)).map(told)).toEqual(['1 /parameters/reason 250']);
-    expect(ofReason('{{1}}'.repeat(10_000)).map(told)).toEqual(['1 /parameters/reason 0']);
+    expect(ofReason('{{1}}'.repeat(51)).map(told)).toEqual([
+      'steps.1.parameters.reason at character 251',
+    ]);
+    expect(ofReason('{{1}}'.repeat(10_000)).map(told)).toEqual([
+      'steps.1.parameters.reason at character 1',
+    ]);
   });
 
   it('tells every wrong step, and at most a hundred problems', () => {
     expect(checkPlaybook(withSteps({ action: 'x' }, {}, { condition: '1' })).map(told)).toEqual([
-      '0 /action -',
-      '2 /condition 0',
+      'steps.0.action',
+      'steps.2.condition at character 1',
     ]);
     const unknown = Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`p${i}`, 1]));
     expect(checkPlaybook(withSteps({ parameters: unknown }, { parameters: unknown }))).toHaveLength(
@@ -225,30 +268,5 @@ describe('checkPlaybook', () => {
     const [problem] = checkPlaybook(withSteps({ action: `x\0${'a'.repeat(10_000)}` }));
     expect(problem!.message.length).toBeLessThan(200);
     expect(problem!.message).not.toContain('\0');
-  });
-});
-
-describe('checkVariables', () => {
-  const { variables } = withSteps();
-
-  it('takes values of the types that the playbook has', () => {
-    expect(checkVariables(variables, {})).toEqual([]);
-    const given = { minutes: 1.5, note: '', tags: [], at: { a: 1 }, any: 'x', on: false };
-    expect(checkVariables(variables, given)).toEqual([]);
-  });
-
-  it.each([
-    { minutes: '5' },
-    { note: null },
-    { tags: {} },
-    { at: [] },
-    { on: 1 },
-    { other: 1 },
-    { constructor: 1 },
-    JSON.parse('{"__proto__": 1}') as object,
-  ])('refuses %j', (given) => {
-    expect(checkVariables(variables, { ...given })).toMatchObject([
-      { field: `/variables/${Object.keys(given)[0]}` },
-    ]);
   });
 });

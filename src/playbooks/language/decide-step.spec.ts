@@ -1,6 +1,5 @@
-import { decideStep } from './decide-step.js';
 import type { PlaybookStep } from './playbook-definition.js';
-import type { StepContext } from './step-context.js';
+import { type Context, decided } from '../../../test/support/playbooks/decided.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 
 const RAW = {
@@ -13,7 +12,7 @@ const RAW = {
   nothing: null,
 };
 
-const CONTEXT: StepContext = {
+const CONTEXT: Context = {
   incident: incidentWith({ rawData: JSON.stringify(RAW) }),
   variables: { minutes: 60 },
   steps: {
@@ -22,22 +21,22 @@ const CONTEXT: StepContext = {
   },
 };
 
-function decide(step: Partial<PlaybookStep>, context: Partial<StepContext> = {}) {
+function decide(step: Partial<PlaybookStep>, context: Partial<Context> = {}) {
   const whole = {
     name: 's',
     action: 'quarantine_email',
     parameters: {},
     on_error: 'stop' as const,
   };
-  return decideStep({ ...whole, ...step }, { ...CONTEXT, ...context });
+  return decided({ ...whole, ...step }, { ...CONTEXT, ...context });
 }
 
-const ofCondition = (condition: string, context?: Partial<StepContext>) =>
+const ofCondition = (condition: string, context?: Partial<Context>) =>
   decide({ parameters: { message_id: 'm' }, condition }, context);
 
-function reasonOf(reason: string, context?: Partial<StepContext>): unknown {
+function reasonOf(reason: string, context?: Partial<Context>): unknown {
   const decision = decide({ parameters: { message_id: 'm', reason } }, context);
-  return decision.decision === 'run' ? decision.parameters.reason : decision;
+  return decision.kind === 'run' ? decision.parameters.reason : decision;
 }
 
 const withRaw = (rawData: string) => ({ incident: incidentWith({ rawData }) });
@@ -51,7 +50,7 @@ describe('decideStep', () => {
         '{{ incident.incident_number }}: {{ incident.raw_data.count }} mails, score {{ steps.look.result.data.score }}',
     };
     expect(decide({ action: 'block_ip', parameters })).toEqual({
-      decision: 'run',
+      kind: 'run',
       parameters: {
         ip: '192.0.2.1',
         duration_minutes: 120,
@@ -76,31 +75,27 @@ describe('decideStep', () => {
       'run',
     ],
   ])('decides the condition %s: %s', (condition, decision) => {
-    expect(ofCondition(condition).decision).toBe(decision);
+    expect(ofCondition(condition).kind).toBe(decision);
   });
 
   it.each([
-    ['incident.raw_data.other == 1', 18, 'There is no other here.'],
-    ['incident.raw_data.count', 0, 'This takes true or false, and here is a number.'],
-    ['incident.raw_data.count.contains("5")', 0, 'This takes a text, and here is a number.'],
-    ['incident.raw_data.urls[7] == ""', 0, 'The list has no item there.'],
-    ['steps.skipped.result.success', 14, 'There is no result here.'],
-    ['1 / 0 == 1', 0, 'This divides by zero.'],
-  ])('fails when %s has no value, at %d', (condition, offset, message) => {
+    ['incident.raw_data.other == 1', 19, 'There is no other here.'],
+    ['incident.raw_data.count', 1, 'This takes true or false, and here is a number.'],
+    ['incident.raw_data.count.contains("5")', 25, 'This takes a text, and here is a number.'],
+    ['incident.raw_data.urls[7] == ""', 1, 'The list has no item there.'],
+    ['steps.skipped.result.success', 15, 'There is no result here.'],
+    ['1 / 0 == 1', 1, 'This divides by zero.'],
+  ])('fails when %s has no value, at %d', (condition, position, problem) => {
     expect(ofCondition(condition)).toEqual({
-      decision: 'fail',
-      problem: { field: '/condition', position: { offset }, message },
+      kind: 'error',
+      message: `steps.0.condition at character ${position}: ${problem}`,
     });
   });
 
   it('fails with the place in the template', () => {
     expect(reasonOf('Seen: {{ incident.raw_data.other }}')).toEqual({
-      decision: 'fail',
-      problem: {
-        field: '/parameters/reason',
-        position: { offset: 27 },
-        message: 'There is no other here.',
-      },
+      kind: 'error',
+      message: 'steps.0.parameters.reason at character 28: There is no other here.',
     });
   });
 
@@ -109,7 +104,9 @@ describe('decideStep', () => {
     'x {{ incident.raw_data.urls }}',
     'x {{ incident.raw_data.nothing }}',
   ])('does not put a value into %s that is no text', (template) => {
-    expect(reasonOf(template)).toMatchObject({ problem: { field: '/parameters/reason' } });
+    expect(reasonOf(template)).toMatchObject({
+      message: expect.stringMatching(/^steps\.0\.parameters\.reason at character \d/),
+    });
   });
 
   it.each([
@@ -137,22 +134,24 @@ describe('decideStep', () => {
       '{{ incident.raw_data.sender.split("").map(c, incident.title).join("") }}'.repeat(60),
     ],
   ])('fails when %s would be %j', (name, template) => {
-    expect(decide({ parameters: { [name]: template } })).toMatchObject({
-      decision: 'fail',
-      problem: { field: `/parameters/${name}` },
-    });
+    const decision = decide({ parameters: { [name]: template } });
+    expect(decision).toMatchObject({ kind: 'error' });
+    expect(decision).toHaveProperty(
+      'message',
+      expect.stringMatching(`^steps\\.0\\.parameters\\.${name} `),
+    );
   });
 
   it('fails when the target would hide a character, or is none', () => {
     const block = (ip: string) => decide({ action: 'block_ip', parameters: { ip } });
-    expect(block('{{ "192.0.2.1\\u200b" }}').decision).toBe('fail');
-    expect(block('{{ incident.raw_data.sender }}').decision).toBe('fail');
-    expect(decide({ action: 'format_disk' }).decision).toBe('fail');
+    expect(block('{{ "192.0.2.1\\u200b" }}').kind).toBe('error');
+    expect(block('{{ incident.raw_data.sender }}').kind).toBe('error');
+    expect(decide({ action: 'format_disk' }).kind).toBe('error');
   });
 
   it('never lets a template read the verdict', () => {
-    expect(reasonOf('{{ verdict.reasoning }}')).toMatchObject({ decision: 'fail' });
-    expect(reasonOf('{{ incident.verdict.reasoning }}')).toMatchObject({ decision: 'fail' });
+    expect(reasonOf('{{ verdict.reasoning }}')).toMatchObject({ kind: 'error' });
+    expect(reasonOf('{{ incident.verdict.reasoning }}')).toMatchObject({ kind: 'error' });
   });
 
   it('keeps every digit of a number', () => {
@@ -167,13 +166,13 @@ describe('decideStep', () => {
       'a "12345678901234567 1e999',
     );
     expect(reasonOf('{{ incident.raw_data.e[0] }}.', raw)).toBe('100.');
-    expect(ofCondition('int(incident.raw_data.id) == 12345678901234567', raw).decision).toBe('run');
+    expect(ofCondition('int(incident.raw_data.id) == 12345678901234567', raw).kind).toBe('run');
   });
 
   it('has nothing in incident and verdict when the run is about no incident', () => {
     const none = { incident: undefined };
-    expect(ofCondition('has(incident.title) || has(verdict.model)', none).decision).toBe('skip');
-    expect(ofCondition('incident.title == ""', none).decision).toBe('fail');
+    expect(ofCondition('has(incident.title) || has(verdict.model)', none).kind).toBe('skip');
+    expect(ofCondition('incident.title == ""', none).kind).toBe('error');
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length'])(
@@ -182,18 +181,18 @@ describe('decideStep', () => {
       const absent = ofCondition(
         `has(incident.raw_data.${key}) || has(incident.${key}) || "${key}" in incident.raw_data`,
       );
-      expect(absent.decision).toBe('skip');
-      expect(ofCondition(`incident.raw_data.${key} == 1`).decision).toBe('fail');
-      expect(ofCondition(`incident.raw_data["${key}"] == 1`).decision).toBe('fail');
-      expect(ofCondition(`{"a": 1}["${key}"] == 1`).decision).toBe('fail');
-      expect(ofCondition(`"text".${key} == 1`).decision).toBe('fail');
-      expect(ofCondition(`[1].${key} == 1`).decision).toBe('fail');
-      expect(ofCondition(`${key} == 1`).decision).toBe('fail');
-      expect(ofCondition(`"text".${key}() == 1`).decision).toBe('fail');
-      expect(ofCondition(`${key}(1) == 1`).decision).toBe('fail');
+      expect(absent.kind).toBe('skip');
+      expect(ofCondition(`incident.raw_data.${key} == 1`).kind).toBe('error');
+      expect(ofCondition(`incident.raw_data["${key}"] == 1`).kind).toBe('error');
+      expect(ofCondition(`{"a": 1}["${key}"] == 1`).kind).toBe('error');
+      expect(ofCondition(`"text".${key} == 1`).kind).toBe('error');
+      expect(ofCondition(`[1].${key} == 1`).kind).toBe('error');
+      expect(ofCondition(`${key} == 1`).kind).toBe('error');
+      expect(ofCondition(`"text".${key}() == 1`).kind).toBe('error');
+      expect(ofCondition(`${key}(1) == 1`).kind).toBe('error');
       const present = withRaw(`{"${key}": {"${key}": 7}}`);
-      expect(ofCondition(`incident.raw_data.${key}.${key} == 7`, present).decision).toBe('run');
-      expect(ofCondition(`{"${key}": 7}.${key} == 7`).decision).toBe('run');
+      expect(ofCondition(`incident.raw_data.${key}.${key} == 7`, present).kind).toBe('run');
+      expect(ofCondition(`{"${key}": 7}.${key} == 7`).kind).toBe('run');
     },
   );
 });

@@ -1,66 +1,69 @@
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import type { Parameters } from '../../actions/action.js';
 import { parameterErrors } from '../../actions/requests/parameter-rules.js';
-import { pointerTo } from '../../platform/json-pointer.js';
 import { storable } from '../../platform/text.js';
 import { Budget } from './evaluation/budget.js';
 import { textOf } from './evaluation/conversions.js';
 import { Interpreter } from './evaluation/interpreter.js';
-import { Mismatch, needs, type Value } from './evaluation/values.js';
-import { readExpression, ROOTS, type Root, TEMPLATE_ROOTS } from './expression.js';
+import { asTruth, Mismatch, needs, type Value } from './evaluation/values.js';
+import { readExpression } from './expression.js';
 import { ExpressionError } from './expression-error.js';
-import type { PlaybookStep, Problem } from './playbook-definition.js';
-import { type StepContext, valuesOf } from './step-context.js';
+import { type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
+import type { PlaybookStep } from './playbook-definition.js';
+import type { Values } from './step-context.js';
 import { type Placeholder, readTemplate, soleOf } from './template.js';
 
-export type StepDecision =
-  | { readonly decision: 'run'; readonly parameters: Parameters }
+/** What a step is to do. */
+export type Decision =
+  | { readonly kind: 'run'; readonly parameters: Parameters }
   /** Its condition is not true. */
-  | { readonly decision: 'skip' }
+  | { readonly kind: 'skip' }
   /** The condition or a parameter has no value, or not one that the action may have. */
-  | { readonly decision: 'fail'; readonly problem: Problem };
+  | { readonly kind: 'error'; readonly message: string };
 
 /**
- * Evaluates the condition and the parameters of one step. The same step and context always give the same decision, within a
- * cost that is bounded for all of the step.
+ * Evaluates the condition and the parameters of the step at this position. The same steps and values always give the same
+ * decision, within a cost that is bounded for the step, and for all steps together.
  */
-export function decideStep(step: PlaybookStep, context: StepContext): StepDecision {
-  return new StepEvaluation(step, valuesOf(context)).decision();
+export function decideStep(
+  steps: readonly PlaybookStep[],
+  position: number,
+  values: Values,
+): Decision {
+  const interpreter = new Interpreter(Budget.forOneOf(steps.length));
+  return new StepEvaluation(steps[position]!, `steps.${position}`, values, interpreter).decision();
 }
 
 /** Longer than any parameter may be. */
 const LONGEST_PARAMETER = 8_192;
 
 class StepEvaluation {
-  private readonly interpreter = new Interpreter(new Budget());
-
   constructor(
     private readonly step: PlaybookStep,
-    private readonly values: ReadonlyMap<Root, Value>,
+    /** As callers name it. */
+    private readonly path: string,
+    private readonly values: Values,
+    private readonly interpreter: Interpreter,
   ) {}
 
-  decision(): StepDecision {
-    let field = '/condition';
+  decision(): Decision {
+    let field = `${this.path}.condition`;
     try {
-      if (!this.applies()) return { decision: 'skip' };
+      if (!this.applies()) return { kind: 'skip' };
       const parameters = Object.entries(this.step.parameters).map(([name, given]) => {
-        field = pointerTo('/parameters', name);
+        field = `${this.path}.parameters.${name}`;
         return [name, typeof given === 'string' ? this.filled(given) : given] as const;
       });
       return this.judged(Object.fromEntries(parameters.filter(([, value]) => value !== null)));
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      const position = { offset: error.offset };
-      return { decision: 'fail', problem: { field, position, message: error.message } };
+      return { kind: 'error', message: error.inField(field).message };
     }
   }
 
   private applies(): boolean {
     const { condition } = this.step;
-    if (condition === undefined) return true;
-    const value = this.value(condition, ROOTS);
-    if (typeof value === 'boolean') return value;
-    throw new ExpressionError(0, needs('true or false', value).message);
+    return condition === undefined || this.value(condition, ROOTS, asTruth);
   }
 
   /** The value of a template; null leaves the parameter out. */
@@ -78,32 +81,37 @@ class StepEvaluation {
 
   private placed<T>({ expression, offset }: Placeholder, convert: (value: Value) => T): T {
     try {
-      return convert(this.value(expression, TEMPLATE_ROOTS));
+      return this.value(expression, TEMPLATE_ROOTS, convert);
     } catch (error) {
-      if (error instanceof Mismatch) throw new ExpressionError(offset, error.message);
       throw error instanceof ExpressionError ? error.within(offset) : error;
     }
   }
 
-  private value(text: string, roots: readonly Root[]): Value {
+  private value<T>(text: string, roots: readonly Root[], convert: (value: Value) => T): T {
+    const tree = readExpression(text, roots);
     const readable = new Map([...this.values].filter(([root]) => roots.includes(root)));
-    return this.interpreter.value(readExpression(text, roots), readable);
+    try {
+      return convert(this.interpreter.value(tree, readable));
+    } catch (error) {
+      throw error instanceof Mismatch ? new ExpressionError(tree.start, error.message) : error;
+    }
   }
 
-  private judged(parameters: Parameters): StepDecision {
+  private judged(parameters: Parameters): Decision {
     const { action } = this.step;
-    if (!isActionType(action)) return failed('/action', 'There is no such type of action.');
+    if (!isActionType(action)) return this.failed('action', 'is no type of action.');
     const [error] = parameterErrors(actionType(action), parameters);
-    if (error) {
-      const name = error.field.slice(error.field.indexOf('.') + 1);
-      return failed(pointerTo('/parameters', name), error.message);
-    }
-    for (const [name, value] of Object.entries(parameters)) {
-      if (typeof value !== 'string' || storable(value) === value) continue;
-      const message = 'A NUL or half of a character is in this text.';
-      return failed(pointerTo('/parameters', name), message);
-    }
-    return { decision: 'run', parameters };
+    if (error) return { kind: 'error', message: `${this.path}.${error.message}` };
+    const broken = Object.entries(parameters).find(
+      ([, value]) => typeof value === 'string' && storable(value) !== value,
+    );
+    return broken
+      ? this.failed(`parameters.${broken[0]}`, 'must have no NUL and no half of a character.')
+      : { kind: 'run', parameters };
+  }
+
+  private failed(field: string, problem: string): Decision {
+    return { kind: 'error', message: `${this.path}.${field} ${problem}` };
   }
 }
 
@@ -118,8 +126,4 @@ function tooLong(): ExpressionError {
     0,
     `With its values this has more than ${LONGEST_PARAMETER} characters.`,
   );
-}
-
-function failed(field: string, message: string): StepDecision {
-  return { decision: 'fail', problem: { field, message } };
 }

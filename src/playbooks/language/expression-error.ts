@@ -1,3 +1,4 @@
+import type { FieldError } from '../../platform/errors/app-error.js';
 import { shownStart } from '../../platform/text.js';
 
 /** An expression may name anything, of any length. */
@@ -17,5 +18,11 @@ export class ExpressionError extends Error {
   /** The same, in a longer text in which the expression begins at `start`. */
   within(start: number): ExpressionError {
     return new ExpressionError(this.offset + start, this.message);
+  }
+
+  /** As people read it who wrote the field: they count characters from 1. */
+  inField(field: string): FieldError {
+    const message = `${field} at character ${this.offset + 1}: ${this.message}`;
+    return { field, code: 'expression', message };
   }
 }

@@ -1,6 +1,15 @@
-import { Environment } from '@marcbachmann/cel-js';
-import { CEL_OPTIONS, childrenOf, fieldRead, isRoot, type Node, type Root } from './expression.js';
+import { Environment, TypeError as CelTypeError } from '@marcbachmann/cel-js';
+import { CEL_OPTIONS } from './expression.js';
 import { ExpressionError } from './expression-error.js';
+import {
+  childrenOf,
+  fieldRead,
+  isRoot,
+  type Node,
+  positionOf,
+  type Root,
+} from './expression-tree.js';
+import { typeProblem } from './library-errors.js';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -83,28 +92,34 @@ export class ExpressionTypes {
       .registerVariable('variables', 'Variables');
   }
 
-  /** What the library calls the type of the value. Throws ExpressionError where types do not fit. */
-  typeOf(text: string, tree: Node, earlierSteps: readonly string[]): string {
-    this.checkFields(tree, earlierSteps);
-    const { type, error } = this.types.check(text);
+  /**
+   * What the library calls the type of the value of an expression in the step at this position of `names`. Throws
+   * ExpressionError where types do not fit.
+   */
+  typeOf(tree: Node, names: readonly string[], position: number): string {
+    this.checkFields(tree, names, position);
+    const { type, error } = this.types.check(tree.input);
     if (type !== undefined) return type;
-    const problem = `The types do not fit: ${error?.summary ?? 'unknown'}.`;
-    throw new ExpressionError(error?.range?.start ?? 0, problem);
+    if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');
+    throw new ExpressionError(positionOf(error.node ?? tree), typeProblem(error));
   }
 
   /** The library sees no wrong name in has(), and does not know which steps come earlier. */
-  private checkFields(node: Node, earlierSteps: readonly string[]): void {
+  private checkFields(node: Node, names: readonly string[], position: number): void {
     const read = fieldRead(node);
     if (!read) {
       if (node.op === 'id') this.refuseWhole(node);
-      for (const child of childrenOf(node)) this.checkFields(child, earlierSteps);
+      for (const child of childrenOf(node)) this.checkFields(child, names, position);
       return;
     }
     const { root, name } = read;
-    const known = root === 'steps' ? earlierSteps : Object.keys(this.fields[root]);
-    if (known.includes(name)) return;
-    const among = root === 'steps' ? 'earlier steps' : root;
-    throw new ExpressionError(node.pos, `There is no ${name} in ${among}.`);
+    const problem =
+      root === 'steps'
+        ? stepProblem(name, names, position)
+        : Object.hasOwn(this.fields[root], name)
+          ? undefined
+          : `There is no ${name} in ${root}.`;
+    if (problem !== undefined) throw new ExpressionError(node.pos, problem);
   }
 
   private refuseWhole(node: Extract<Node, { op: 'id' }>): void {
@@ -114,8 +129,18 @@ export class ExpressionTypes {
   }
 }
 
+/** What is wrong with reading this step in the one at the position. */
+function stepProblem(name: string, names: readonly string[], position: number): string | undefined {
+  const at = names.indexOf(name);
+  if (at >= 0 && at < position) return undefined;
+  if (at === position) return `The step ${name} cannot read what it comes to itself.`;
+  return at < 0
+    ? `There is no step ${name}.`
+    : `The step ${name} comes later: only earlier ones can be read.`;
+}
+
 /** How a value of JSON is typed. */
-export function typeOfJson(value: unknown): string {
+function typeOfJson(value: unknown): string {
   if (value === null) return 'dyn';
   if (Array.isArray(value)) return 'list<dyn>';
   return SCALARS[typeof value] ?? 'map<string, dyn>';

@@ -1,7 +1,10 @@
-import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import { Environment, ParseError } from '@marcbachmann/cel-js';
+import { isInRange, OUT_OF_RANGE } from './evaluation/conversions.js';
 import { isFunction, mostOperands } from './evaluation/functions.js';
 import { isLoop } from './evaluation/loops.js';
 import { ExpressionError } from './expression-error.js';
+import { childrenOf, isRoot, type Node, positionOf, type Root } from './expression-tree.js';
+import { syntaxProblem } from './library-errors.js';
 import {
   DEEPEST_NODE,
   LONGEST_EXPRESSION,
@@ -9,15 +12,6 @@ import {
   MOST_NESTED_LOOPS,
   MOST_NODES,
 } from './limits.js';
-
-export type Node = ASTNode;
-
-/** What an expression may read. */
-export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
-export type Root = (typeof ROOTS)[number];
-
-/** The values of parameters never come from the verdict, because a model may have written it. */
-export const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
 
 export const CEL_OPTIONS = {
   homogeneousAggregateLiterals: false,
@@ -37,37 +31,9 @@ export function readExpression(text: string, roots: readonly Root[]): Node {
   judge(tree, { names: new Set<string>(roots), depth: 1, loops: 0 });
   if (levelsBuilt(tree) > MOST_LEVELS_BUILT) {
     const problem = `An expression builds at most ${MOST_LEVELS_BUILT} lists or objects within each other.`;
-    throw new ExpressionError(tree.pos, problem);
+    throw new ExpressionError(tree.start, problem);
   }
   return tree;
-}
-
-/** Every node of the tree, the root first. */
-export function nodesOf(node: Node): Node[] {
-  return [node, ...childrenOf(node).flatMap(nodesOf)];
-}
-
-/** `incident.title`, or `incident["title"]`. */
-export function fieldRead(node: Node): { root: Root; name: string } | undefined {
-  if (node.op !== '.' && node.op !== '[]') return undefined;
-  const [left, right] = node.args;
-  if (left.op !== 'id' || !isRoot(left.args)) return undefined;
-  const name = typeof right === 'string' ? right : right.op === 'value' ? right.args : undefined;
-  return typeof name === 'string' ? { root: left.args, name } : undefined;
-}
-
-export function isRoot(name: string): name is Root {
-  return ROOTS.some((root) => root === name);
-}
-
-/** All nodes right below. The operands of a node are nodes, lists of nodes and texts. */
-export function childrenOf(node: Node): readonly Node[] {
-  const operands: readonly unknown[] = [node.args].flat(2);
-  return operands.filter(isNode);
-}
-
-function isNode(operand: unknown): operand is Node {
-  return typeof operand === 'object' && operand !== null && 'op' in operand;
 }
 
 function parsed(text: string): Node {
@@ -75,10 +41,7 @@ function parsed(text: string): Node {
     return reader.parse(text).ast;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    throw new ExpressionError(
-      error.range?.start ?? 0,
-      `This cannot be read as an expression: ${error.summary}.`,
-    );
+    throw new ExpressionError(error.range?.start ?? 0, syntaxProblem(error, text));
   }
 }
 
@@ -91,7 +54,8 @@ interface Place {
 
 function judge(node: Node, place: Place): void {
   const problem = problemOf(node, place);
-  if (problem !== undefined) throw new ExpressionError(node.pos, problem);
+  if (problem !== undefined) throw new ExpressionError(positionOf(node), problem);
+  if (wholeNumber(node) !== undefined) return;
   const inside = { ...place, depth: place.depth + 1 };
   if (node.op === 'rcall' && isLoop(node.args[0])) return judgeLoop(node, inside);
   for (const child of childrenOf(node)) judge(child, inside);
@@ -104,6 +68,8 @@ function problemOf(node: Node, { names, depth }: Place): string | undefined {
   if (node.op === 'value' && typeof node.args === 'object' && node.args !== null) {
     return 'Bytes and unsigned numbers are not part of this language.';
   }
+  const number = wholeNumber(node);
+  if (number !== undefined && !isInRange(number)) return OUT_OF_RANGE;
   if (node.op === 'map' && !node.args.every(([key]) => isText(key))) {
     return 'The keys of an object are texts in quotes.';
   }
@@ -116,6 +82,14 @@ function problemOf(node: Node, { names, depth }: Place): string | undefined {
   const most = mostOperands(name);
   if (most === undefined) return unknownMethod(name);
   return operands.length > most ? `There are too many operands in ${name}().` : undefined;
+}
+
+/** A number that is written as a whole one, with its sign: the least one of 64 bits has no positive counterpart. */
+function wholeNumber(node: Node): bigint | undefined {
+  if (node.op === 'value') return typeof node.args === 'bigint' ? node.args : undefined;
+  if (node.op !== '-_' || node.args.op !== 'value') return undefined;
+  const { args } = node.args;
+  return typeof args === 'bigint' ? -args : undefined;
 }
 
 function isText(node: Node): boolean {
@@ -138,7 +112,8 @@ function judgeLoop(node: MethodCall, place: Place): void {
   const [name, list, [variable, ...body]] = node.args;
   judge(list, place);
   if (variable?.op !== 'id' || body.length === 0) {
-    throw new ExpressionError(node.pos, `There has to be a name and an expression in ${name}().`);
+    const problem = `There has to be a name and an expression in ${name}().`;
+    throw new ExpressionError(positionOf(node), problem);
   }
   if (isRoot(variable.args)) {
     const problem = `The name ${variable.args} has a meaning already: choose another one.`;
@@ -146,7 +121,7 @@ function judgeLoop(node: MethodCall, place: Place): void {
   }
   if (place.loops === MOST_NESTED_LOOPS) {
     const problem = `At most ${MOST_NESTED_LOOPS} of all, exists, exists_one, map and filter may be within each other.`;
-    throw new ExpressionError(node.pos, problem);
+    throw new ExpressionError(positionOf(node), problem);
   }
   const names = new Set([...place.names, variable.args]);
   for (const part of body) judge(part, { ...place, names, loops: place.loops + 1 });

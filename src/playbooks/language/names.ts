@@ -5,7 +5,7 @@ export const NAME = /^[a-z][a-z0-9_]{0,62}$/;
 const RESERVED = new Set(['true', 'false', 'null', 'in']);
 
 export const NAME_IN_WORDS =
-  'of 1 to 63 small letters, digits and underscores, begins with a letter, and is none of true, false, null and in';
+  'must have 1 to 63 small letters, digits and underscores, and begin with a letter; true, false, null and in are reserved';
 
 export function isName(name: string): boolean {
   return NAME.test(name) && !RESERVED.has(name);

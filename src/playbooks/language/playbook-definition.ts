@@ -20,18 +20,6 @@ export interface PlaybookStep {
   readonly on_error: 'stop' | 'continue';
 }
 
-/** Something that has to be mended before the playbook can be saved. */
-export interface Problem {
-  /** Which of the steps, counted from 0; absent when it is none of them. */
-  readonly step?: number;
-  /** A JSON pointer from the root of the step, or from that of the definition when there is no step. */
-  readonly field: string;
-  /** Where in the text of the field, counted in UTF-16 units from 0. */
-  readonly position?: { readonly offset: number };
-  /** A whole sentence. */
-  readonly message: string;
-}
-
 /** What later steps may read of a step: the result of its action. A step that was skipped has none. */
 export interface StepOutcome {
   readonly result?: ActionResult;

@@ -1,7 +1,7 @@
 import { IncidentDto } from '../../incidents/dto/incident.dto.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { checkPlaybook } from './check-playbook.js';
-import { valuesOf } from './step-context.js';
+import { valuesOf, withOutcomes } from './step-context.js';
 
 const INCIDENT = incidentWith({
   resolution: 'The sender was blocked.',
@@ -19,7 +19,7 @@ const INCIDENT = incidentWith({
   },
 });
 
-const values = valuesOf({ incident: INCIDENT, variables: {}, steps: {} });
+const values = valuesOf({ incident: INCIDENT, variables: {} });
 const answer = JSON.parse(IncidentDto.envelopeOf(INCIDENT)) as { data: Record<string, unknown> };
 const { verdict, recommended_actions, ...incident } = answer.data;
 
@@ -48,12 +48,12 @@ describe('valuesOf', () => {
 
   it('has nothing of a verdict before there is one', () => {
     const untriaged = incidentWith({ verdict: undefined, recommendedActions: [] });
-    expect(valuesOf({ incident: untriaged, variables: {}, steps: {} }).get('verdict')).toEqual({});
+    expect(valuesOf({ incident: untriaged, variables: {} }).get('verdict')).toEqual({});
   });
 
   it('has nothing but JSON of what it is given', () => {
     const given = { list: [undefined, 1], none: undefined, at: new Date(0), call: () => 1 };
-    const shown = valuesOf({ variables: given, steps: { s: {} } });
+    const shown = withOutcomes(valuesOf({ variables: given }), { s: {} });
     expect(shown.get('variables')).toEqual({ list: [null, 1], at: '1970-01-01T00:00:00.000Z' });
     expect(shown.get('steps')).toEqual({ s: {} });
   });

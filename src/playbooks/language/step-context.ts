@@ -1,26 +1,34 @@
 import type { Incident } from '../../incidents/incident.js';
 import type { Members, Value } from './evaluation/values.js';
-import type { Root } from './expression.js';
+import type { Root } from './expression-tree.js';
 import type { StepOutcome } from './playbook-definition.js';
 
-/** What the expressions of a step may read. */
-export interface StepContext {
-  /** Absent when the run is about none; then nothing is in `incident` and `verdict`. */
+/** What a run is about. */
+export interface RunInput {
+  /** Absent when it is about no incident; then nothing is in `incident` and `verdict`. */
   readonly incident?: Incident;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Of every earlier step, by its name. */
-  readonly steps: Readonly<Record<string, StepOutcome>>;
 }
 
-/** The context as values: JSON, and nothing but JSON. */
-export function valuesOf({ incident, variables, steps }: StepContext): Map<Root, Value> {
+/** What each step came to that is behind, by its name. */
+export type Outcomes = Readonly<Record<string, StepOutcome>>;
+
+/** What expressions may read: JSON, and nothing but JSON. */
+export type Values = ReadonlyMap<Root, Value>;
+
+/** What is the same for all steps of a run. Raw data may be long: it is read once for a run, and not for each step. */
+export function valuesOf({ incident, variables }: RunInput): Values {
   const { verdict, recommendedActions } = incident ?? {};
   return new Map<Root, Value>([
     ['incident', incident ? ofIncident(incident) : {}],
     ['variables', asJson(variables)],
-    ['steps', asJson(steps)],
     ['verdict', verdict ? asJson({ ...verdict, recommended_actions: recommendedActions }) : {}],
   ]);
+}
+
+/** The same, and what the steps before came to. */
+export function withOutcomes(values: Values, steps: Outcomes): Values {
+  return new Map(values).set('steps', asJson(steps));
 }
 
 function ofIncident(incident: Incident): Members {

@@ -1,5 +1,6 @@
-import { fieldRead, type Node, nodesOf, readExpression, ROOTS } from './expression.js';
+import { readExpression } from './expression.js';
 import { ExpressionError } from './expression-error.js';
+import { fieldRead, type Node, nodesOf, ROOTS } from './expression-tree.js';
 import type { PlaybookStep } from './playbook-definition.js';
 import { placeholdersOf, readTemplate } from './template.js';
 

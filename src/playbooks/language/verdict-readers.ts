@@ -1,4 +1,4 @@
-import { fieldRead, type Node } from './expression.js';
+import { fieldRead, type Node } from './expression-tree.js';
 import type { PlaybookStep } from './playbook-definition.js';
 import { nodesOfStep } from './steps-read.js';
 

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { Parameters, RequiredLevel } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/policy/required-levels.js';
-import type { Parameters } from '../../actions/action.js';
-import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
-import { stepsReadBy } from '../language/steps-read.js';
+import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
-import type { Decide, Decision, Outcomes } from './next-move.js';
+import { nextMove, type SettledStep, type StepDecider, type TakenStep } from './next-move.js';
 import type { WantedPlaybookRun } from './run-requests.js';
-import { StepDecisions } from './step-decisions.js';
+import { askedLevels, StepDecisions } from './step-decisions.js';
 
 /** `undecided`: it reads the result of a step that only a real run takes. `not_reached`: an error before it ends the run. */
 export const DRY_DECISIONS = ['run', 'skip', 'undecided', 'error', 'not_reached'] as const;
@@ -17,8 +16,10 @@ export interface DryStep {
   readonly step: PlaybookStep;
   readonly decision: DryDecision;
   readonly parameters?: Parameters;
-  /** The level that its action would have to be approved at. */
-  readonly level?: Exclude<ApprovalLevel, 'none'>;
+  /** The level that its action would have to be approved at; of an undecided step at least. */
+  readonly level?: RequiredLevel;
+  /** The same in an automatic run, where the playbook has them. */
+  readonly automaticLevel?: RequiredLevel;
   /** Whether an enabled connector provides its action. */
   readonly available: boolean;
   readonly error?: string;
@@ -27,6 +28,11 @@ export interface DryStep {
 export interface DryRun extends WantedPlaybookRun {
   readonly steps: readonly DryStep[];
 }
+
+type Told = Pick<DryStep, 'decision' | 'parameters' | 'error'>;
+
+/** Those of a step of which nobody can say them before. */
+const UNKNOWN: Parameters = {};
 
 /** Tells what a run would do now, by asking what the run would ask. It writes nothing and calls nobody. */
 @Injectable()
@@ -38,60 +44,66 @@ export class DryRuns {
   ) {}
 
   async of(wanted: WantedPlaybookRun): Promise<DryRun> {
-    const decide = this.decisions.before(wanted);
+    const { definition } = wanted.playbook;
+    const decider = this.decisions.before(wanted);
+    const told = await this.rehearse(definition.steps, decider);
     const available = await this.registry.availableTypes();
-    const rehearsal = new Rehearsal(decide);
-    const steps: DryStep[] = [];
-    for (const step of wanted.playbook.definition.steps) {
-      const told = await rehearsal.take(step);
-      const provided = available.has(step.action);
-      steps.push({ step, available: provided, ...this.withLevel(step, told, wanted) });
-    }
+    const byItself = definition.auto_run ? askedLevels(definition, true) : [];
+    const steps = definition.steps.map((step, position): DryStep => {
+      const one = told[position] ?? { decision: 'not_reached' };
+      const levelOf = (asked?: ApprovalLevel) => this.levelOf(step, one, asked, wanted);
+      const level = levelOf(decider.askedLevels[position]);
+      const automaticLevel = levelOf(byItself[position]);
+      return { step, ...one, level, automaticLevel, available: available.has(step.action) };
+    });
     return { ...wanted, steps };
   }
 
-  private withLevel(
+  /** Takes the steps as the run would, as if each action that it begins came to an end that nobody knows. */
+  private async rehearse(steps: readonly PlaybookStep[], decider: StepDecider): Promise<Told[]> {
+    const taken: TakenStep[] = [];
+    const told: Told[] = [];
+    const begun = new Set<string>();
+    const knowing: StepDecider = {
+      ...decider,
+      decide: async (position, outcomes) =>
+        (await this.decisions.readsAny(steps[position]!, begun))
+          ? { kind: 'run', parameters: UNKNOWN }
+          : await decider.decide(position, outcomes),
+    };
+    for (;;) {
+      const { settled, next } = await nextMove(steps, taken, knowing);
+      taken.push(...settled);
+      told.push(...settled.map(toldOf));
+      if (next.kind !== 'act') return told;
+      const { position, parameters } = next;
+      const { name } = next.step;
+      begun.add(name);
+      taken.push({ position, name, status: 'completed' });
+      told.push(
+        parameters === UNKNOWN ? { decision: 'undecided' } : { decision: 'run', parameters },
+      );
+    }
+  }
+
+  /** Undefined where there is no action, and where nobody has to approve it. */
+  private levelOf(
     step: PlaybookStep,
-    told: Told,
+    { decision, parameters = step.parameters }: Told,
+    askedLevel: ApprovalLevel | undefined,
     { incident }: WantedPlaybookRun,
-  ): Omit<DryStep, 'step' | 'available'> {
-    if (told.kind === 'error') return { decision: told.kind, error: told.message };
-    if (told.kind !== 'run') return { decision: told.kind };
-    const { parameters, askedLevel } = told;
+  ): RequiredLevel | undefined {
+    if (!askedLevel || (decision !== 'run' && decision !== 'undecided')) return undefined;
     const level = this.levels.forRequest({
       type: step.action,
       parameters,
       incidentSeverity: incident?.severity,
       askedLevel,
     });
-    return { decision: 'run', parameters, ...(level !== 'none' && { level }) };
+    return level === 'none' ? undefined : level;
   }
 }
 
-type Told = Decision | { readonly kind: 'undecided' | 'not_reached' };
-
-class Rehearsal {
-  private readonly unknown = new Set<string>();
-  private readonly outcomes = new Map<string, Outcomes[string]>();
-  private over = false;
-
-  constructor(private readonly decide: Decide) {}
-
-  async take(step: PlaybookStep): Promise<Told> {
-    if (this.over) return { kind: 'not_reached' };
-    const told = this.readsUnknown(step)
-      ? ({ kind: 'undecided' } as const)
-      : await this.decide(step, Object.fromEntries(this.outcomes));
-    if (told.kind === 'run' || told.kind === 'undecided') this.unknown.add(step.name);
-    if (told.kind === 'skip') this.outcomes.set(step.name, {});
-    if (told.kind === 'error') {
-      this.over = step.on_error === 'stop';
-      this.outcomes.set(step.name, { result: { success: false, message: told.message } });
-    }
-    return told;
-  }
-
-  private readsUnknown(step: PlaybookStep): boolean {
-    return [...stepsReadBy(step)].some((name) => this.unknown.has(name));
-  }
+function toldOf({ status, error }: SettledStep): Told {
+  return status === 'skipped' ? { decision: 'skip' } : { decision: 'error', error };
 }

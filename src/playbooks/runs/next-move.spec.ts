@@ -1,5 +1,7 @@
 import type { PlaybookStep } from '../playbook.js';
-import { type Decision, nextMove, type Outcomes } from './next-move.js';
+import type { Decision } from '../language/decide-step.js';
+import type { Outcomes } from '../language/step-context.js';
+import { nextMove, type StepDecider } from './next-move.js';
 import type { ReachedStep, StepAction } from './playbook-run.js';
 
 const step = (name: string, on_error: PlaybookStep['on_error'] = 'stop'): PlaybookStep => ({
@@ -9,7 +11,7 @@ const step = (name: string, on_error: PlaybookStep['on_error'] = 'stop'): Playbo
   on_error,
 });
 
-const RUN: Decision = { kind: 'run', parameters: { ip: '203.0.113.9' }, askedLevel: 'none' };
+const RUN: Decision = { kind: 'run', parameters: { ip: '203.0.113.9' } };
 const SKIP: Decision = { kind: 'skip' };
 const error = (message = 'no such key'): Decision => ({ kind: 'error', message });
 
@@ -34,29 +36,33 @@ function reached(position: number, more: Partial<ReachedStep>): ReachedStep {
 /** Decides by a list, and keeps what it was told of the steps before. */
 function script(...decisions: readonly Decision[]) {
   const told: Outcomes[] = [];
-  const decide = async (_: PlaybookStep, outcomes: Outcomes): Promise<Decision> => {
-    told.push(outcomes);
-    return decisions[told.length - 1]!;
+  const decider: StepDecider = {
+    askedLevels: ['none', 'analyst', 'none'],
+    decide: async (_, outcomes) => {
+      told.push(outcomes);
+      return decisions[told.length - 1]!;
+    },
   };
-  return { decide, told };
+  return { decider, told };
 }
 
 const STEPS = [step('s0'), step('s1'), step('s2')];
 
 describe('the next move of a run', () => {
   it('is the first step when nothing has been reached', async () => {
-    const { next, settled } = await nextMove(STEPS, [], script(RUN).decide);
+    const { next, settled } = await nextMove(STEPS, [], script(RUN).decider);
     expect(settled).toEqual([]);
-    expect(next).toMatchObject({ kind: 'act', position: 0, parameters: { ip: '203.0.113.9' } });
+    const parameters = { ip: '203.0.113.9' };
+    expect(next).toMatchObject({ kind: 'act', position: 0, parameters, askedLevel: 'none' });
   });
 
   it('is the end of a playbook without steps', async () => {
-    const { next } = await nextMove([], [], script().decide);
+    const { next } = await nextMove([], [], script().decider);
     expect(next).toEqual({ kind: 'end', status: 'completed' });
   });
 
   it('passes over steps whose condition is false, however many there are', async () => {
-    const { next, settled } = await nextMove(STEPS, [], script(SKIP, SKIP, RUN).decide);
+    const { next, settled } = await nextMove(STEPS, [], script(SKIP, SKIP, RUN).decider);
     expect(settled.map(({ status }) => status)).toEqual(['skipped', 'skipped']);
     expect(next).toMatchObject({ kind: 'act', position: 2 });
   });
@@ -64,8 +70,8 @@ describe('the next move of a run', () => {
   it.each(['pending', 'pending_approval'] as const)(
     'is to wait while an action is %s',
     async (status) => {
-      const { decide, told } = script();
-      const { next } = await nextMove(STEPS, [reached(0, { action: action(status) })], decide);
+      const { decider, told } = script();
+      const { next } = await nextMove(STEPS, [reached(0, { action: action(status) })], decider);
       const shown = status === 'pending' ? 'running' : 'waiting_approval';
       expect(next).toEqual({ kind: 'wait', status: shown });
       expect(told).toEqual([]);
@@ -74,18 +80,18 @@ describe('the next move of a run', () => {
 
   it('settles a step whose action has completed, and tells its result to the next one', async () => {
     const result = { success: true, message: 'Found.', data: { malicious: 3 } };
-    const { decide, told } = script(RUN);
+    const { decider, told } = script(RUN);
     const open = reached(0, { action: action('completed', { result }) });
-    const { next, settled } = await nextMove(STEPS, [open], decide);
+    const { next, settled } = await nextMove(STEPS, [open], decider);
     expect(settled).toEqual([{ position: 0, name: 's0', actionId: 'a', status: 'completed' }]);
-    expect(next).toMatchObject({ kind: 'act', position: 1 });
+    expect(next).toMatchObject({ kind: 'act', position: 1, askedLevel: 'analyst' });
     expect(told).toEqual([{ s0: { result } }]);
   });
 
   it('ends the run when an action fails, and says which step it was', async () => {
     const result = { success: false, message: 'The vendor said no.' };
     const open = reached(0, { action: action('failed', { result }) });
-    const { next, settled } = await nextMove(STEPS, [open], script().decide);
+    const { next, settled } = await nextMove(STEPS, [open], script().decider);
     expect(settled).toMatchObject([{ status: 'failed', error: 'The vendor said no.' }]);
     expect(next).toEqual({
       kind: 'end',
@@ -96,19 +102,19 @@ describe('the next move of a run', () => {
 
   it('goes on after a failure where the step says so, and later steps learn of it', async () => {
     const result = { success: false, message: 'The vendor said no.' };
-    const { decide, told } = script(RUN);
+    const { decider, told } = script(RUN);
     const steps = [step('s0', 'continue'), step('s1')];
     const open = reached(0, { action: action('failed', { result }) });
-    const { next } = await nextMove(steps, [open], decide);
+    const { next } = await nextMove(steps, [open], decider);
     expect(next).toMatchObject({ kind: 'act', position: 1 });
     expect(told).toEqual([{ s0: { result } }]);
   });
 
   it('says by whom an action was rejected', async () => {
     const rejected = action('rejected', { rejectedBy: 'bob', rejectionReason: 'Not this host.' });
-    const { decide, told } = script(RUN);
+    const { decider, told } = script(RUN);
     const steps = [step('s0', 'continue'), step('s1')];
-    const { settled } = await nextMove(steps, [reached(0, { action: rejected })], decide);
+    const { settled } = await nextMove(steps, [reached(0, { action: rejected })], decider);
     expect(settled).toMatchObject([{ error: 'Rejected by bob: Not this host.' }]);
     expect(told[0]!['s0']!.result).toEqual({
       success: false,
@@ -117,23 +123,23 @@ describe('the next move of a run', () => {
   });
 
   it('never runs a step that cannot be evaluated', async () => {
-    const { next, settled } = await nextMove(STEPS, [], script(error()).decide);
+    const { next, settled } = await nextMove(STEPS, [], script(error()).decider);
     expect(settled).toEqual([{ position: 0, name: 's0', status: 'failed', error: 'no such key' }]);
     expect(next).toMatchObject({ kind: 'end', status: 'failed' });
   });
 
   it('goes on after a step that cannot be evaluated where the step says so', async () => {
     const steps = [step('s0', 'continue'), step('s1')];
-    const { decide, told } = script(error(), SKIP);
-    const { next, settled } = await nextMove(steps, [], decide);
+    const { decider, told } = script(error(), SKIP);
+    const { next, settled } = await nextMove(steps, [], decider);
     expect(settled.map(({ status }) => status)).toEqual(['failed', 'skipped']);
     expect(next).toEqual({ kind: 'end', status: 'completed' });
     expect(told[1]).toEqual({ s0: { result: { success: false, message: 'no such key' } } });
   });
 
   it('tells no result of a step that was skipped', async () => {
-    const { decide, told } = script(RUN);
-    await nextMove(STEPS, [reached(0, { status: 'skipped', completedAt: new Date(1) })], decide);
+    const { decider, told } = script(RUN);
+    await nextMove(STEPS, [reached(0, { status: 'skipped', completedAt: new Date(1) })], decider);
     expect(told).toEqual([{ s0: {} }]);
   });
 
@@ -144,7 +150,7 @@ describe('the next move of a run', () => {
       completedAt: new Date(1),
       action: action('failed', { result: { success: false, message: 'x' } }),
     });
-    const { next, settled } = await nextMove(STEPS, [before], script(RUN).decide);
+    const { next, settled } = await nextMove(STEPS, [before], script(RUN).decider);
     expect(settled).toEqual([]);
     expect(next).toMatchObject({ kind: 'act', position: 1 });
   });
@@ -152,7 +158,7 @@ describe('the next move of a run', () => {
   it('cuts long words of a vendor', async () => {
     const result = { success: false, message: 'x'.repeat(100_000) };
     const open = reached(0, { action: action('failed', { result }) });
-    const { settled } = await nextMove(STEPS, [open], script().decide);
+    const { settled } = await nextMove(STEPS, [open], script().decider);
     expect(settled[0]!.error).toHaveLength(1_000);
   });
 });

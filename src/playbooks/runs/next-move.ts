@@ -1,7 +1,9 @@
-import type { ActionResult, Parameters } from '../../actions/action.js';
-import { hasEnded } from '../../actions/action.js';
+import { hasEnded, type Parameters } from '../../actions/action.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { shownStart } from '../../platform/text.js';
+import type { Decision } from '../language/decide-step.js';
+import type { StepOutcome } from '../language/playbook-definition.js';
+import type { Outcomes } from '../language/step-context.js';
 import type { PlaybookStep } from '../playbook.js';
 import {
   type EndedStatus,
@@ -11,16 +13,15 @@ import {
   type StepAction,
 } from './playbook-run.js';
 
-/** What a step is to do, decided from its condition, its templates, and what the steps before it came to. */
-export type Decision =
-  | { readonly kind: 'run'; readonly parameters: Parameters; readonly askedLevel: ApprovalLevel }
-  | { readonly kind: 'skip' }
-  | { readonly kind: 'error'; readonly message: string };
+/** Says what the steps of one run are to do, by their positions. */
+export interface StepDecider {
+  /** The level that the action of each step is asked to be approved at, whatever it needs by itself. */
+  readonly askedLevels: readonly ApprovalLevel[];
+  decide(position: number, outcomes: Outcomes): Promise<Decision>;
+}
 
-/** By the names of the steps that are behind: what each came to. One that was skipped has no result. */
-export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
-
-export type Decide = (step: PlaybookStep, outcomes: Outcomes) => Promise<Decision>;
+/** A step that has begun, as far as it matters for what comes after it. */
+export type TakenStep = Pick<ReachedStep, 'position' | 'name' | 'status' | 'error' | 'action'>;
 
 /** A step that has come to its end. */
 export interface SettledStep {
@@ -53,11 +54,11 @@ const LONGEST_ERROR = 1_000;
 /** Says how a run goes on that has come to these steps. It changes nothing, so a dry run and a real one ask the same. */
 export async function nextMove(
   steps: readonly PlaybookStep[],
-  reached: readonly ReachedStep[],
-  decide: Decide,
+  reached: readonly TakenStep[],
+  decider: StepDecider,
 ): Promise<Move> {
   const settled: SettledStep[] = [];
-  const outcomes = new Map<string, Outcomes[string]>();
+  const outcomes = new Map<string, StepOutcome>();
   for (const one of reached) {
     const ended = isOpen(one) ? settledBy(one) : undefined;
     if (isOpen(one) && !ended) {
@@ -69,9 +70,10 @@ export async function nextMove(
   }
   for (let position = reached.length; position < steps.length; position += 1) {
     const step = steps[position]!;
-    const decision = await decide(step, Object.fromEntries(outcomes));
+    const decision = await decider.decide(position, Object.fromEntries(outcomes));
     if (decision.kind === 'run') {
-      const { parameters, askedLevel } = decision;
+      const { parameters } = decision;
+      const askedLevel = decider.askedLevels[position]!;
       return { settled, next: { kind: 'act', position, step, parameters, askedLevel } };
     }
     const ended = settledWithout(position, step, decision);
@@ -83,7 +85,7 @@ export async function nextMove(
 }
 
 /** Undefined while its action has not ended. */
-function settledBy({ position, name, action }: ReachedStep): SettledStep | undefined {
+function settledBy({ position, name, action }: TakenStep): SettledStep | undefined {
   if (!action || !hasEnded(action)) return undefined;
   const ended = { position, name, actionId: action.id };
   if (action.status === 'completed') return { ...ended, status: 'completed' };
@@ -110,9 +112,9 @@ function failed({ name, error }: SettledStep): NextThing {
 
 /** An action that was rejected has no result of its own, and a step without an action did not work either. */
 function outcomeOf(
-  { status, error = '' }: Pick<ReachedStep, 'status' | 'error'>,
+  { status, error = '' }: Pick<TakenStep, 'status' | 'error'>,
   action?: StepAction,
-): Outcomes[string] {
+): StepOutcome {
   if (status === 'skipped') return {};
   return { result: action?.result ?? { success: false, message: error } };
 }

@@ -5,6 +5,7 @@ import type { Classification, Incident } from '../../incidents/incident.js';
 import { checkPlaybook } from '../language/check-playbook.js';
 import { decideStep } from '../language/decide-step.js';
 import type { StepOutcome } from '../language/playbook-definition.js';
+import { valuesOf, withOutcomes } from '../language/step-context.js';
 import { stepsUnderVerdict } from '../language/verdict-readers.js';
 import type { PlaybookStep } from '../playbook.js';
 import { SHIPPED_PLAYBOOKS } from './shipped-playbooks.js';
@@ -33,12 +34,12 @@ function decisionsOf(
   const incident = incidentWith({ rawData: JSON.stringify(rawData), verdict });
   const steps: Record<string, StepOutcome> = {};
   const decisions: Record<string, string> = {};
-  for (const step of definition.steps) {
-    const decided = decideStep(step, { incident, variables: definition.variables, steps });
-    const message = decided.decision === 'fail' ? `: ${decided.problem.message}` : '';
-    decisions[step.name] = decided.decision + message;
+  const values = valuesOf({ incident, variables: definition.variables });
+  for (const [position, { name }] of definition.steps.entries()) {
+    const decided = decideStep(definition.steps, position, withOutcomes(values, steps));
+    decisions[name] = decided.kind === 'error' ? `error: ${decided.message}` : decided.kind;
     const result = { success: true, message: 'Done.' };
-    steps[step.name] = decided.decision === 'run' ? { result } : {};
+    steps[name] = decided.kind === 'run' ? { result } : {};
   }
   return decisions;
 }
@@ -71,7 +72,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     for (const { sample, rawData } of samples) {
       for (const verdict of ['malicious', 'benign', undefined] as const) {
         const decisions = Object.entries(decisionsOf(playbook, rawData, verdict));
-        const failed = decisions.filter(([, decision]) => decision.startsWith('fail'));
+        const failed = decisions.filter(([, decision]) => decision.startsWith('error'));
         expect([sample, failed]).toEqual([sample, []]);
       }
     }

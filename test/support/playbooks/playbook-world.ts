@@ -32,6 +32,7 @@ export interface ShownStep {
   readonly status: string;
   readonly action_id?: string;
   readonly approval_level?: string;
+  readonly automatic_approval_level?: string;
   readonly decision?: string;
   readonly error?: string;
   readonly parameters?: Record<string, unknown>;
@@ -134,6 +135,21 @@ export class PlaybookWorld {
     return await eventually(() => this.get(playbook, runId), holds, 20_000);
   }
 
+  /** The run when it has ended; each action of it that waits is approved. */
+  async untilEnded(playbook: string, runId: string): Promise<ShownRun> {
+    let last: string | undefined;
+    for (;;) {
+      const run = await this.until(playbook, runId, (now) => {
+        const waiting = waitingStep(now);
+        return now.completed_at !== undefined || (!!waiting && waiting.name !== last);
+      });
+      if (run.completed_at !== undefined) return run;
+      const { name, action_id } = waitingStep(run)!;
+      last = name;
+      await this.approve(action_id!);
+    }
+  }
+
   async runsOf(playbook: string): Promise<ShownRun[]> {
     return (await this.list(playbook)).body.data as ShownRun[];
   }
@@ -141,3 +157,6 @@ export class PlaybookWorld {
 
 export const statuses = ({ steps }: Pick<ShownRun, 'steps'>): string[] =>
   steps.map(({ status }) => status);
+
+const waitingStep = ({ steps }: ShownRun): ShownStep | undefined =>
+  steps.find(({ status }) => status === 'waiting_approval');

@@ -1,4 +1,4 @@
-import type { Node } from '../expression.js';
+import type { Node } from '../expression-tree.js';
 import {
   asIndex,
   asText,

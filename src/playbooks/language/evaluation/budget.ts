@@ -1,4 +1,4 @@
-import { LARGEST_COST, LONGEST_MADE_TEXT, MOST_ITEMS } from '../limits.js';
+import { LARGEST_COST, LARGEST_COST_OF_ALL, LONGEST_MADE_TEXT, MOST_ITEMS } from '../limits.js';
 import { type Members, Mismatch } from './values.js';
 
 /** So many characters are gone through, or written, in the time that one node of an expression takes. */
@@ -14,6 +14,14 @@ const COST_OF_KEY = 3;
  */
 export class Budget {
   constructor(private left: number = LARGEST_COST) {}
+
+  /**
+   * What each of so many steps may cost. A share that is fixed, because what the steps before left over would tell a later
+   * one what they had read, such as the verdict; and a dry run and a real one, which stops at each action, have the same.
+   */
+  static forOneOf(steps: number): Budget {
+    return new Budget(Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps));
+  }
 
   spend(cost: number): void {
     this.left -= cost;

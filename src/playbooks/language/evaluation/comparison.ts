@@ -1,3 +1,4 @@
+import { asSubject } from '../type-words.js';
 import type { Budget } from './budget.js';
 import {
   Duration,
@@ -10,7 +11,7 @@ import {
   type Value,
 } from './values.js';
 
-/** What comes from outside is less deep; what an expression builds is, too. */
+/** Input and built values both stay below this depth. */
 const DEEPEST = 100;
 
 /** Values of different kinds are not equal; a whole number equals the same number with a fraction of zero. */
@@ -46,7 +47,11 @@ export function compare(left: Value, right: Value, budget: Budget): number {
   if (left instanceof Duration && right instanceof Duration) {
     return left.milliseconds - right.milliseconds;
   }
-  throw new Mismatch(`One cannot say which is more of ${kindOf(left)} and ${kindOf(right)}.`);
+  throw new Mismatch(incomparable(kindOf(left), kindOf(right)));
+}
+
+export function incomparable(left: string, right: string): string {
+  return `${asSubject(left)} and ${right} cannot be compared by < or >.`;
 }
 
 function tie(left: number | bigint, right: number | bigint): number {

@@ -17,9 +17,15 @@ export function textOf(value: Value): string {
   throw needs('a text, a number, or true or false', value);
 }
 
+export const OUT_OF_RANGE = 'This number is too large for a whole number of 64 bits.';
+
+export function isInRange(number: bigint): boolean {
+  return number >= LEAST_INT && number <= LARGEST_INT;
+}
+
 export function inRange(number: bigint): bigint {
-  if (number >= LEAST_INT && number <= LARGEST_INT) return number;
-  throw new Mismatch('This number is too large for a whole number of 64 bits.');
+  if (isInRange(number)) return number;
+  throw new Mismatch(OUT_OF_RANGE);
 }
 
 export function toInt(value: Value): bigint {

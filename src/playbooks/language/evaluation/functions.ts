@@ -46,6 +46,8 @@ const METHODS: ReadonlyMap<string, readonly [Operation, number]> = new Map<
   ...TIME_PARTS.map((part) => [part, [partOfTime(part), 1]] as const),
 ]);
 
+export const NO_PATH = 'There has to be a path in has(), such as incident.raw_data.sender.';
+
 export function isFunction(name: string): boolean {
   return name === 'has' || FUNCTIONS.has(name);
 }

@@ -1,5 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { readExpression, ROOTS } from '../expression.js';
+import { readExpression } from '../expression.js';
+import { ROOTS } from '../expression-tree.js';
 import { ExpressionError } from '../expression-error.js';
 import { MOST_NESTED_LOOPS } from '../limits.js';
 import { Budget } from './budget.js';

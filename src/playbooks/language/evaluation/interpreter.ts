@@ -1,8 +1,8 @@
 import { ExpressionError } from '../expression-error.js';
-import type { Node } from '../expression.js';
+import { type Node, positionOf } from '../expression-tree.js';
 import { at, literal, member, named } from './access.js';
 import type { Budget } from './budget.js';
-import { callFunction, callMethod } from './functions.js';
+import { callFunction, callMethod, NO_PATH } from './functions.js';
 import { isLoop, type Loop } from './loops.js';
 import { type BinaryOperator, isBinaryOperator, negated, operate } from './operators.js';
 import {
@@ -39,7 +39,7 @@ export class Interpreter {
       this.budget.spend(1);
       return this.found(node, scope);
     } catch (error) {
-      if (error instanceof Mismatch) throw new ExpressionError(node.pos, error.message);
+      if (error instanceof Mismatch) throw new ExpressionError(positionOf(node), error.message);
       throw error;
     }
   }
@@ -84,7 +84,7 @@ export class Interpreter {
   private truth(node: Node, scope: Scope): boolean {
     const value = this.value(node, scope);
     if (typeof value === 'boolean') return value;
-    throw new ExpressionError(node.pos, needs('true or false', value).message);
+    throw new ExpressionError(positionOf(node), needs('true or false', value).message);
   }
 
   /** As CEL has it: when one side decides, it does not matter that the other one has no value. */
@@ -106,8 +106,7 @@ export class Interpreter {
 
   /** Whether the last member of a path is there. What comes before it has to be. */
   private has([path]: readonly Node[], scope: Scope): boolean {
-    if (path?.op !== '.')
-      throw new Mismatch('There has to be a path in has(), such as incident.raw_data.sender.');
+    if (path?.op !== '.') throw new Mismatch(NO_PATH);
     const [before, name] = path.args;
     const value = this.value(before, scope);
     return isMembers(value) && memberOf(value, name) !== undefined;

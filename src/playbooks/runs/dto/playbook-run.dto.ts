@@ -47,10 +47,19 @@ export class PlaybookRunStepDto {
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description: 'When its action has or had to be approved.',
+    description:
+      'When its action has, had or would have to be approved. Of an `undecided` step: at least, as nobody knows its target before.',
     example: 'analyst',
   })
   readonly approval_level?: RequiredLevel;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description:
+      'Of a dry run of a playbook with `auto_run`: the `approval_level` that the step has when the playbook runs by itself.',
+    example: 'analyst',
+  })
+  readonly automatic_approval_level?: RequiredLevel;
 
   @JsonObject({
     optional: true,
@@ -94,6 +103,14 @@ export class PlaybookRunStepDto {
       started_at: reached.startedAt.toISOString(),
       completed_at: reached.completedAt?.toISOString(),
     };
+  }
+
+  static ofDryRun(this: void, told: DryStep): PlaybookRunStepDto {
+    const { step, decision, available, parameters, level, automaticLevel, error } = told;
+    const { name, action } = step;
+    const about = { name, action, status: 'pending', decision, available } as const;
+    const levels = { approval_level: level, automatic_approval_level: automaticLevel };
+    return { ...about, ...levels, parameters, error };
   }
 }
 

@@ -1,10 +1,7 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Severity } from '../incidents/incident.js';
 import { isUuid } from '../platform/ids.js';
-import type {
-  PlaybookDefinition as WrittenPlaybook,
-  PlaybookStep as WrittenStep,
-} from './language/playbook-definition.js';
+import type { WrittenPlaybook, WrittenStep } from './language/playbook-definition.js';
 
 /** Small letters, digits and hyphens, but nothing that looks like an id: where either will do, nobody is mistaken for another. */
 export const PLAYBOOK_NAME =

@@ -1,15 +1,15 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { checkPlaybook } from './check-playbook.js';
-import type { PlaybookDefinition, PlaybookStep } from './playbook-definition.js';
+import type { WrittenPlaybook, WrittenStep } from './playbook-definition.js';
 
-const QUARANTINE: PlaybookStep = {
+const QUARANTINE: WrittenStep = {
   name: 'quarantine',
   action: 'quarantine_email',
   parameters: { message_id: '{{ incident.raw_data.message_id }}', reason: 'phishing' },
   on_error: 'stop',
 };
 
-function withSteps(...steps: Partial<PlaybookStep>[]): PlaybookDefinition {
+function withSteps(...steps: Partial<WrittenStep>[]): WrittenPlaybook {
   const named = steps.map((step, index) => ({ ...QUARANTINE, name: `step_${index}`, ...step }));
   return {
     variables: { minutes: 60, note: 'seen', tags: ['a'], at: {}, any: null, on: true },
@@ -204,7 +204,7 @@ describe('checkPlaybook', () => {
     },
   );
 
-  it.each<[Partial<PlaybookStep>, string]>([
+  it.each<[Partial<WrittenStep>, string]>([
     [{ name: 'Quarantine' }, 'name'],
     [{ name: 'a-b' }, 'name'],
     [{ name: '' }, 'name'],

@@ -12,12 +12,12 @@ import { type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
 import { ExpressionTypes } from './expression-types.js';
 import { LONGEST_DEFINITION, MOST_STEPS } from './limits.js';
 import { isName, NAME_IN_WORDS } from './names.js';
-import type { PlaybookDefinition, PlaybookStep } from './playbook-definition.js';
+import type { WrittenPlaybook, WrittenStep } from './playbook-definition.js';
 import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './template.js';
 import { typeInWords } from './type-words.js';
 
 /** What has to be mended before the playbook may be saved; nothing when it is right. */
-export function checkPlaybook({ variables, steps }: PlaybookDefinition): FieldError[] {
+export function checkPlaybook({ variables, steps }: WrittenPlaybook): FieldError[] {
   if (JSON.stringify({ variables, steps }).length > LONGEST_DEFINITION) {
     return [wrong('', `A playbook has at most ${LONGEST_DEFINITION} characters as JSON.`)];
   }
@@ -46,7 +46,7 @@ class StepCheck {
   private readonly found: FieldError[] = [];
 
   constructor(
-    private readonly step: PlaybookStep,
+    private readonly step: WrittenStep,
     private readonly position: number,
     private readonly names: readonly string[],
     private readonly types: ExpressionTypes,

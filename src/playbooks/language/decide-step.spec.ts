@@ -1,4 +1,4 @@
-import type { PlaybookStep } from './playbook-definition.js';
+import type { WrittenStep } from './playbook-definition.js';
 import { type Context, decided } from '../../../test/support/playbooks/decided.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 
@@ -21,7 +21,7 @@ const CONTEXT: Context = {
   },
 };
 
-function decide(step: Partial<PlaybookStep>, context: Partial<Context> = {}) {
+function decide(step: Partial<WrittenStep>, context: Partial<Context> = {}) {
   const whole = {
     name: 's',
     action: 'quarantine_email',

@@ -9,7 +9,7 @@ import { asTruth, Mismatch, needs, type Value } from './evaluation/values.js';
 import { readExpression } from './expression.js';
 import { ExpressionError } from './expression-error.js';
 import { type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
-import type { PlaybookStep } from './playbook-definition.js';
+import type { WrittenStep } from './playbook-definition.js';
 import type { Values } from './step-context.js';
 import { type Placeholder, readTemplate, soleOf } from './template.js';
 
@@ -26,7 +26,7 @@ export type Decision =
  * decision, within a cost that is bounded for the step, and for all steps together.
  */
 export function decideStep(
-  steps: readonly PlaybookStep[],
+  steps: readonly WrittenStep[],
   position: number,
   values: Values,
 ): Decision {
@@ -39,7 +39,7 @@ const LONGEST_PARAMETER = 8_192;
 
 class StepEvaluation {
   constructor(
-    private readonly step: PlaybookStep,
+    private readonly step: WrittenStep,
     /** As callers name it. */
     private readonly path: string,
     private readonly values: Values,

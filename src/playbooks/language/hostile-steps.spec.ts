@@ -3,7 +3,7 @@ import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { Random } from '../../../test/support/playbooks/random.js';
 import { checkPlaybook } from './check-playbook.js';
 import { decideStep } from './decide-step.js';
-import type { PlaybookStep } from './playbook-definition.js';
+import type { WrittenStep } from './playbook-definition.js';
 import { valuesOf } from './step-context.js';
 
 /** What the condition and the templates of a step may take of the processor, as decisions have it. */
@@ -15,7 +15,7 @@ const LONG = 'a'.repeat(250_000);
 const KEYS = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
 const NESTED = JSON.parse('[1,'.repeat(30) + '1' + ']'.repeat(30)) as unknown;
 
-function step(condition: string, message = 'm'): PlaybookStep {
+function step(condition: string, message = 'm'): WrittenStep {
   const parameters = { channel: 'c', message };
   return { name: 's', action: 'notify_channel', parameters, condition, on_error: 'stop' };
 }
@@ -176,7 +176,7 @@ describe('a hostile step', () => {
     const values = valuesOf(contextWith({ l: LIST.slice(0, 100), m: LIST.slice(0, 40) }));
     const kindsOf = (count: number) =>
       Array.from({ length: count }, (_, position) => {
-        return decideStep(Array<PlaybookStep>(count).fill(costly), position, values).kind;
+        return decideStep(Array<WrittenStep>(count).fill(costly), position, values).kind;
       });
     expect(new Set(kindsOf(10))).toEqual(new Set(['run']));
     expect(new Set(kindsOf(50))).toEqual(new Set(['error']));

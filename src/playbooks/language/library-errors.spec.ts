@@ -5,7 +5,11 @@ function said(condition: string): string[] {
   const variables = { minutes: 60, tags: ['a'], at: {} };
   const parameters = { channel: 'c', message: 'm' };
   const step = { name: 's', action: 'notify_channel', parameters, on_error: 'stop' as const };
-  return checkPlaybook({ variables, steps: [{ ...step, condition }] }).map(({ message }) =>
+  const steps = [
+    { ...step, name: 'a' },
+    { ...step, condition },
+  ];
+  return checkPlaybook({ variables, steps }).map(({ message }) =>
     message.slice(message.indexOf(': ') + 2),
   );
 }
@@ -51,7 +55,14 @@ describe('what the library finds wrong is told in our own sentences', () => {
     ['variables.tags != variables.at', 'A list and an object are never equal.'],
     ['incident.title + 1 == ""', 'There is no + of a text and a whole number.'],
     ['timestamp("2026-01-31T09:30:00Z") * 2 == 1', 'There is no * of a time and a whole number.'],
-    ['1 in incident.title', 'There cannot be a whole number in a text.'],
+    [
+      '[1] == variables.tags.map(t, "a")',
+      'These are never equal: what is in a list and in the other one is of different types.',
+    ],
+    ['1 in incident.title', 'Nothing is in a text.'],
+    ['1 in ["a"]', 'There is never a whole number in this: it has values of another type.'],
+    ['int() == 1', 'The operands of int() do not fit: here is nothing.'],
+    ['[][0].a == 1', 'There are no fields in nothing.'],
     ['!incident.title', 'This takes true or false, and here is a text.'],
     ['-incident.title == ""', 'There is no negative of a text.'],
     ['incident.title || true', 'This takes true or false, and here is a text.'],
@@ -78,6 +89,10 @@ describe('what the library finds wrong is told in our own sentences', () => {
     [
       'duration(1) == duration("1m")',
       'The operands of duration() do not fit: here is a whole number.',
+    ],
+    [
+      'steps.a.result.all(k, true)',
+      'This takes a list or an object, and here is the result of a step.',
     ],
     ['has(incident)', 'Only single fields of incident can be read, such as incident.name.'],
     ['has("a")', 'There has to be a path in has(), such as incident.raw_data.sender.'],

@@ -115,20 +115,24 @@ function operandProblem(found: string, operator: string): string {
       ? `This takes true or false, and here is ${only}.`
       : `There is no negative of ${only}.`;
   }
-  const both = `${typeInWords(left)} and ${typeInWords(right)}`;
+  const [one, other] = [typeInWords(left), typeInWords(right)];
   switch (operator) {
     case '==':
     case '!=':
-      return `${asSubject(both)} are never equal.`;
+      return one === other
+        ? `These are never equal: what is in ${one} and in the other one is of different types.`
+        : `${asSubject(one)} and ${other} are never equal.`;
     case '<':
     case '<=':
     case '>':
     case '>=':
-      return incomparable(typeInWords(left), typeInWords(right));
+      return incomparable(one, other);
     case 'in':
-      return `There cannot be ${typeInWords(left)} in ${typeInWords(right)}.`;
+      return other === 'a list' || other === 'an object'
+        ? `There is never ${one} in this: it has values of another type.`
+        : `Nothing is in ${other}.`;
     default:
-      return `There is no ${operator} of ${both}.`;
+      return `There is no ${operator} of ${one} and ${other}.`;
   }
 }
 
@@ -137,7 +141,7 @@ function callProblem(summary: string): string {
   const call = /'(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(withoutTypesOfItems(summary));
   const [, receiver = '', name, given = ''] = call ?? [];
   const words = [receiver, ...given.split(', ')].filter((type) => type !== '').map(typeInWords);
-  const here = words.length === 1 ? `is ${words[0]}` : `are ${words.join(' and ')}`;
+  const here = words.length > 1 ? `are ${words.join(' and ')}` : `is ${words[0] ?? 'nothing'}`;
   return `The operands of ${name}() do not fit: here ${here}.`;
 }
 

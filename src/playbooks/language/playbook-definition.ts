@@ -1,13 +1,13 @@
 import type { ActionResult, RequiredLevel } from '../../actions/action.js';
 
 /** What a playbook does: the part of its record that is written in the language of playbooks. */
-export interface PlaybookDefinition {
+export interface WrittenPlaybook {
   /** Names with the values that they have unless a run says otherwise. */
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly steps: readonly PlaybookStep[];
+  readonly steps: readonly WrittenStep[];
 }
 
-export interface PlaybookStep {
+export interface WrittenStep {
   /** Later steps find its result under this name. */
   readonly name: string;
   /** A type of the catalogue of actions. */

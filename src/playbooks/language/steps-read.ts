@@ -1,10 +1,10 @@
 import { readExpression } from './expression.js';
 import { ExpressionError } from './expression-error.js';
 import { fieldRead, type Node, nodesOf, ROOTS } from './expression-tree.js';
-import type { PlaybookStep } from './playbook-definition.js';
+import type { WrittenStep } from './playbook-definition.js';
 import { placeholdersOf, readTemplate } from './template.js';
 
-type Expressions = Pick<PlaybookStep, 'condition' | 'parameters'>;
+type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
 
 /** The names of the earlier steps of which the condition and the templates of a step read what they came to. */
 export function stepsReadBy(step: Expressions): ReadonlySet<string> {

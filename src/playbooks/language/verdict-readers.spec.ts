@@ -1,15 +1,15 @@
-import type { PlaybookStep } from './playbook-definition.js';
+import type { WrittenStep } from './playbook-definition.js';
 import { stepsUnderVerdict } from './verdict-readers.js';
 
 const ASKS = 'verdict.classification == "malicious"';
 
-function step(name: string, condition?: string, message = 'm'): PlaybookStep {
+function step(name: string, condition?: string, message = 'm'): WrittenStep {
   const parameters = { channel: 'c', message };
   return { name, action: 'notify_channel', parameters, condition, on_error: 'continue' };
 }
 
-const stopping = (one: PlaybookStep): PlaybookStep => ({ ...one, on_error: 'stop' });
-const under = (...steps: PlaybookStep[]) => [...stepsUnderVerdict(steps)];
+const stopping = (one: WrittenStep): WrittenStep => ({ ...one, on_error: 'stop' });
+const under = (...steps: WrittenStep[]) => [...stepsUnderVerdict(steps)];
 
 describe('stepsUnderVerdict', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { fieldRead, type Node } from './expression-tree.js';
-import type { PlaybookStep } from './playbook-definition.js';
+import type { WrittenStep } from './playbook-definition.js';
 import { nodesOfStep } from './steps-read.js';
 
 /**
@@ -9,7 +9,7 @@ import { nodesOfStep } from './steps-read.js';
  * - An expression of theirs reads what such a step came to.
  * - They come after such a step that ends the run when it fails: whether they are reached is up to it.
  */
-export function stepsUnderVerdict(steps: readonly PlaybookStep[]): ReadonlySet<string> {
+export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<string> {
   const under = new Set<string>();
   let mayHaveEnded = false;
   for (const step of steps) {
@@ -21,7 +21,7 @@ export function stepsUnderVerdict(steps: readonly PlaybookStep[]): ReadonlySet<s
 }
 
 /** An expression that does not parse may read anything. */
-function isDecidedByVerdict(step: PlaybookStep, under: ReadonlySet<string>): boolean {
+function isDecidedByVerdict(step: WrittenStep, under: ReadonlySet<string>): boolean {
   const nodes = nodesOfStep(step);
   return !nodes || nodes.some((node) => isVerdict(node) || isOutcomeOf(node, under));
 }

@@ -1,5 +1,5 @@
 import { type Decision, decideStep } from '../../../src/playbooks/language/decide-step.js';
-import type { PlaybookStep } from '../../../src/playbooks/language/playbook-definition.js';
+import type { WrittenStep } from '../../../src/playbooks/language/playbook-definition.js';
 import {
   type Outcomes,
   type RunInput,
@@ -13,6 +13,6 @@ export interface Context extends RunInput {
 }
 
 /** What the only step of a playbook is to do. */
-export function decided(step: PlaybookStep, { steps, ...input }: Context): Decision {
+export function decided(step: WrittenStep, { steps, ...input }: Context): Decision {
   return decideStep([step], 0, withOutcomes(valuesOf(input), steps));
 }

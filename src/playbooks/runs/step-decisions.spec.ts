@@ -1,0 +1,70 @@
+import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
+import type { Incident } from '../../incidents/incident.js';
+import type { IncidentsService } from '../../incidents/incidents.service.js';
+import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
+import { DEFAULT_DEFINITION } from '../playbook-rules.js';
+import { askedLevels, StepDecisions } from './step-decisions.js';
+
+const BY_VERDICT = 'verdict.classification == "malicious"';
+
+function step(name: string, more: Partial<PlaybookStep> = {}): PlaybookStep {
+  return {
+    name,
+    action: 'lookup_ip',
+    parameters: { ip: '{{ incident.raw_data.ip }}' },
+    on_error: 'continue',
+    ...more,
+  };
+}
+
+const playbook = (steps: PlaybookStep[], more: Partial<PlaybookDefinition> = {}) => ({
+  ...DEFAULT_DEFINITION,
+  ...more,
+  steps,
+});
+
+describe('the levels that steps ask for', () => {
+  const steps = [
+    step('free'),
+    step('senior', { approval_level: 'senior' }),
+    step('judged', { condition: BY_VERDICT }),
+    step('both', { condition: BY_VERDICT, approval_level: 'manager' }),
+  ];
+
+  it('are those that they say when a person starts the run', () => {
+    expect(askedLevels(playbook(steps), false)).toEqual(['none', 'senior', 'none', 'manager']);
+  });
+
+  it('are at least those of an analyst where the verdict decides an automatic run', () => {
+    expect(askedLevels(playbook(steps), true)).toEqual(['none', 'senior', 'analyst', 'manager']);
+  });
+
+  it('are those that they say where a manager trusts the verdict', () => {
+    const trusting = playbook(steps, { trust_verdict: true });
+    expect(askedLevels(trusting, true)).toEqual(['none', 'senior', 'none', 'manager']);
+  });
+});
+
+describe('the decisions of a run', () => {
+  it('read the raw data once, however many steps there are', async () => {
+    let reads = 0;
+    const incident: Incident = {
+      ...incidentWith(),
+      get rawData() {
+        reads += 1;
+        return '{"ip": "192.0.2.7"}';
+      },
+    };
+    const definition = playbook(Array.from({ length: 9 }, (_, n) => step(`s${n}`)));
+    const version = { id: '0', version: 1, name: 'p', definition };
+    const decisions = new StepDecisions({} as IncidentsService);
+    const decider = decisions.before({ playbook: version, incident, variables: {} });
+    for (const position of definition.steps.keys()) {
+      expect(await decider.decide(position, {})).toEqual({
+        kind: 'run',
+        parameters: { ip: '192.0.2.7' },
+      });
+    }
+    expect(reads).toBe(1);
+  });
+});

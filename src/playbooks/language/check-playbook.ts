@@ -19,7 +19,8 @@ import { typeInWords } from './type-words.js';
 /** What has to be mended before the playbook may be saved; nothing when it is right. */
 export function checkPlaybook({ variables, steps }: WrittenPlaybook): FieldError[] {
   if (JSON.stringify({ variables, steps }).length > LONGEST_DEFINITION) {
-    return [wrong('', `A playbook has at most ${LONGEST_DEFINITION} characters as JSON.`)];
+    const message = `variables and steps have at most ${LONGEST_DEFINITION} characters together, as JSON.`;
+    return [wrong('', message)];
   }
   if (steps.length > MOST_STEPS) {
     return [wrong('steps', `steps must have at most ${MOST_STEPS} items.`)];

@@ -2,7 +2,7 @@
  * How much a playbook may be. What these numbers cost is measured: docs/adr/0030-the-language-of-playbooks.md has the figures.
  */
 export const MOST_STEPS = 50;
-/** Of the whole definition as JSON, in characters. */
+/** Of variables and steps together as JSON, in characters. What else a playbook says is bounded field by field. */
 export const LONGEST_DEFINITION = 65_536;
 export const LONGEST_TEMPLATE = 8_192;
 /** Of one template. */

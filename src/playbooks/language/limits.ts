@@ -25,5 +25,5 @@ export const MOST_ITEMS = 1_000;
 export const LONGEST_MADE_TEXT = 1_048_576;
 /** What the condition and the templates of one step may cost together. */
 export const LARGEST_COST = 100_000;
-/** What all steps may: of more than ten steps each has an equal share of it. */
-export const LARGEST_COST_OF_ALL = 1_000_000;
+/** What all steps may: of more than twenty steps each has an equal share of it. */
+export const LARGEST_COST_OF_ALL = 2_000_000;

@@ -70,10 +70,12 @@ function goesOnWith(text: string, at: number): string {
   return `The expression cannot go on with ${shownName(word)} here.`;
 }
 
-type Kind = Pick<TypeError, 'code' | 'summary' | 'node'>;
-
 /** Why the types of what the expression reads and builds do not fit. */
-export function typeProblem({ code, summary, node }: Kind): string {
+export function typeProblem({
+  code,
+  summary,
+  node,
+}: Pick<TypeError, 'code' | 'summary' | 'node'>): string {
   const [one = '', other] = quotedIn(summary).map(typeInWords);
   switch (code) {
     case 'no_such_overload':

@@ -6,7 +6,7 @@ import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
 import { nextMove, type SettledStep, type StepDecider, type TakenStep } from './next-move.js';
 import type { WantedPlaybookRun } from './run-requests.js';
-import { askedLevels, StepDecisions } from './step-decisions.js';
+import { StepDecisions } from './step-decisions.js';
 
 /** `undecided`: it reads the result of a step that only a real run takes. `not_reached`: an error before it ends the run. */
 export const DRY_DECISIONS = ['run', 'skip', 'undecided', 'error', 'not_reached'] as const;
@@ -45,10 +45,10 @@ export class DryRuns {
 
   async of(wanted: WantedPlaybookRun): Promise<DryRun> {
     const { definition } = wanted.playbook;
-    const decider = this.decisions.before(wanted);
+    const decider = await this.decisions.before(wanted);
     const told = await this.rehearse(definition.steps, decider);
     const available = await this.registry.availableTypes();
-    const byItself = definition.auto_run ? askedLevels(definition, true) : [];
+    const byItself = definition.auto_run ? await this.decisions.levelsOf(definition, true) : [];
     const steps = definition.steps.map((step, position): DryStep => {
       const one = told[position] ?? { decision: 'not_reached' };
       const levelOf = (asked?: ApprovalLevel) => this.levelOf(step, one, asked, wanted);

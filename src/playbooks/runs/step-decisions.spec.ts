@@ -3,7 +3,7 @@ import type { Incident } from '../../incidents/incident.js';
 import type { IncidentsService } from '../../incidents/incidents.service.js';
 import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
 import { DEFAULT_DEFINITION } from '../playbook-rules.js';
-import { askedLevels, StepDecisions } from './step-decisions.js';
+import { StepDecisions } from './step-decisions.js';
 
 const BY_VERDICT = 'verdict.classification == "malicious"';
 
@@ -23,6 +23,8 @@ const playbook = (steps: PlaybookStep[], more: Partial<PlaybookDefinition> = {})
   steps,
 });
 
+const decisions = new StepDecisions({} as IncidentsService);
+
 describe('the levels that steps ask for', () => {
   const steps = [
     step('free'),
@@ -31,17 +33,20 @@ describe('the levels that steps ask for', () => {
     step('both', { condition: BY_VERDICT, approval_level: 'manager' }),
   ];
 
-  it('are those that they say when a person starts the run', () => {
-    expect(askedLevels(playbook(steps), false)).toEqual(['none', 'senior', 'none', 'manager']);
+  it('are those that they say when a person starts the run', async () => {
+    const levels = await decisions.levelsOf(playbook(steps), false);
+    expect(levels).toEqual(['none', 'senior', 'none', 'manager']);
   });
 
-  it('are at least those of an analyst where the verdict decides an automatic run', () => {
-    expect(askedLevels(playbook(steps), true)).toEqual(['none', 'senior', 'analyst', 'manager']);
+  it('are at least those of an analyst where the verdict decides an automatic run', async () => {
+    const levels = await decisions.levelsOf(playbook(steps), true);
+    expect(levels).toEqual(['none', 'senior', 'analyst', 'manager']);
   });
 
-  it('are those that they say where a manager trusts the verdict', () => {
+  it('are those that they say where a manager trusts the verdict', async () => {
     const trusting = playbook(steps, { trust_verdict: true });
-    expect(askedLevels(trusting, true)).toEqual(['none', 'senior', 'none', 'manager']);
+    const levels = await decisions.levelsOf(trusting, true);
+    expect(levels).toEqual(['none', 'senior', 'none', 'manager']);
   });
 });
 
@@ -57,8 +62,7 @@ describe('the decisions of a run', () => {
     };
     const definition = playbook(Array.from({ length: 9 }, (_, n) => step(`s${n}`)));
     const version = { id: '0', version: 1, name: 'p', definition };
-    const decisions = new StepDecisions({} as IncidentsService);
-    const decider = decisions.before({ playbook: version, incident, variables: {} });
+    const decider = await decisions.before({ playbook: version, incident, variables: {} });
     for (const position of definition.steps.keys()) {
       expect(await decider.decide(position, {})).toEqual({
         kind: 'run',

@@ -22,14 +22,20 @@ export class StepDecisions {
   /** For a run that was started. Throws NotFoundError when its incident was deleted. */
   async of(run: PlaybookRunSummary, { definition }: PlaybookVersion): Promise<StepDecider> {
     const { variables, automatic, incident: atStart } = run;
-    if (!atStart) return this.decider(definition, automatic, { variables });
+    if (!atStart) return await this.decider(definition, automatic, { variables });
     const { rawData } = await this.incidents.get(atStart.id);
-    return this.decider(definition, automatic, { variables, incident: { ...atStart, rawData } });
+    const incident = { ...atStart, rawData };
+    return await this.decider(definition, automatic, { variables, incident });
   }
 
   /** For a run that a person would start now. */
-  before({ playbook, incident, variables }: WantedPlaybookRun): StepDecider {
-    return this.decider(playbook.definition, false, { variables, incident });
+  async before({ playbook, incident, variables }: WantedPlaybookRun): Promise<StepDecider> {
+    return await this.decider(playbook.definition, false, { variables, incident });
+  }
+
+  /** The level that each step asks for, by its position. */
+  async levelsOf(definition: PlaybookDefinition, automatic: boolean): Promise<ApprovalLevel[]> {
+    return await this.turns.run(() => askedLevels(definition, automatic));
   }
 
   /** Whether an expression of the step reads what one of these steps came to. */
@@ -38,14 +44,14 @@ export class StepDecisions {
     return await this.turns.run(() => [...stepsReadBy(step)].some((name) => names.has(name)));
   }
 
-  private decider(
+  private async decider(
     definition: PlaybookDefinition,
     automatic: boolean,
     input: RunInput,
-  ): StepDecider {
+  ): Promise<StepDecider> {
     let values: Values | undefined;
     return {
-      askedLevels: askedLevels(definition, automatic),
+      askedLevels: await this.levelsOf(definition, automatic),
       decide: (position, outcomes) =>
         this.turns.run(() => {
           values ??= valuesOf(input);
@@ -55,11 +61,8 @@ export class StepDecisions {
   }
 }
 
-/**
- * The level that each step asks for, by its position. In an automatic run nothing happens on the word of a model alone: a
- * person looks at it before, unless a manager trusts the verdict.
- */
-export function askedLevels(
+/** In an automatic run nothing happens on the word of a model alone: a person looks at it before, unless a manager trusts it. */
+function askedLevels(
   { steps, trust_verdict: trusted }: PlaybookDefinition,
   automatic: boolean,
 ): ApprovalLevel[] {

@@ -1,3 +1,4 @@
+import { PlaybookRunsRepository } from '../../src/playbooks/runs/records/playbook-runs.repository.js';
 import {
   PlaybookWorld,
   RAW_DATA,
@@ -240,6 +241,17 @@ describe('running a playbook', () => {
     expect((await world.run(playbook)).status).toBe(404);
   });
 
+  it('answers 202 with the run that it has begun when the run cannot be read any more', async () => {
+    const playbook = await world.playbook([step('quarantine', 'quarantine_email')]);
+    const incident_id = await world.incident();
+    const runs = world.actions.app.nest.get(PlaybookRunsRepository);
+    const away = jest.spyOn(runs, 'find').mockRejectedValue(new Error('No connection.'));
+    const { status, body } = await world.run(playbook, { incident_id });
+    away.mockRestore();
+    expect([status, body.data.status]).toEqual([202, 'running']);
+    await world.until(playbook, body.data.run_id as string, 'completed');
+  });
+
   it('takes the id of a playbook, or its name', async () => {
     const playbook = await world.playbook([]);
     const { playbook_id } = await ran(playbook);
@@ -355,24 +367,23 @@ describe('running a playbook', () => {
     const incident_id = await world.incident();
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const run = await ran(playbook, { incident_id });
-    await world.cancel(playbook, run.run_id);
+    await world.cancel(playbook, run.run_id, world.clients.senior);
     const timeline = await world.clients.viewer.request(
       'GET',
       `/api/incidents/${incident_id}/timeline`,
     );
     const subject = { type: 'playbook_run', id: run.run_id };
-    const actor = world.actions.names.analyst;
     const told = timeline.body.data.filter(({ event }: { event: string }) =>
       event.startsWith('playbook_'),
     );
     expect(told).toMatchObject([
       {
         event: 'playbook_started',
-        actor,
+        actor: world.actions.names.analyst,
         subject,
         summary: `Started the playbook ${playbook} (version 1).`,
       },
-      { event: 'playbook_cancelled', actor, subject },
+      { event: 'playbook_cancelled', actor: world.actions.names.senior, subject },
     ]);
     const audit = await world.clients.manager.request('GET', `/api/audit?subject=${run.run_id}`);
     expect(audit.body.data.map(({ action }: { action: string }) => action).sort()).toEqual([

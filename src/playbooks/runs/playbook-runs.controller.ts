@@ -141,7 +141,7 @@ export class PlaybookRunsController {
   @Operation(
     'cancelPlaybookRun',
     'Cancel a playbook run',
-    'No further step begins. An action of it that waits for approval is rejected in the name of the caller; one that is being executed ends by itself.',
+    'No further step begins. An action of it that waits for approval is rejected in the name of the caller, who needs the level of that action; one that is being executed ends by itself.',
   )
   @ByNameOrId()
   @ApiAnswer({
@@ -150,12 +150,8 @@ export class PlaybookRunsController {
     type: PlaybookRunDto,
     example: CANCELLED_EXAMPLE,
   })
-  @ApiErrors('invalid_state')
-  @ApiErrorMeanings({
-    not_found: NO_SUCH_RUN,
-    conflict: SAME_KEY_UNDER_WAY,
-    invalid_state: 'The run has ended.',
-  })
+  @ApiErrors('invalid_state', 'insufficient_approval_level')
+  @ApiErrorMeanings({ invalid_state: 'The run has ended.' })
   async cancel(
     @Param('id') playbook: string,
     @Param('run_id') runId: string,

@@ -1,13 +1,15 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
+import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type Participant, Transactions } from '../../platform/database/transactions.js';
 import { ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
+import type { PlaybookVersion } from '../playbook.js';
 import { PlaybookNotFoundError } from '../playbooks.errors.js';
 import { PlaybooksService } from '../playbooks.service.js';
 import { type DryRun, DryRuns } from './dry-run.js';
@@ -27,6 +29,8 @@ export interface RunRequest {
 /** What people do with runs. Wherever it takes the id of a playbook, it takes its name. */
 @Injectable()
 export class PlaybookRunsService {
+  private readonly log = new Logger('Playbooks');
+
   constructor(
     private readonly playbooks: PlaybooksService,
     private readonly incidents: IncidentsService,
@@ -45,7 +49,10 @@ export class PlaybookRunsService {
     return this.actions.answeredWithinMs;
   }
 
-  /** Starts a run, and waits for its end no longer than a request does: it goes on without it. */
+  /**
+   * Starts a run, and waits for its end no longer than a request does: it goes on without it. What goes wrong after the start
+   * is no error of the request: whoever got one would start a second run.
+   */
   async run(
     caller: Principal,
     playbook: string,
@@ -55,9 +62,15 @@ export class PlaybookRunsService {
     const wanted = await this.wanted(playbook, request);
     const { name, definition } = wanted.playbook;
     if (!definition.enabled) throw new PlaybookDisabledError(name);
-    const run = await this.requests.start(caller, wanted, idempotency);
-    await within(this.settings.actionWaitMs, this.runner.carryOn(run), () => undefined);
-    return await this.get(run.playbookId, run.id);
+    const started = await this.requests.start(caller, wanted, idempotency);
+    await within(this.settings.actionWaitMs, this.runner.carryOn(started), () => undefined);
+    try {
+      const run = await this.runs.find(started.id);
+      return run ? await this.withSteps(run, wanted.playbook) : started;
+    } catch (error) {
+      reportFailure(this.log, `Reading the playbook run ${started.id}`, error);
+      return started;
+    }
   }
 
   /** Also of a playbook that is not enabled yet, and while the kill switch is on. */
@@ -72,10 +85,17 @@ export class PlaybookRunsService {
 
   async get(playbook: string, runId: string): Promise<PlaybookRun> {
     const id = await this.idOf(playbook);
-    const run = isUuid(runId) ? await this.runs.find(id, runId) : undefined;
-    const version = run && (await this.playbooks.versionOf(id, run.playbookVersion));
+    const run = await this.find(runId);
+    if (run.playbookId !== id) throw new PlaybookRunNotFoundError();
+    return run;
+  }
+
+  /** By its id alone: whoever looks at an action knows no more of its run. */
+  async find(runId: string): Promise<PlaybookRun> {
+    const run = isUuid(runId) ? await this.runs.find(runId) : undefined;
+    const version = run && (await this.playbooks.versionOf(run.playbookId, run.playbookVersion));
     if (!run || !version) throw new PlaybookRunNotFoundError();
-    return { ...run, playbook: version, steps: await this.runs.stepsOf(run.id) };
+    return await this.withSteps(run, version);
   }
 
   async cancel(
@@ -85,6 +105,13 @@ export class PlaybookRunsService {
     idempotency: Participant<PlaybookRun>,
   ): Promise<PlaybookRun> {
     return await this.cancellation.cancel(caller, await this.get(playbook, runId), idempotency);
+  }
+
+  private async withSteps(
+    run: PlaybookRunSummary,
+    playbook: PlaybookVersion,
+  ): Promise<PlaybookRun> {
+    return { ...run, playbook, steps: await this.runs.stepsOf(run.id) };
   }
 
   private async wanted(
@@ -104,8 +131,8 @@ export class PlaybookRunsService {
   private async idOf(nameOrId: string): Promise<string> {
     const found = await this.playbooks.find(nameOrId);
     if (found) return found.id;
-    const wasOne = isUuid(nameOrId) && (await this.playbooks.versionOf(nameOrId, 1));
-    if (!wasOne) throw new PlaybookNotFoundError();
-    return wasOne.id;
+    const firstVersion = isUuid(nameOrId) && (await this.playbooks.versionOf(nameOrId, 1));
+    if (!firstVersion) throw new PlaybookNotFoundError();
+    return firstVersion.id;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ActionDecisions } from '../../actions/requests/action-decisions.js';
+import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentDeletion } from '../../incidents/incident-deletion.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
@@ -39,7 +40,10 @@ export class RunCancellation implements OnModuleInit {
     this.deletion.register((tx, incidentId) => this.cancelOfIncident(tx, incidentId));
   }
 
-  /** An action that waits for approval is rejected by the caller; one that runs ends by itself. Throws RunEndedError. */
+  /**
+   * An action that waits for approval is rejected by the caller, who therefore needs its level; one that runs ends by itself.
+   * Throws RunEndedError.
+   */
   async cancel(
     caller: Principal,
     run: PlaybookRun,
@@ -55,6 +59,7 @@ export class RunCancellation implements OnModuleInit {
         const steps = await this.runs.stepsIn(tx, run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;
         if (open?.status === 'pending_approval') {
+          requireApprovalLevel(caller, open.approvalLevel ?? 'none');
           const reason = 'Its playbook run was cancelled.';
           await this.decisions.reject(tx, open.id, caller.name, reason);
         }

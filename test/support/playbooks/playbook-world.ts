@@ -111,7 +111,7 @@ export class PlaybookWorld {
     return await this.clients.viewer.request('GET', `/api/playbooks/${playbook}/runs${query}`);
   }
 
-  async cancel(playbook: string, runId: string, client = this.clients.analyst): Promise<Answer> {
+  async cancel(playbook: string, runId: string, client = this.clients.manager): Promise<Answer> {
     const path = `/api/playbooks/${playbook}/runs/${runId}/cancel`;
     return await client.request('POST', path, { body: {} });
   }

@@ -86,15 +86,8 @@ export class PlaybookRunsRepository {
     return (result.raw as unknown[]).length > 0;
   }
 
-  async find(playbookId: string, id: string): Promise<PlaybookRunSummary | undefined> {
-    const row = await this.runs.findOneBy({ id, playbook_id: playbookId });
-    return row ? runOf(row) : undefined;
-  }
-
-  async lock(tx: Tx, id: string): Promise<PlaybookRunSummary | undefined> {
-    const row = await tx
-      .getRepository(PlaybookRunEntity)
-      .findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+  async find(id: string): Promise<PlaybookRunSummary | undefined> {
+    const row = await this.runs.findOneBy({ id });
     return row ? runOf(row) : undefined;
   }
 

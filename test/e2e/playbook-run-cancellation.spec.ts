@@ -1,0 +1,61 @@
+import type { RequiredLevel } from '../../src/actions/action.js';
+import { PlaybookWorld, type ShownRun, statuses, step } from '../support/playbooks/playbook-world.js';
+
+describe('cancelling a playbook run', () => {
+  let world: PlaybookWorld;
+
+  beforeAll(async () => {
+    world = await PlaybookWorld.start({ ACTION_WAIT_MS: '300' });
+  });
+  afterEach(() => {
+    world.actions.vendor.plan = undefined;
+  });
+  afterAll(() => world?.close());
+
+  const waitingFor = async (approval_level: RequiredLevel): Promise<[string, ShownRun]> => {
+    const parameters = { sender: 'a@example.net' };
+    const playbook = await world.playbook([
+      step('block', 'block_sender', { parameters, approval_level }),
+    ]);
+    return [playbook, (await world.run(playbook)).body.data as ShownRun];
+  };
+
+  it('is refused to whoever may not reject the action that waits, and then changes nothing', async () => {
+    const [playbook, { run_id, steps }] = await waitingFor('manager');
+    const { analyst, senior, manager } = world.clients;
+    for (const [client, yours] of [
+      [analyst, 'analyst'],
+      [senior, 'senior'],
+    ] as const) {
+      const { status, body } = await world.cancel(playbook, run_id, client);
+      expect([status, body.error.code]).toEqual([403, 'insufficient_approval_level']);
+      expect(body.error).toMatchObject({ required_level: 'manager', your_level: yours });
+    }
+    const run = await world.get(playbook, run_id);
+    expect([run.status, statuses(run)]).toEqual(['waiting_approval', ['waiting_approval']]);
+    expect(run).not.toHaveProperty('error');
+    const action = await world.actions.get(steps[0]!.action_id!);
+    expect(action.status).toBe('pending_approval');
+
+    const cancelled = await world.cancel(playbook, run_id, manager);
+    expect(cancelled.body.data).toMatchObject({ status: 'cancelled' });
+    expect(await world.actions.get(steps[0]!.action_id!)).toMatchObject({
+      status: 'rejected',
+      rejected_by: world.actions.names.manager,
+    });
+  });
+
+  it('is for every analyst whose level reaches, and where nothing waits for approval', async () => {
+    const [low, { run_id: waits }] = await waitingFor('analyst');
+    expect((await world.cancel(low, waits, world.clients.analyst)).status).toBe(200);
+
+    world.actions.vendor.plan = () => ({ behaviour: 'apply', afterMs: 1_500 });
+    const playbook = await world.playbook([
+      step('look', 'lookup_ip'),
+      step('block', 'block_ip', { approval_level: 'manager' }),
+    ]);
+    const { run_id, status } = (await world.run(playbook)).body.data as ShownRun;
+    expect(status).toBe('running');
+    expect((await world.cancel(playbook, run_id, world.clients.analyst)).status).toBe(200);
+  });
+});

@@ -45,6 +45,7 @@ import { TriageRuns1795001900000 } from './platform/database/migrations/17950019
 import { Playbooks1795002000000 } from './platform/database/migrations/1795002000000-playbooks.js';
 import { PlaybookRuns1795002100000 } from './platform/database/migrations/1795002100000-playbook-runs.js';
 import { PlaybookRunStepEntity } from './playbooks/runs/records/playbook-run-step.entity.js';
+import { PlaybookRunCountEntity } from './playbooks/runs/records/playbook-run-count.entity.js';
 import { PlaybookRunEntity } from './playbooks/runs/records/playbook-run.entity.js';
 import { PlaybookEntity } from './playbooks/records/playbook.entity.js';
 import { PlaybookVersionEntity } from './playbooks/records/playbook-version.entity.js';
@@ -85,6 +86,7 @@ export const schema: Schema = {
     KillSwitchEntity,
     KnownNetworkEntity,
     PlaybookEntity,
+    PlaybookRunCountEntity,
     PlaybookRunEntity,
     PlaybookRunStepEntity,
     PlaybookVersionEntity,

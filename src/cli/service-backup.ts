@@ -14,10 +14,13 @@ import { shownActionId } from '../actions/action-id.js';
 import {
   cancelRunsOverRestore,
   noteRunsBeforeRestore,
+  tellOfCancelledRuns,
 } from '../playbooks/runs/runs-across-restore.js';
+import type { PlaybookRunSummary } from '../playbooks/runs/playbook-run.js';
+import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/anchor/accept-head.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
-import { logOfCommand } from '../audit/audit-log.js';
+import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
@@ -81,7 +84,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private switchNow: ActiveSwitch | undefined;
   private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { continued: [], lost: [] };
-  private cancelledRuns: readonly string[] = [];
+  private cancelledRuns: readonly PlaybookRunSummary[] = [];
 
   constructor(
     private readonly settings: Settings,
@@ -110,7 +113,7 @@ export class ServiceRestorePlan implements RestorePlan {
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
     await new IncidentCountsRepository(new Statements(tx.dataSource)).recount(tx);
-    if (this.withoutKey) return;
+    if (this.withoutKey) return await this.tellOfRuns(tx);
     // Also when the backup is older than they are: what is sealed with them from now on needs them.
     await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
     await this.record(tx);
@@ -136,10 +139,15 @@ export class ServiceRestorePlan implements RestorePlan {
       lines.push(`Their vendors were called, and the backup does not know them: ${named(lost)}.`);
     }
     if (this.cancelledRuns.length > 0) {
-      const ids = this.cancelledRuns.join(', ');
+      const ids = this.cancelledRuns.map(({ id }) => id).join(', ');
       lines.push(`Playbook runs that had gone on since the backup, and are cancelled: ${ids}.`);
     }
     return lines;
+  }
+
+  private async tellOfRuns(tx: Tx, audit?: AuditLog): Promise<void> {
+    const timeline = timelineOfCommand(tx.dataSource);
+    await tellOfCancelledRuns(tx, this.cancelledRuns, { timeline, audit });
   }
 
   private async record(tx: Tx): Promise<void> {
@@ -147,6 +155,7 @@ export class ServiceRestorePlan implements RestorePlan {
     const log = logOfCommand(tx.dataSource, keys);
     const { created_at, version } = this.backup.manifest;
     const { continued, lost } = this.actions;
+    await this.tellOfRuns(tx, log);
     await log.record(tx, {
       actor: 'system',
       action: 'database.restored',
@@ -157,7 +166,7 @@ export class ServiceRestorePlan implements RestorePlan {
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_continued: countedIds(continued.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
-        playbook_runs_cancelled: countedIds(this.cancelledRuns),
+        playbook_runs_cancelled: countedIds(this.cancelledRuns.map(({ id }) => id)),
       },
     });
     // The restored trail ends earlier than the one that the service last saw, which would count as tampering.

@@ -25,6 +25,11 @@ export interface IncidentEventPayload {
   readonly title: string;
 }
 
+export interface IncidentTriagedPayload extends IncidentEventPayload {
+  /** Who triaged the incident, or asked for the triage that did: a person, a webhook source, the system. */
+  readonly triaged_by: string;
+}
+
 export interface TriageWantedPayload {
   /** The principal who made the incident, such as a webhook source. */
   readonly requested_by?: string;
@@ -65,13 +70,22 @@ export function incidentEvent(
 export function eventsOfChange(
   before: Incident,
   after: Incident,
+  askedBy: string,
 ): NewEvent<IncidentEventPayload>[] {
+  const told = (type: string) => incidentEvent(type, after.id, after);
   const { updated, triaged, resolved } = INCIDENT_EVENTS;
   return [
-    updated,
-    ...(wasTriaged(before, after) ? [triaged] : []),
-    ...(wasResolved(before, after) ? [resolved] : []),
-  ].map((type) => incidentEvent(type, after.id, after));
+    told(updated),
+    ...(wasTriaged(before, after) ? [withTriagedBy(told(triaged), askedBy)] : []),
+    ...(wasResolved(before, after) ? [told(resolved)] : []),
+  ];
+}
+
+function withTriagedBy(
+  event: NewEvent<IncidentEventPayload>,
+  triaged_by: string,
+): NewEvent<IncidentTriagedPayload> {
+  return { ...event, payload: { ...event.payload, triaged_by } };
 }
 
 export function timelineOfChange(

@@ -68,7 +68,7 @@ describe('applyChange', () => {
 
 describe('the events and timeline entries of a change', () => {
   const recordsOf = (from: Incident, to: Incident) => ({
-    events: eventsOfChange(from, to).map(({ type }) => type),
+    events: eventsOfChange(from, to, 'alice').map(({ type }) => type),
     timeline: timelineOfChange(from, to, 'alice').map(({ event }) => event),
   });
 
@@ -93,7 +93,7 @@ describe('the events and timeline entries of a change', () => {
 
   it('tell the title as it is after the change', () => {
     const after = applyChange(before, { title: 'The invoice' }, person);
-    expect(eventsOfChange(before, after)[0]?.payload).toEqual({
+    expect(eventsOfChange(before, after, 'alice')[0]?.payload).toEqual({
       incident_type: 'phishing',
       severity: 'medium',
       source: 'gateway',

@@ -159,7 +159,7 @@ export class IncidentsService {
     const { askedBy = change.by } = change;
     await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, change.about));
     await this.audit.recordAll(tx, auditOfChange(before, after, wanted, change.by));
-    await this.events.record(tx, ...eventsOfChange(before, after));
+    await this.events.record(tx, ...eventsOfChange(before, after, askedBy));
     return after;
   }
 }

@@ -5,7 +5,10 @@ import { PlaybooksService } from './playbooks.service.js';
 import { PlaybooksRepository } from './records/playbooks.repository.js';
 import { AutoRuns } from './runs/auto-runs.js';
 import { DryRuns } from './runs/dry-run.js';
+import { PlaybookRunCounts } from './runs/listing/playbook-run-counts.js';
+import { RunListRepository } from './runs/listing/run-list.repository.js';
 import { PlaybookRunner } from './runs/playbook-runner.js';
+import { AllPlaybookRunsController } from './runs/all-playbook-runs.controller.js';
 import { PlaybookRunsController } from './runs/playbook-runs.controller.js';
 import { PlaybookRunsService } from './runs/playbook-runs.service.js';
 import { PlaybookRunsRepository } from './runs/records/playbook-runs.repository.js';
@@ -23,17 +26,19 @@ import { ShippedPlaybooks } from './shipped/shipped-playbooks.js';
  * everything about runs. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
-  controllers: [PlaybooksController, PlaybookRunsController],
+  controllers: [PlaybooksController, PlaybookRunsController, AllPlaybookRunsController],
   providers: [
     AutoRuns,
     DryRuns,
     PlaybookChanges,
+    PlaybookRunCounts,
     PlaybookRunner,
     PlaybookRunsRepository,
     PlaybookRunsService,
     PlaybooksRepository,
     PlaybooksService,
     RunCancellation,
+    RunListRepository,
     RunMoves,
     RunQueue,
     RunRecorder,

@@ -55,7 +55,7 @@ describe('a playbook that runs by itself', () => {
     expect(run).toMatchObject({ status: 'completed', automatic: true, requested_by: 'system' });
     const action = await world.actions.get(run.steps[0]!.action_id!);
     expect(action).toMatchObject({ requested_by: `playbook:${playbook}`, executed_by: 'system' });
-    expect(action).not.toHaveProperty('on_behalf_of');
+    expect(action).toMatchObject({ on_behalf_of: world.actions.names.analyst });
   });
 
   it('does so after a triage by the model, too', async () => {

@@ -1,5 +1,10 @@
 import type { RequiredLevel } from '../../src/actions/action.js';
-import { PlaybookWorld, type ShownRun, statuses, step } from '../support/playbooks/playbook-world.js';
+import {
+  PlaybookWorld,
+  type ShownRun,
+  statuses,
+  step,
+} from '../support/playbooks/playbook-world.js';
 
 describe('cancelling a playbook run', () => {
   let world: PlaybookWorld;

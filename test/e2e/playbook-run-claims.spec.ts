@@ -45,6 +45,7 @@ describe('the claims of playbook runs', () => {
   const rest: RunMove = {
     settled: [],
     stepsCompleted: 0,
+    stepsFailed: 0,
     at: new Date(),
     then: { kind: 'rest', status: 'running' },
   };

@@ -1,4 +1,5 @@
-import type { ApiClient } from '../support/api-client.js';
+import type { Answer, ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
 
@@ -6,7 +7,7 @@ describe('the rule of four eyes and playbooks', () => {
   let world: PlaybookWorld;
 
   beforeAll(async () => {
-    world = await PlaybookWorld.start({ APPROVAL_FOUR_EYES: 'true' });
+    world = await PlaybookWorld.start({ APPROVAL_FOUR_EYES: 'true', TRIAGE_PROVIDER: 'rules' });
   });
   afterAll(() => world?.close());
 
@@ -33,7 +34,47 @@ describe('the rule of four eyes and playbooks', () => {
     expect((await world.approve(id, admin)).status).toBe(403);
   });
 
-  it('lets another person approve a rollback of what somebody’s run did', async () => {
+  describe('and runs that start by themselves', () => {
+    const automatic = { auto_run: true, triggers: { incident_types: ['malware'] } };
+    const sure = { classification: 'malicious', confidence: 0.95 };
+
+    /** The action that waits in the automatic run that the triage of a new incident begins. */
+    const waitingAfter = async (triage: (incident: string) => Promise<Answer>): Promise<string> => {
+      const playbook = await world.playbook([step('isolate', 'isolate_host')], automatic);
+      const id = await world.incident({ incident_type: 'malware' });
+      expect((await triage(id)).status).toBe(200);
+      const [{ run_id }] = (await eventually(
+        () => world.runsOf(playbook),
+        (runs) => runs.length > 0,
+      )) as [ShownRun];
+      const run = await world.until(playbook, run_id, 'waiting_approval');
+      expect(run).toMatchObject({ automatic: true, requested_by: 'system' });
+      await world.clients.manager.request('DELETE', `/api/playbooks/${playbook}`);
+      return run.steps[0]!.action_id!;
+    };
+    const verdictBy = (client: ApiClient) => (id: string) =>
+      client.request('PUT', `/api/incidents/${id}`, { body: { verdict: sure } });
+
+    it('takes who gave the verdict for who asked', async () => {
+      const { client, name } = await makeKey(world.actions.app, 'manager');
+      const id = await waitingAfter(verdictBy(client));
+      expect(await world.actions.get(id)).toMatchObject({ on_behalf_of: name });
+      const refused = await world.approve(id, client);
+      expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
+      expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
+    });
+
+    it('takes who asked for the triage for who asked, where the service gave the verdict', async () => {
+      const { client } = await makeKey(world.actions.app, 'manager');
+      const id = await waitingAfter((incident) =>
+        client.request('POST', `/api/incidents/${incident}/triage`, { body: {} }),
+      );
+      expect((await world.approve(id, client)).status).toBe(403);
+      expect((await world.approve(id)).status).toBe(200);
+    });
+  });
+
+  it('lets someone else approve the rollback of a run’s action', async () => {
     const { client } = await makeKey(world.actions.app, 'manager');
     const playbook = await world.playbook([
       step('block', 'block_sender', { parameters: { sender: 'a@example.net' } }),

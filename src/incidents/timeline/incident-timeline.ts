@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
+import { Statements } from '../../platform/database/statements.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
@@ -7,6 +8,7 @@ import type { Page } from '../../platform/paging/page.js';
 import type { NewTimelineEntry, TimelineEntry, TimelineRequest } from './timeline-entry.js';
 import { timelineValues } from './timeline-insert.js';
 import { TimelineRepository } from './timeline.repository.js';
+import type { DataSource } from 'typeorm';
 
 /** A module that changes something about an incident adds an entry here, in the transaction of the change. */
 @Injectable()
@@ -51,4 +53,10 @@ export class IncidentTimeline {
     if (!page) throw new NotFoundError('Incident');
     return page;
   }
+}
+
+/** For a command that an operator runs. */
+export function timelineOfCommand(dataSource: DataSource): IncidentTimeline {
+  const repository = new TimelineRepository(new Statements(dataSource));
+  return new IncidentTimeline(repository, new Transactions(dataSource), new Clock());
 }

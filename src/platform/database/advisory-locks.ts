@@ -24,4 +24,6 @@ export enum AdvisoryLock {
   ActionCounts = 4_157_203,
   /** One replica at a time adds up the counts of webhook events. */
   WebhookEventCounts = 4_157_204,
+  /** One replica at a time adds up the counts of playbook runs. */
+  PlaybookRunCounts = 4_157_205,
 }

@@ -74,13 +74,17 @@ export const METRICS: readonly Provider[] = [
   }),
   makeCounterProvider({
     name: 'playbook_runs_total',
-    help: 'Playbook runs that ended.',
-    labelNames: ['playbook', 'status'],
+    help: 'Playbook runs that ended; partial: to the end, although steps failed.',
+    labelNames: ['automatic', 'outcome'],
   }),
   makeGaugeProvider({
     name: 'playbook_runs',
-    help: 'Playbook runs that have not ended: running, or waiting for the approval of an action.',
+    help: 'Playbook runs that have not ended: due ones wait for a replica, running ones are under way, the others wait for an approval.',
     labelNames: ['status'],
+  }),
+  makeGaugeProvider({
+    name: 'playbook_runs_oldest_due_seconds',
+    help: 'For how long the oldest playbook run that is due has waited for a replica; 0 when none does.',
   }),
   makeGaugeProvider({ name: 'approvals_pending', help: 'Actions that wait for a person.' }),
   makeHistogramProvider({

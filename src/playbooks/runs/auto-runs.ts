@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
+import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
 import type { Incident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { afterCommit, Transactions } from '../../platform/database/transactions.js';
@@ -29,13 +29,14 @@ export class AutoRuns implements OnModuleInit {
   }
 
   /** However often the event comes: the database keeps one automatic run of each version for an incident. */
-  private async startFor({ subject }: DomainEvent): Promise<void> {
+  private async startFor({ subject, payload }: DomainEvent): Promise<void> {
     const incident = await this.find(subject.id);
     if (!incident) return;
     const { incidentType: type, severity, source } = incident;
+    const onBehalfOf = verdictIsOf(incident, payload as Partial<IncidentTriagedPayload>);
     for (const playbook of await this.playbooks.autoRunsFor({ type, severity, source })) {
       await this.transactions.run(async (tx) => {
-        const started = await this.requests.startAutomatic(tx, playbook, incident);
+        const started = await this.requests.startAutomatic(tx, { playbook, incident, onBehalfOf });
         if (started) afterCommit(tx, () => this.queue.wake());
       });
     }
@@ -49,4 +50,15 @@ export class AutoRuns implements OnModuleInit {
       throw error;
     }
   }
+}
+
+/**
+ * Whose doing the verdict is that the run goes by. Where four eyes are wanted, nobody is to begin a run by a verdict of their
+ * own and then approve its actions. An event of an earlier release does not tell who asked for a triage.
+ */
+function verdictIsOf(
+  { verdict, verdictByPerson }: Incident,
+  { triaged_by }: Partial<IncidentTriagedPayload>,
+): string | undefined {
+  return verdict && verdictByPerson ? verdict.decided_by : triaged_by;
 }

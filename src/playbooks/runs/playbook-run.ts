@@ -35,8 +35,14 @@ export interface RunInput {
   readonly incident?: IncidentAtStart;
 }
 
+/** How far a run has come. Steps that were not needed count as completed. */
+export interface RunProgress {
+  readonly stepsCompleted: number;
+  readonly stepsFailed: number;
+}
+
 /** A run without its steps, as lists show it. What does not apply is undefined. */
-export interface PlaybookRunSummary extends RunInput {
+export interface PlaybookRunSummary extends RunInput, RunProgress {
   readonly id: string;
   readonly playbookId: string;
   readonly playbookVersion: number;
@@ -46,7 +52,8 @@ export interface PlaybookRunSummary extends RunInput {
   /** The principal who started it; `system` when it started by itself after a triage. */
   readonly requestedBy: string;
   readonly automatic: boolean;
-  readonly stepsCompleted: number;
+  /** Of an automatic run: the person or other principal by whose doing the incident has its verdict, where that is known. */
+  readonly onBehalfOf?: string;
   readonly stepsTotal: number;
   readonly error?: string;
   /** The number of its latest claim: what an earlier one writes does not count any more. */

@@ -12,10 +12,10 @@ import { isOpen, type PlaybookRunSummary, type ReachedStep } from './playbook-ru
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
 import { RUN_FAILPOINT } from './run-failpoints.js';
-import { RunMoves, stepsDone } from './run-moves.js';
+import { progressOf, RunMoves } from './run-moves.js';
 import { StepDecisions } from './step-decisions.js';
 
-/** A run that so many claims in a row did not move may be what kills the replicas. */
+/** After so many claims that did not move it, the run itself may be what kills the replicas. */
 const MOST_ATTEMPTS = 10;
 const BROKEN = 'The service could not go on with it; see its log.';
 /** An action that takes longer is not waited for: its end wakes the run. */
@@ -78,11 +78,11 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     reached: readonly ReachedStep[],
   ): Promise<boolean> {
     const { next, settled } = move;
-    const done = stepsDone(reached, settled);
-    if (next.kind === 'wait') await this.moves.rest(run, move, next.status, done);
-    if (next.kind === 'end') await this.moves.end(run, move, next, done);
+    const progress = progressOf(reached, settled);
+    if (next.kind === 'wait') await this.moves.rest(run, move, next.status, progress);
+    if (next.kind === 'end') await this.moves.end(run, move, next, progress);
     if (next.kind !== 'act') return false;
-    const { action, run: ready } = await this.moves.act(run, move, next, done);
+    const { action, run: ready } = await this.moves.act(run, move, next, progress);
     await this.failpoints.hit(RUN_FAILPOINT.begun);
     if (ready) {
       const ending = this.actions.runClaimedAndWait(ready.claimed, ready.connector, {});
@@ -110,7 +110,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
       return { position, name, actionId: action?.id, status: 'cancelled' as const };
     });
     const ending = { status: 'failed', error: BROKEN } as const;
-    await this.moves.end(run, { settled }, ending, stepsDone(reached, settled));
+    await this.moves.end(run, { settled }, ending, progressOf(reached, settled));
   }
 }
 

@@ -110,7 +110,7 @@ export class PlaybookRunsController {
     @Param('id') playbook: string,
     @Query() query: PlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
-    const page = await this.runs.list(playbook, PlaybookRunsQueryDto.toRequest(query));
+    const page = await this.runs.listOf(playbook, PlaybookRunsQueryDto.toRequest(query));
     return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);
   }
 

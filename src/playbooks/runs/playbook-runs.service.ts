@@ -5,7 +5,7 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
-import { type Participant, Transactions } from '../../platform/database/transactions.js';
+import type { Participant } from '../../platform/database/transactions.js';
 import { ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
@@ -13,9 +13,11 @@ import type { PlaybookVersion } from '../playbook.js';
 import { PlaybookNotFoundError } from '../playbooks.errors.js';
 import { PlaybooksService } from '../playbooks.service.js';
 import { type DryRun, DryRuns } from './dry-run.js';
+import type { RunListRequest } from './listing/run-list.js';
+import { RunListRepository } from './listing/run-list.repository.js';
 import type { PlaybookRun, PlaybookRunSummary } from './playbook-run.js';
 import { PlaybookRunner } from './playbook-runner.js';
-import { PlaybookRunsRepository, type RunListRequest } from './records/playbook-runs.repository.js';
+import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunRequests, type WantedPlaybookRun } from './run-requests.js';
 import { variableErrors, variablesOf } from './run-variables.js';
@@ -39,8 +41,8 @@ export class PlaybookRunsService {
     private readonly runner: PlaybookRunner,
     private readonly cancellation: RunCancellation,
     private readonly runs: PlaybookRunsRepository,
+    private readonly lists: RunListRepository,
     private readonly actions: AwaitedRuns,
-    private readonly transactions: Transactions,
     private readonly settings: Settings,
   ) {}
 
@@ -78,9 +80,13 @@ export class PlaybookRunsService {
     return await this.dryRuns.of(await this.wanted(playbook, request));
   }
 
-  async list(playbook: string, request: RunListRequest): Promise<Page<PlaybookRunSummary>> {
-    const id = await this.idOf(playbook);
-    return await this.transactions.snapshot((snapshot) => this.runs.list(snapshot, id, request));
+  async listOf(playbook: string, request: RunListRequest): Promise<Page<PlaybookRunSummary>> {
+    const playbookId = await this.idOf(playbook);
+    return await this.list({ ...request, filter: { ...request.filter, playbookId } });
+  }
+
+  async list(request: RunListRequest): Promise<Page<PlaybookRunSummary>> {
+    return await this.lists.list(request);
   }
 
   async get(playbook: string, runId: string): Promise<PlaybookRun> {

@@ -86,8 +86,7 @@ export class RunCancellation implements OnModuleInit {
 
   private async record(tx: Tx, runs: readonly PlaybookRunSummary[], by: string): Promise<void> {
     for (const run of runs) {
-      const { error, stepsCompleted } = run;
-      await this.recorder.ended(tx, run, { status: 'cancelled', error, stepsCompleted }, by);
+      await this.recorder.ended(tx, run, { ...run, status: 'cancelled' }, by);
     }
   }
 }

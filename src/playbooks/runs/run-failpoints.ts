@@ -8,6 +8,6 @@ export const RUN_FAILPOINT = {
   begun: 103,
   /** The action has ended, or takes long, and the run does not know. */
   acted: 104,
-  /** The run rests or has ended, and nobody was told. */
+  /** The run was saved as resting or ended, and no caller has its answer yet. */
   left: 105,
 } as const;

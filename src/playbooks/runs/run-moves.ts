@@ -12,7 +12,14 @@ import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Move, NextThing, SettledStep } from './next-move.js';
-import { type PlaybookRunSummary, type ReachedStep, SYSTEM } from './playbook-run.js';
+import {
+  type OpenStatus,
+  type PlaybookRunSummary,
+  type ReachedStatus,
+  type ReachedStep,
+  type RunProgress,
+  SYSTEM,
+} from './playbook-run.js';
 import { RunRecorder } from './records/run-recorder.js';
 import { type RunMove, RunWritesRepository } from './records/run-writes.repository.js';
 
@@ -44,7 +51,12 @@ export class RunMoves {
    * Creates the action of the next step. Where it waits for approval the run rests; else the replica goes on with it. Throws
    * `kill_switch_active` and ClaimLostError.
    */
-  async act(run: PlaybookRunSummary, move: Move, next: Act, done: number): Promise<BegunAction> {
+  async act(
+    run: PlaybookRunSummary,
+    move: Move,
+    next: Act,
+    progress: RunProgress,
+  ): Promise<BegunAction> {
     const { step, position, parameters, askedLevel } = next;
     const connector = await this.registry.providerOf(step.action);
     return await this.transactions.run<BegunAction>(async (tx) => {
@@ -56,14 +68,14 @@ export class RunMoves {
         incident,
         requestedBy: `playbook:${run.playbookName}`,
         playbookRunId: run.id,
-        onBehalfOf: run.automatic ? undefined : run.requestedBy,
+        onBehalfOf: run.automatic ? run.onBehalfOf : run.requestedBy,
         askedLevel,
         available: connector !== undefined,
         claimFor: connector?.identity.id,
       });
       const waits = action.status === 'pending_approval';
       const status = waits ? 'waiting_approval' : 'running';
-      await this.write(tx, run, move.settled, done, {
+      await this.write(tx, run, move.settled, progress, {
         begun: { position, name: step.name, actionId: action.id, status },
         then: waits ? { kind: 'rest', status } : this.hold,
       });
@@ -77,11 +89,11 @@ export class RunMoves {
   async rest(
     run: PlaybookRunSummary,
     move: Move,
-    status: 'running' | 'waiting_approval',
-    done: number,
+    status: OpenStatus,
+    progress: RunProgress,
   ): Promise<void> {
     await this.transactions.run(async (tx) => {
-      await this.write(tx, run, move.settled, done, { then: { kind: 'rest', status } });
+      await this.write(tx, run, move.settled, progress, { then: { kind: 'rest', status } });
     });
   }
 
@@ -89,12 +101,12 @@ export class RunMoves {
     run: PlaybookRunSummary,
     { settled }: Pick<Move, 'settled'>,
     { status, error }: Pick<Extract<NextThing, { kind: 'end' }>, 'status' | 'error'>,
-    done: number,
+    progress: RunProgress,
   ): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.lockIncident(tx, run);
-      await this.write(tx, run, settled, done, { then: { kind: 'end', status, error } });
-      await this.recorder.ended(tx, run, { status, error, stepsCompleted: done }, SYSTEM);
+      await this.write(tx, run, settled, progress, { then: { kind: 'end', status, error } });
+      await this.recorder.ended(tx, run, { status, error, ...progress }, SYSTEM);
     });
   }
 
@@ -113,10 +125,10 @@ export class RunMoves {
     tx: Tx,
     run: PlaybookRunSummary,
     settled: readonly SettledStep[],
-    stepsCompleted: number,
+    progress: RunProgress,
     move: Pick<RunMove, 'begun' | 'then'>,
   ): Promise<void> {
-    const whole = { ...move, settled, stepsCompleted, at: this.clock.now() };
+    const whole = { ...move, ...progress, settled, at: this.clock.now() };
     if (!(await this.writes.move(tx, run, whole))) throw new ClaimLostError();
   }
 
@@ -125,12 +137,12 @@ export class RunMoves {
   }
 }
 
-/** Steps that are done with: those that worked, and those that were not needed. */
-export function stepsDone(
+export function progressOf(
   reached: readonly ReachedStep[],
   settled: readonly SettledStep[],
-): number {
-  const isDone = ({ status }: Pick<ReachedStep, 'status'>) =>
-    status === 'completed' || status === 'skipped';
-  return reached.filter(isDone).length + settled.filter(isDone).length;
+): RunProgress {
+  const statuses = [...reached, ...settled].map(({ status }) => status);
+  const count = (...wanted: readonly ReachedStatus[]) =>
+    statuses.filter((status) => wanted.includes(status)).length;
+  return { stepsCompleted: count('completed', 'skipped'), stepsFailed: count('failed') };
 }

@@ -16,8 +16,15 @@ import { RunRecorder } from './records/run-recorder.js';
 export interface WantedPlaybookRun {
   readonly playbook: PlaybookVersion;
   readonly incident?: Incident;
-  /** All of the playbook, with the values that they have in this run. */
+  /** Every variable of the playbook, with its value in this run. */
   readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface WantedAutomaticRun {
+  readonly playbook: PlaybookVersion;
+  readonly incident: Incident;
+  /** By whose doing the incident has its verdict. */
+  readonly onBehalfOf?: string;
 }
 
 /** Creates runs. It takes no step of them. */
@@ -59,11 +66,15 @@ export class RunRequests {
    * For what no person asks for: it waits for any replica, and for the kill switch. False when there is one for this incident
    * and version already, or when the incident was deleted or resolved meanwhile.
    */
-  async startAutomatic(tx: Tx, playbook: PlaybookVersion, incident: Incident): Promise<boolean> {
+  async startAutomatic(
+    tx: Tx,
+    { playbook, incident, onBehalfOf }: WantedAutomaticRun,
+  ): Promise<boolean> {
     const locked = await this.incidents.lockForShare(tx, incident.id);
     if (!locked || locked.status === 'resolved') return false;
     const { variables } = playbook.definition;
-    const run = { ...this.newRun({ playbook, incident, variables }, SYSTEM), automatic: true };
+    const wanted = { playbook, incident, variables };
+    const run = { ...this.newRun(wanted, SYSTEM), automatic: true, onBehalfOf };
     if (!(await this.runs.insert(tx, run))) return false;
     await this.recorder.started(tx, run);
     return true;
@@ -87,6 +98,7 @@ export class RunRequests {
       variables,
       incident: incident && withoutRawData(incident),
       stepsCompleted: 0,
+      stepsFailed: 0,
       stepsTotal: definition.steps.length,
       fence: 0,
       wakes: 0,

@@ -1,32 +1,52 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge } from 'prom-client';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
-import type { EndedStatus, OpenStatus } from './playbook-run.js';
-import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
+import type { PlaybookRunSummary } from './playbook-run.js';
+import { RunListRepository } from './listing/run-list.repository.js';
+import { failuresInWords, isPartial, type RunEnd } from './records/run-words.js';
 
-const OPEN: readonly OpenStatus[] = ['running', 'waiting_approval'];
+const OUTCOMES = ['completed', 'partial', 'failed', 'cancelled'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
-/** Shows runs in the metrics. Only whoever may write playbooks can make up a name. */
+/** Shows runs in metrics and log. What waits is counted for the site. */
 @Injectable()
 export class RunSignals implements OnModuleInit {
+  private readonly log = new Logger('Playbooks');
+
   constructor(
-    private readonly runs: PlaybookRunsRepository,
+    private readonly runs: RunListRepository,
     private readonly gauges: ScrapedGauges,
     @InjectMetric('playbook_runs_total')
-    private readonly total: Counter<'playbook' | 'status'>,
-    @InjectMetric('playbook_runs') private readonly open: Gauge,
+    private readonly total: Counter<'automatic' | 'outcome'>,
+    @InjectMetric('playbook_runs') private readonly open: Gauge<'status'>,
+    @InjectMetric('playbook_runs_oldest_due_seconds') private readonly oldestDue: Gauge,
   ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.open, () =>
-      Promise.all(
-        OPEN.map(async (status) => [{ status }, await this.runs.countOpen(status)] as const),
-      ),
-    );
+    // Of a series that begins with its first burst, a rate of increase sees nothing.
+    for (const outcome of OUTCOMES) {
+      for (const automatic of ['true', 'false']) this.total.inc({ automatic, outcome }, 0);
+    }
+    this.gauges.register(this.open, async () => {
+      const { oldestDueSeconds: _, ...counts } = await this.runs.openCounts();
+      return Object.entries(counts).map(([status, count]) => [{ status }, count] as const);
+    });
+    this.gauges.register(this.oldestDue, async () => {
+      return (await this.runs.openCounts()).oldestDueSeconds;
+    });
   }
 
-  ended(playbook: string, status: EndedStatus): void {
-    this.total.inc({ playbook, status });
+  ended(run: PlaybookRunSummary, end: RunEnd): void {
+    const outcome: Outcome = isPartial(end) ? 'partial' : end.status;
+    this.total.inc({ automatic: String(run.automatic), outcome });
+    // Nobody is there who would be answered.
+    if (run.automatic && (outcome === 'failed' || outcome === 'partial')) this.warn(run, end);
+  }
+
+  private warn(run: PlaybookRunSummary, end: RunEnd): void {
+    const about = { playbook_run: run.id, playbook: run.playbookName, incident: run.incidentId };
+    const how = isPartial(end) ? `completed, but ${failuresInWords(run, end)}` : 'failed';
+    this.log.warn(about, `An automatic playbook run ${how}.`);
   }
 }

@@ -45,7 +45,9 @@ export interface ShownRun {
   readonly playbook_version: number;
   readonly status: string;
   readonly steps_completed: number;
+  readonly steps_failed: number;
   readonly steps_total: number;
+  readonly started_at: string;
   readonly requested_by: string;
   readonly automatic: boolean;
   readonly error?: string;

@@ -7,6 +7,7 @@ export class PlaybookRuns1795002100000 implements MigrationInterface {
     await createRuns(runner);
     await linkActions(runner);
     await createSteps(runner);
+    await countRuns(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -14,7 +15,10 @@ export class PlaybookRuns1795002100000 implements MigrationInterface {
     await runner.query(`drop trigger actions_keep_their_run on actions`);
     await runner.query(`drop function keep_run_of_action`);
     await runner.query(`alter table actions drop column playbook_run_id, drop column on_behalf_of`);
-    await runner.query(`drop table playbook_runs`);
+    await runner.query(
+      `drop table playbook_runs, playbook_run_counts, playbook_run_count_deltas`,
+    );
+    await runner.query(`drop function count_playbook_runs`);
   }
 }
 
@@ -24,6 +28,7 @@ async function createRuns(runner: QueryRunner): Promise<void> {
   // lease_until: until then one replica works on it. fence: the number of the latest claim.
   // wakes: goes up with each reason to look at it again, so that none is lost that comes while a replica works on it.
   // attempts: claims since it last moved.
+  // on_behalf_of: of an automatic run, who brought the verdict about.
   await runner.query(`
     create table playbook_runs (
       id uuid constraint pk_playbook_runs primary key,
@@ -33,10 +38,12 @@ async function createRuns(runner: QueryRunner): Promise<void> {
       incident_id uuid constraint fk_playbook_runs_incident references incidents (id),
       status text collate "C" not null,
       requested_by text not null,
+      on_behalf_of text,
       automatic boolean not null default false,
       variables json not null,
       incident json,
       steps_completed integer not null default 0,
+      steps_failed integer not null default 0,
       steps_total integer not null,
       error text,
       due_at timestamptz,
@@ -62,8 +69,7 @@ async function createRuns(runner: QueryRunner): Promise<void> {
     where incident_id is not null`);
   await runner.query(`create index ix_playbook_runs_due on playbook_runs (due_at)
     where due_at is not null`);
-  await runner.query(`create index ix_playbook_runs_open on playbook_runs (status)
-    where status in ('running', 'waiting_approval')`);
+  await runner.query(`create index ix_playbook_runs_status on playbook_runs (status, id)`);
   // However often a triage ends, and however often that is told: one automatic run of each version for an incident.
   await runner.query(`
     create unique index uq_playbook_runs_automatic on playbook_runs (incident_id, playbook_id, playbook_version)
@@ -114,4 +120,39 @@ async function createSteps(runner: QueryRunner): Promise<void> {
     )`);
   await runner.query(`create index ix_playbook_run_steps_open on playbook_run_steps (run_id)
     where completed_at is null`);
+}
+
+/** Totals are sums of few rows: each change appends what it did, and a fold sums that up (playbook-run-counts.ts). */
+async function countRuns(runner: QueryRunner): Promise<void> {
+  await runner.query(`
+    create table playbook_run_counts (
+      playbook_id uuid not null,
+      status text collate "C" not null,
+      n bigint not null,
+      constraint pk_playbook_run_counts primary key (playbook_id, status)
+    ) with (fillfactor = 50)`);
+  await runner.query(`
+    create table playbook_run_count_deltas (
+      id bigint generated always as identity constraint pk_playbook_run_count_deltas primary key,
+      playbook_id uuid not null,
+      status text collate "C" not null,
+      n integer not null
+    )`);
+  await runner.query(`
+    create function count_playbook_runs() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'UPDATE' and old.status = new.status then
+        return null;
+      end if;
+      if tg_op <> 'INSERT' then
+        insert into playbook_run_count_deltas (playbook_id, status, n) values (old.playbook_id, old.status, -1);
+      end if;
+      if tg_op <> 'DELETE' then
+        insert into playbook_run_count_deltas (playbook_id, status, n) values (new.playbook_id, new.status, 1);
+      end if;
+      return null;
+    end $$`);
+  await runner.query(`
+    create trigger playbook_runs_are_counted after insert or delete or update of status on playbook_runs
+      for each row execute function count_playbook_runs()`);
 }

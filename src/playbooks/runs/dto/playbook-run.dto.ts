@@ -119,6 +119,9 @@ function shownResult(result: ActionResult): Record<string, unknown> {
   return { success, message, code, simulated, data };
 }
 
+const STEPS_FAILED =
+  'A run that is `completed` may have some: those whose `on_error` is `continue`.';
+
 /** What lists show of a run. */
 export class PlaybookRunSummaryDto {
   @Id({ example: RUN_ID })
@@ -162,6 +165,9 @@ export class PlaybookRunSummaryDto {
   @WholeNumber({ min: 0, description: 'Completed or skipped ones.', example: 1 })
   readonly steps_completed: number;
 
+  @WholeNumber({ min: 0, description: STEPS_FAILED, example: 0 })
+  readonly steps_failed: number;
+
   @WholeNumber({ min: 0, example: 3 })
   readonly steps_total: number;
 
@@ -185,6 +191,7 @@ export class PlaybookRunSummaryDto {
       requested_by: run.requestedBy,
       automatic: run.automatic,
       steps_completed: run.stepsCompleted,
+      steps_failed: run.stepsFailed,
       steps_total: run.stepsTotal,
       error: run.error,
       started_at: run.startedAt.toISOString(),
@@ -220,8 +227,81 @@ export class StartedPlaybookRunDto extends PlaybookRunDto {
   @Flag({ contract: { enum: [false] }, example: false })
   readonly dry_run: false;
 
-  static override from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
+/** The answer to the request for a run. */
+export class StartedPlaybookRunDto {
+  @Flag({ description: 'Nothing was done: the steps tell what would be.', example: false })
+  readonly dry_run: boolean;
+
+  @Id({ optional: true, description: NOT_OF_DRY_RUN })
+  readonly run_id?: string;
+
+  @Id()
+  readonly playbook_id: string;
+
+  @WholeNumber({ min: 1, example: 3 })
+  readonly playbook_version: number;
+
+  @Text({ example: 'phishing-response' })
+  readonly playbook: string;
+
+  @Id({ optional: true })
+  readonly incident_id?: string;
+
+  @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
+    optional: true,
+    description: NOT_OF_DRY_RUN,
+    example: 'waiting_approval',
+  })
+  readonly status?: PlaybookRunStatus;
+
+  @Text({ optional: true, description: NOT_OF_DRY_RUN, example: 'alice' })
+  readonly requested_by?: string;
+
+  @Flag({ optional: true, description: NOT_OF_DRY_RUN, example: false })
+  readonly automatic?: boolean;
+
+  @WholeNumber({ min: 0, example: 1 })
+  readonly steps_completed: number;
+
+  @WholeNumber({ min: 0, description: STEPS_FAILED, example: 0 })
+  readonly steps_failed: number;
+
+  @WholeNumber({ min: 0, example: 3 })
+  readonly steps_total: number;
+
+  @Text({ optional: true, description: 'Why it failed.' })
+  readonly error?: string;
+
+  @Instant({ optional: true, description: NOT_OF_DRY_RUN, example: TIME })
+  readonly started_at?: string;
+
+  @Instant({ optional: true, description: 'When it ended, in whichever way.', example: TIME })
+  readonly completed_at?: string;
+
+  @JsonObject({ description: 'With the values that they have in this run.', example: {} })
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  @NestedList(() => PlaybookRunStepDto)
+  readonly steps: readonly PlaybookRunStepDto[];
+
+  static from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
     return { dry_run: false, ...PlaybookRunDto.from(run) };
+  }
+
+  static ofDryRun(this: void, told: DryRun): StartedPlaybookRunDto {
+    const { playbook, incident, variables, steps } = told;
+    return {
+      dry_run: true,
+      playbook_id: playbook.id,
+      playbook_version: playbook.version,
+      playbook: playbook.name,
+      incident_id: incident?.id,
+      steps_completed: 0,
+      steps_failed: 0,
+      steps_total: steps.length,
+      variables,
+      steps: steps.map(PlaybookRunStepDto.ofDryRun),
+    };
   }
 }
 

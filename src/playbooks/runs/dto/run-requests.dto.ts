@@ -1,10 +1,9 @@
 import { PageQueryDto } from '../../../platform/paging/page-query.dto.js';
-import { Choice, Flag, Id, JsonObject } from '../../../platform/validation/fields.js';
+import { Choice, Flag, Id, Instant, JsonObject } from '../../../platform/validation/fields.js';
 import { Words } from '../../../platform/validation/query-fields.js';
 import { PLAYBOOK_RUN_STATUSES, type PlaybookRunStatus } from '../playbook-run.js';
 import type { RunRequest } from '../playbook-runs.service.js';
-import type { RunListRequest } from '../records/playbook-runs.repository.js';
-import { LONGEST_VARIABLES } from '../run-variables.js';
+import type { RunListRequest } from '../listing/run-list.js';
 
 export class RunPlaybookDto {
   @Id({ optional: true, description: 'The incident that it is about.' })
@@ -38,6 +37,20 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   @Id({ optional: true, description: 'About this incident alone.', example: undefined })
   readonly incident_id?: string;
 
+  @Instant({
+    optional: true,
+    description: 'Those that started from this time on.',
+    example: '2026-11-02T09:30:00Z',
+  })
+  readonly from?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Those that started up to and with this time.',
+    example: '2026-11-03T09:30:00Z',
+  })
+  readonly to?: string;
+
   @Choice('PlaybookRunSort', SORTS, {
     optional: true,
     default: '-created_at',
@@ -46,13 +59,27 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   readonly sort: (typeof SORTS)[number] = '-created_at';
 
   static toRequest(this: void, query: PlaybookRunsQueryDto): RunListRequest {
-    const { page, per_page, status, incident_id, sort } = query;
+    const { page, per_page, status, incident_id, from, to, sort } = query;
     return {
       page,
       per_page,
-      statuses: status?.split(',') as PlaybookRunStatus[] | undefined,
-      incidentId: incident_id,
+      filter: {
+        statuses: status?.split(',') as PlaybookRunStatus[] | undefined,
+        incidentId: incident_id,
+        from: from === undefined ? undefined : new Date(from),
+        to: to === undefined ? undefined : new Date(to),
+      },
       newestFirst: sort === '-created_at',
     };
+  }
+}
+
+export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
+  @Id({ optional: true, description: 'Of this playbook alone, also of a deleted one.' })
+  readonly playbook_id?: string;
+
+  static override toRequest(this: void, query: AllPlaybookRunsQueryDto): RunListRequest {
+    const request = PlaybookRunsQueryDto.toRequest(query);
+    return { ...request, filter: { ...request.filter, playbookId: query.playbook_id } };
   }
 }

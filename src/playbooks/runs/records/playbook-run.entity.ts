@@ -18,7 +18,7 @@ import type { IncidentAtStart, PlaybookRunStatus } from '../playbook-run.js';
 @Index('ix_playbook_runs_playbook_status', ['playbook_id', 'status', 'id'])
 @Index('ix_playbook_runs_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
 @Index('ix_playbook_runs_due', ['due_at'], { where: 'due_at is not null' })
-@Index('ix_playbook_runs_open', ['status'], { where: `status in ('running', 'waiting_approval')` })
+@Index('ix_playbook_runs_status', ['status', 'id'])
 @Index('uq_playbook_runs_automatic', ['incident_id', 'playbook_id', 'playbook_version'], {
   unique: true,
   where: 'automatic',
@@ -46,6 +46,9 @@ export class PlaybookRunEntity {
   @Column({ type: 'text' })
   readonly requested_by: string;
 
+  @Column({ type: 'text', nullable: true })
+  readonly on_behalf_of: string | null;
+
   @Column({ type: 'boolean', default: false })
   readonly automatic: boolean;
 
@@ -57,6 +60,9 @@ export class PlaybookRunEntity {
 
   @Column({ type: 'integer', default: 0 })
   readonly steps_completed: number;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly steps_failed: number;
 
   @Column({ type: 'integer' })
   readonly steps_total: number;

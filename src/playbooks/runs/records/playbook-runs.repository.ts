@@ -1,17 +1,10 @@
 // SQL for the steps: they are read with their actions, each time that a run goes on.
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, In, IsNull, Not } from 'typeorm';
+import { DataSource, IsNull, Not } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { type Statement, Statements } from '../../../platform/database/statements.js';
 import type { Tx } from '../../../platform/database/transactions.js';
-import type { Page, PageRequest } from '../../../platform/paging/page.js';
-import type {
-  OpenStatus,
-  PlaybookRunStatus,
-  PlaybookRunSummary,
-  ReachedStep,
-  RunInput,
-} from '../playbook-run.js';
+import type { PlaybookRunSummary, ReachedStep, RunInput } from '../playbook-run.js';
 import { PlaybookRunEntity } from './playbook-run.entity.js';
 import { runOf, stepOf, type StepRow } from './run-rows.js';
 
@@ -21,17 +14,12 @@ export interface NewPlaybookRun extends RunInput {
   readonly playbookVersion: number;
   readonly playbookName: string;
   readonly requestedBy: string;
+  readonly onBehalfOf?: string;
   readonly automatic: boolean;
   readonly stepsTotal: number;
   readonly startedAt: Date;
   /** It is claimed by the transaction that creates it. Without this it waits for any replica. */
   readonly claimForMs?: number;
-}
-
-export interface RunListRequest extends PageRequest {
-  readonly statuses?: readonly PlaybookRunStatus[];
-  readonly incidentId?: string;
-  readonly newestFirst: boolean;
 }
 
 const STEPS: Statement = {
@@ -62,6 +50,7 @@ export class PlaybookRunsRepository {
       incident_id: run.incident?.id ?? null,
       status: 'running',
       requested_by: run.requestedBy,
+      on_behalf_of: run.onBehalfOf ?? null,
       automatic: run.automatic,
       variables: run.variables,
       incident: run.incident ?? null,
@@ -98,29 +87,6 @@ export class PlaybookRunsRepository {
 
   async stepsIn(tx: Tx, runId: string): Promise<ReachedStep[]> {
     return (await this.statements.rowsIn<StepRow>(tx, STEPS, [runId])).map(stepOf);
-  }
-
-  /** The page and the total are of one moment in a snapshot. */
-  async list(
-    snapshot: EntityManager,
-    playbookId: string,
-    { page, per_page, newestFirst, statuses, incidentId }: RunListRequest,
-  ): Promise<Page<PlaybookRunSummary>> {
-    const [rows, total] = await snapshot.getRepository(PlaybookRunEntity).findAndCount({
-      where: {
-        playbook_id: playbookId,
-        ...(statuses && { status: In(statuses) }),
-        ...(incidentId !== undefined && { incident_id: incidentId }),
-      },
-      order: { id: newestFirst ? 'DESC' : 'ASC' },
-      skip: (page - 1) * per_page,
-      take: per_page,
-    });
-    return { items: rows.map(runOf), total };
-  }
-
-  async countOpen(status: OpenStatus): Promise<number> {
-    return await this.runs.countBy({ status });
   }
 
   /** Those with something to do: the kill switch holds them while it is on. */

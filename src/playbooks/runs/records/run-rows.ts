@@ -19,10 +19,12 @@ export const RUN_COLUMNS = [
   'incident_id',
   'status',
   'requested_by',
+  'on_behalf_of',
   'automatic',
   'variables',
   'incident',
   'steps_completed',
+  'steps_failed',
   'steps_total',
   'error',
   'fence',
@@ -31,6 +33,9 @@ export const RUN_COLUMNS = [
   'started_at',
   'completed_at',
 ] as const satisfies (keyof RunRow)[];
+
+/** There is something to do, and no replica works on it. */
+export const IS_DUE = `due_at <= now() and (lease_until is null or lease_until < now())`;
 
 export function runOf(row: RunRow): PlaybookRunSummary {
   return {
@@ -41,10 +46,12 @@ export function runOf(row: RunRow): PlaybookRunSummary {
     incidentId: row.incident_id ?? undefined,
     status: row.status,
     requestedBy: row.requested_by,
+    onBehalfOf: row.on_behalf_of ?? undefined,
     automatic: row.automatic,
     variables: row.variables,
     incident: row.incident ? incidentOf(row.incident) : undefined,
     stepsCompleted: row.steps_completed,
+    stepsFailed: row.steps_failed,
     stepsTotal: row.steps_total,
     error: row.error ?? undefined,
     fence: row.fence,

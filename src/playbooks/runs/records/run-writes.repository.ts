@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { type Statement, Statements } from '../../../platform/database/statements.js';
 import type { Tx } from '../../../platform/database/transactions.js';
 import type { SettledStep } from '../next-move.js';
-import type { EndedStatus, OpenStatus, PlaybookRunSummary } from '../playbook-run.js';
-import { RUN_COLUMNS, runOf, type RunRow } from './run-rows.js';
+import type { EndedStatus, OpenStatus, PlaybookRunSummary, RunProgress } from '../playbook-run.js';
+import { IS_DUE, RUN_COLUMNS, runOf, type RunRow } from './run-rows.js';
 
 /** Names one claim of a run, and what was known of it then. */
 export type Claim = Pick<PlaybookRunSummary, 'id' | 'fence' | 'wakes'>;
@@ -17,10 +17,9 @@ export interface BegunStep {
   readonly status: OpenStatus;
 }
 
-export interface RunMove {
+export interface RunMove extends RunProgress {
   readonly settled: readonly SettledStep[];
   readonly begun?: BegunStep;
-  readonly stepsCompleted: number;
   readonly at: Date;
   /** `hold`: the replica goes on with it. `rest`: it waits until somebody wakes it. */
   readonly then:
@@ -31,11 +30,10 @@ export interface RunMove {
 
 const OPEN = `completed_at is null`;
 const COLUMNS = RUN_COLUMNS.map((column) => `playbook_runs.${column}`).join(', ');
-const FREE = `due_at <= now() and (lease_until is null or lease_until < now())`;
 
 const ANY_DUE: Statement = {
   name: 'playbook_runs_any_due',
-  text: `select 1 from playbook_runs where ${FREE} limit 1`,
+  text: `select 1 from playbook_runs where ${IS_DUE} limit 1`,
 };
 
 const CLAIM: Statement = {
@@ -43,7 +41,7 @@ const CLAIM: Statement = {
   text: `
     update playbook_runs
        set fence = fence + 1, attempts = attempts + 1, lease_until = now() + $2 * interval '1 millisecond'
-     where id in (select id from playbook_runs where ${FREE} order by due_at limit $1 for update skip locked)
+     where id in (select id from playbook_runs where ${IS_DUE} order by due_at limit $1 for update skip locked)
     returning ${COLUMNS}`,
 };
 
@@ -53,7 +51,7 @@ const MOVE: Statement = {
   text: `
     with moved as (
       update playbook_runs
-         set status = $4, steps_completed = $5, error = $6, completed_at = $7, attempts = 0,
+         set status = $4, steps_completed = $5, steps_failed = $15, error = $6, completed_at = $7, attempts = 0,
              lease_until = now() + $8::integer * interval '1 millisecond',
              due_at = case when $7::timestamptz is not null then null
                            when $8::integer is not null or wakes <> $3 then coalesce(due_at, now()) end
@@ -151,11 +149,12 @@ export class RunWritesRepository {
       steps.map(({ status }) => status),
       steps.map(({ actionId }) => actionId ?? null),
       steps.map(({ error }) => error ?? null),
+      move.stepsFailed,
     ]);
     return rows.length > 0;
   }
 
-  /** It was interrupted through no fault of its own, and is due for any replica. */
+  /** Gives the claim back without counting the attempt: the run is due for any replica. */
   async release({ id, fence }: Claim): Promise<void> {
     await this.statements.rows(RELEASE, [id, fence]);
   }

@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { CountFold } from '../../../platform/counting/count-fold.js';
+import { AdvisoryLock } from '../../../platform/database/advisory-locks.js';
+import { Transactions } from '../../../platform/database/transactions.js';
+import { RunListRepository } from './run-list.repository.js';
+
+const PAUSE_MS = 2_000;
+const DELTAS_PER_FOLD = 10_000;
+
+/** Keeps the totals of the lists of playbook runs cheap. */
+@Injectable()
+export class PlaybookRunCounts extends CountFold {
+  constructor(
+    private readonly repository: RunListRepository,
+    transactions: Transactions,
+  ) {
+    const lock = AdvisoryLock.PlaybookRunCounts;
+    super(transactions, { counted: 'playbook runs', lock, pauseMs: PAUSE_MS });
+  }
+
+  override async foldPending(): Promise<void> {
+    const fold = () => this.whileNobodyFolds((tx) => this.repository.fold(tx, DELTAS_PER_FOLD));
+    while ((await fold()) === DELTAS_PER_FOLD);
+  }
+}

@@ -1,0 +1,91 @@
+import type { AuditEntry } from '../../../audit/audit-entry.js';
+import type { NewTimelineEntry } from '../../../incidents/timeline/timeline-entry.js';
+import {
+  type EndedStatus,
+  PLAYBOOK_RUN_EVENTS,
+  type PlaybookRunSummary,
+  type RunProgress,
+} from '../playbook-run.js';
+
+type Change = keyof typeof PLAYBOOK_RUN_EVENTS;
+
+export interface RunEnd extends RunProgress {
+  readonly status: EndedStatus;
+  readonly error?: string;
+}
+
+/** What is told of a change of a run, and to whom. */
+export interface RunNews {
+  readonly audit: AuditEntry;
+  /** Absent where the run is about no incident. */
+  readonly timeline?: NewTimelineEntry;
+}
+
+export function newsOfStart(run: PlaybookRunSummary): RunNews {
+  const { automatic, variables, onBehalfOf } = run;
+  const details = { automatic, on_behalf_of: onBehalfOf, variables };
+  return newsOf('started', run.requestedBy, run, details, `Started ${named(run)}.`);
+}
+
+export function newsOfEnd(run: PlaybookRunSummary, end: RunEnd, by: string): RunNews {
+  const { status, error, stepsCompleted, stepsFailed } = end;
+  const details = {
+    error,
+    steps_completed: stepsCompleted,
+    steps_failed: stepsFailed,
+    steps_total: run.stepsTotal,
+  };
+  return newsOf(status, by, run, details, endInWords(run, end));
+}
+
+const WORDS = { completed: 'Completed', failed: 'Could not complete', cancelled: 'Cancelled' };
+
+function endInWords(run: PlaybookRunSummary, end: RunEnd): string {
+  const why = end.error ?? (isPartial(end) ? `${failuresInWords(run, end)}.` : undefined);
+  return `${WORDS[end.status]} ${named(run)}${why === undefined ? '.' : `: ${why}`}`;
+}
+
+/** It went to its end, because its failed steps say `on_error: continue`. */
+export function isPartial({ status, stepsFailed }: RunEnd): boolean {
+  return status === 'completed' && stepsFailed > 0;
+}
+
+export function failuresInWords(
+  { stepsTotal }: Pick<PlaybookRunSummary, 'stepsTotal'>,
+  { stepsFailed }: RunProgress,
+): string {
+  return `${stepsFailed} of ${stepsTotal} steps failed`;
+}
+
+function newsOf(
+  change: Change,
+  actor: string,
+  run: PlaybookRunSummary,
+  details: Readonly<Record<string, unknown>>,
+  summary: string,
+): RunNews {
+  const { incidentId } = run;
+  const subject = { type: 'playbook_run', id: run.id };
+  const about = {
+    playbook_id: run.playbookId,
+    playbook: run.playbookName,
+    version: run.playbookVersion,
+    incident_id: incidentId,
+  };
+  return {
+    audit: {
+      actor,
+      action: PLAYBOOK_RUN_EVENTS[change],
+      subject,
+      details: { ...about, ...details },
+    },
+    timeline:
+      incidentId === undefined
+        ? undefined
+        : { incidentId, event: `playbook_${change}`, actor, summary, subject },
+  };
+}
+
+function named({ playbookName, playbookVersion }: PlaybookRunSummary): string {
+  return `the playbook ${playbookName} (version ${playbookVersion})`;
+}

@@ -28,25 +28,23 @@ type Details = () => Promise<Readonly<Record<string, unknown>>>;
 @Injectable()
 export class HealthComponents {
   private readonly checks = new Map<ComponentName, Check>();
-  private readonly details = new Map<ComponentName, Details>();
+  private readonly details = new Map<ComponentName, Details[]>();
 
   register(name: ComponentName, check: Check): void {
     this.checks.set(name, check);
   }
 
-  /** More fields of a part, from another module than the one that says how it is. Left out when they cannot be read. */
+  /** More fields of a part, from other modules than the one that says how it is. Left out when they cannot be read. */
   addDetails(name: ComponentName, details: Details): void {
-    this.details.set(name, details);
+    this.details.set(name, [...(this.details.get(name) ?? []), details]);
   }
 
   /** A part that no module has registered is disabled. */
   async check(name: ComponentName): Promise<ComponentHealth> {
     const check = this.checks.get(name);
     if (!check) return { status: 'disabled', message: 'Not part of this service.' };
-    const more = this.details
-      .get(name)?.()
-      .catch(() => undefined);
-    const [health, details] = await Promise.all([check(), more]);
-    return { ...health, ...details };
+    const more = (this.details.get(name) ?? []).map((read) => read().catch(() => undefined));
+    const [health, ...details] = await Promise.all([check(), ...more]);
+    return Object.assign({ ...health }, ...details) as ComponentHealth;
   }
 }

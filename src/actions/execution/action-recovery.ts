@@ -9,6 +9,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
+import { ConnectorPlaces } from './connector-places.js';
 import { LapsedClaims } from './lapsed-claims.js';
 import { UnclaimedActions } from './unclaimed-actions.js';
 
@@ -32,6 +33,7 @@ export class ActionRecovery
   constructor(
     private readonly lapsedClaims: LapsedClaims,
     private readonly unclaimedActions: UnclaimedActions,
+    private readonly places: ConnectorPlaces,
     private readonly events: DomainEvents,
     settings: Settings,
   ) {
@@ -46,6 +48,7 @@ export class ActionRecovery
   }
 
   onModuleInit(): void {
+    this.places.onFree(() => this.beginningUnclaimed.wake());
     this.events.on([KILL_SWITCH_DEACTIVATED], 'actions-go-on', async () =>
       this.beginningUnclaimed.wake(),
     );

@@ -7,6 +7,7 @@ import type { Action } from '../action.js';
 import { shownActionId } from '../action-id.js';
 import { ActionExecutor } from './action-executor.js';
 import type { Claimed } from './claims.js';
+import type { GiveBack } from './connector-places.js';
 
 /** Between creating or approving an action and beginning it there is hardly any work: a replica that takes longer is dead. */
 const GRACE_MS = 5_000;
@@ -37,13 +38,18 @@ export class AwaitedRuns {
     return await this.inTime(action, this.executor.run(action, { idempotency }));
   }
 
-  /** The same, for an action that was claimed by the transaction that created it. */
+  /**
+   * The same, for an action that was claimed by the transaction that created it. A place of its connector is given back when
+   * the vendor has answered, whoever waits for how long.
+   */
   async runClaimedAndWait(
     claimed: Claimed,
     connector: Connector,
     idempotency: Participant<Action>,
+    giveBack: GiveBack = () => undefined,
   ): Promise<Action> {
-    const running = this.executor.runClaimed(claimed, connector, { idempotency });
+    const options = { idempotency, answered: giveBack };
+    const running = this.executor.runClaimed(claimed, connector, options).finally(giveBack);
     return await this.inTime(claimed.action, running);
   }
 

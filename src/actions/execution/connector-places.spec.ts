@@ -53,4 +53,18 @@ describe('the places of recovery', () => {
     await expect(failing).rejects.toThrow('No answer.');
     expect(places.tryTake('vendor')).toBeDefined();
   });
+
+  it('tell when one is free that somebody was refused, and else nothing', () => {
+    const places = new ConnectorPlaces();
+    const free = jest.fn();
+    places.onFree(free);
+    const [first, second, third] = fill(places, 'vendor');
+    first!();
+    places.tryTake('vendor');
+    expect(free).not.toHaveBeenCalled();
+    expect(places.tryTake('vendor')).toBeUndefined();
+    second!();
+    third!();
+    expect(free).toHaveBeenCalledTimes(1);
+  });
 });

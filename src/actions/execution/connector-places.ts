@@ -7,16 +7,25 @@ export const MOST_PER_CONNECTOR = 8;
 export type GiveBack = Release;
 
 /**
- * How much recovery asks of one vendor at a time. Each connector has places of its own: a vendor that hangs keeps those
- * waiting who want that vendor, and nobody else.
+ * How much recovery and the queue of playbook runs ask of one vendor at a time. Each connector has places of its own: a
+ * vendor that hangs keeps those waiting who want that vendor, and nobody else.
  */
 @Injectable()
 export class ConnectorPlaces {
   private readonly all = new Map<string, Semaphore>();
+  /** Connectors of which somebody was refused a place since one was given back last. */
+  private readonly wanted = new Set<string>();
+  private readonly listeners: (() => void)[] = [];
+
+  /** Called when a place is free that was refused before. */
+  onFree(listener: () => void): void {
+    this.listeners.push(listener);
+  }
 
   /** Undefined when none is free; who waits in `within` comes first. */
   tryTake(connectorId: string): GiveBack | undefined {
     const release = this.of(connectorId).tryAcquire();
+    if (!release) this.wanted.add(connectorId);
     return release && this.forgetIdle(connectorId, release);
   }
 
@@ -40,6 +49,7 @@ export class ConnectorPlaces {
     return () => {
       release();
       if (this.all.get(connectorId)?.isIdle) this.all.delete(connectorId);
+      if (this.wanted.delete(connectorId)) this.listeners.forEach((listener) => listener());
     };
   }
 }

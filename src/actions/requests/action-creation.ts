@@ -31,6 +31,8 @@ export interface ActionToCreate {
   readonly available: boolean;
   /** The connector to claim it for, where it may run at once; the transaction needs a permit then. */
   readonly claimFor?: string;
+  /** Nobody begins it now: recovery does, as soon as its connector has a place. */
+  readonly forRecovery?: boolean;
 }
 
 /** An action whose level is decided. */
@@ -43,6 +45,7 @@ export interface ActionToRecord extends Pick<
   readonly available: boolean;
   /** The connector that it is claimed for. */
   readonly connectorId?: string;
+  readonly forRecovery?: boolean;
 }
 
 /** Decides on the level of new actions, and inserts them with their records. */
@@ -71,7 +74,9 @@ export class ActionCreation {
     const actions = wanted.map((one) => this.actionOf(one));
     const changes = actions.flatMap(changesOf);
     const records = this.recorder.recordsOf(changes);
-    const rows = actions.map((action) => ({ action, leaseMs: this.leaseMsOf(action) }));
+    const rows = actions.map((action, at) => {
+      return { action, leaseMs: this.leaseMsOf(action, wanted[at]!) };
+    });
     await this.actions.insertAll(tx, rows, records);
     afterCommit(tx, () => this.recorder.recorded(records, changes));
     return actions.map((action) => withExpiry(action, this.settings.approvalTtlMinutes));
@@ -88,7 +93,7 @@ export class ActionCreation {
     };
   }
 
-  private actionOf({ available, ...wanted }: ActionToRecord): Action {
+  private actionOf({ available, forRecovery: _, ...wanted }: ActionToRecord): Action {
     const requestedAt = this.clock.now();
     const isClaimed = wanted.connectorId !== undefined;
     return {
@@ -104,7 +109,8 @@ export class ActionCreation {
     };
   }
 
-  private leaseMsOf({ phase }: Action): number {
+  private leaseMsOf({ phase }: Action, { forRecovery }: ActionToRecord): number {
+    if (forRecovery) return 0;
     return phase ? this.settings.actionLeaseMs : this.runs.graceMs;
   }
 }

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
+import { ConnectorPlaces } from '../../actions/execution/connector-places.js';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
 import { Failpoints } from '../../actions/execution/failpoints.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
@@ -12,15 +13,23 @@ import { isOpen, type PlaybookRunSummary, type ReachedStep } from './playbook-ru
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
 import { RUN_FAILPOINT } from './run-failpoints.js';
-import { progressOf, RunMoves } from './run-moves.js';
+import { goesOnWith, progressOf, RunMoves, type TakePlace } from './run-moves.js';
 import { StepDecisions } from './step-decisions.js';
 
 /** After so many claims that did not move it, the run itself may be what kills the replicas. */
 const MOST_ATTEMPTS = 10;
 const BROKEN = 'The service could not go on with it; see its log.';
+/** A run whose action takes longer gives its turn to another one. Most end within this time, and go on without a detour. */
+const SHORT_WAIT_MS = 200;
 /** An action that takes longer is not waited for: its end wakes the run. */
 const PART_OF_LEASE = 1 / 3;
 const PART_OF_GRACE = 0.5;
+
+/** One of the few with which the queue carries on runs. */
+export interface Turn {
+  /** Another run may have it. Again does nothing. */
+  readonly letGo: () => void;
+}
 
 /** Carries a claimed run on, for a request that waits and for the queue alike, until it rests or has ended. */
 @Injectable()
@@ -36,13 +45,17 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     private readonly decisions: StepDecisions,
     private readonly moves: RunMoves,
     private readonly actions: AwaitedRuns,
+    private readonly connectors: ConnectorPlaces,
     private readonly failpoints: Failpoints,
     private readonly settings: Settings,
   ) {}
 
-  /** Never throws. What goes wrong leaves the run to whoever claims it when the lease is over. */
-  async carryOn(run: PlaybookRunSummary): Promise<void> {
-    const work = this.attempt(run).catch((error: unknown) => this.afterError(run, error));
+  /**
+   * Never throws. What goes wrong leaves the run to whoever claims it when the lease is over. `turn` is of a run that nobody
+   * waits for.
+   */
+  async carryOn(run: PlaybookRunSummary, turn?: Turn): Promise<void> {
+    const work = this.attempt(run, turn).catch((error: unknown) => this.afterError(run, error));
     this.underWay.add(work);
     await work;
     this.underWay.delete(work);
@@ -55,7 +68,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     await within(this.settings.shutdownGraceMs * PART_OF_GRACE, rested, () => undefined);
   }
 
-  private async attempt(run: PlaybookRunSummary): Promise<void> {
+  private async attempt(run: PlaybookRunSummary, turn?: Turn): Promise<void> {
     await this.failpoints.hit(RUN_FAILPOINT.claimed);
     if (run.attempts > MOST_ATTEMPTS) return await this.giveUp(run);
     const playbook = await this.playbooks.versionOf(run.playbookId, run.playbookVersion);
@@ -66,7 +79,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
       const reached = await this.runs.stepsOf(run.id);
       const move = await nextMove(playbook.definition.steps, reached, decide);
       await this.failpoints.hit(RUN_FAILPOINT.decided);
-      if (!(await this.make(run, move, reached))) break;
+      if (!(await this.make(run, move, reached, turn))) break;
     }
     await this.failpoints.hit(RUN_FAILPOINT.left);
   }
@@ -76,20 +89,34 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     run: PlaybookRunSummary,
     move: Move,
     reached: readonly ReachedStep[],
+    turn?: Turn,
   ): Promise<boolean> {
     const { next, settled } = move;
     const progress = progressOf(reached, settled);
     if (next.kind === 'wait') await this.moves.rest(run, move, next.status, progress);
     if (next.kind === 'end') await this.moves.end(run, move, next, progress);
     if (next.kind !== 'act') return false;
-    const { action, run: ready } = await this.moves.act(run, move, next, progress);
+    const { action, run: ready } = await this.moves.act(
+      run,
+      move,
+      next,
+      progress,
+      this.places(turn),
+    );
     await this.failpoints.hit(RUN_FAILPOINT.begun);
     if (ready) {
-      const ending = this.actions.runClaimedAndWait(ready.claimed, ready.connector, {});
+      const { claimed, connector, giveBack } = ready;
+      const ending = this.actions.runClaimedAndWait(claimed, connector, {}, giveBack);
+      if (turn) await within(SHORT_WAIT_MS, ending, turn.letGo);
       await within(this.settings.actionLeaseMs * PART_OF_LEASE, ending, () => action);
       await this.failpoints.hit(RUN_FAILPOINT.acted);
     }
-    return action.status !== 'pending_approval';
+    return goesOnWith(action);
+  }
+
+  /** Whoever waits for the run has asked for its actions: they take no place of those that nobody waits for. */
+  private places(turn: Turn | undefined): TakePlace {
+    return turn ? (id) => this.connectors.tryTake(id) : () => () => undefined;
   }
 
   private async afterError(run: PlaybookRunSummary, error: unknown): Promise<void> {

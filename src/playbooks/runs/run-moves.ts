@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { Action } from '../../actions/action.js';
+import { type Action, hasEnded } from '../../actions/action.js';
 import type { Claimed } from '../../actions/execution/claims.js';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import type { GiveBack } from '../../actions/execution/connector-places.js';
+import type { ActionToCreate } from '../../actions/requests/action-creation.js';
 import { ActionRequests } from '../../actions/requests/action-requests.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { LockedIncident } from '../../incidents/incident.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
@@ -29,8 +32,15 @@ type Act = Extract<NextThing, { kind: 'act' }>;
 export interface BegunAction {
   readonly action: Action;
   /** Present where it may run at once: what its run needs. */
-  readonly run?: { readonly claimed: Claimed; readonly connector: Connector };
+  readonly run?: {
+    readonly claimed: Claimed;
+    readonly connector: Connector;
+    readonly giveBack: GiveBack;
+  };
 }
+
+/** A place in which the connector may be called now, or undefined where it has none left. */
+export type TakePlace = (connectorId: string) => GiveBack | undefined;
 
 /** The transactions by which a run moves. Each has what ended, and the one thing that follows from it, or none of it. */
 @Injectable()
@@ -48,18 +58,43 @@ export class RunMoves {
   ) {}
 
   /**
-   * Creates the action of the next step. Where it waits for approval the run rests; else the replica goes on with it. Throws
-   * `kill_switch_active` and ClaimLostError.
+   * Creates the action of the next step. Where it waits for approval, or for a place of its connector, the run rests; else the
+   * replica goes on with it. Throws `kill_switch_active` and ClaimLostError.
    */
   async act(
     run: PlaybookRunSummary,
     move: Move,
     next: Act,
     progress: RunProgress,
+    takePlace: TakePlace,
   ): Promise<BegunAction> {
-    const { step, position, parameters, askedLevel } = next;
-    const connector = await this.registry.providerOf(step.action);
-    return await this.transactions.run<BegunAction>(async (tx) => {
+    const connector = await this.registry.providerOf(next.step.action);
+    const giveBack = connector && takePlace(connector.identity.id);
+    try {
+      const [action, permit] = await this.begin(run, move, next, progress, {
+        available: connector !== undefined,
+        claimFor: giveBack && connector.identity.id,
+        forRecovery: connector && !giveBack,
+      });
+      if (action.phase && giveBack) {
+        return { action, run: { claimed: { action, permit }, connector, giveBack } };
+      }
+      giveBack?.();
+      return { action };
+    } catch (error) {
+      giveBack?.();
+      throw error;
+    }
+  }
+
+  private async begin(
+    run: PlaybookRunSummary,
+    move: Move,
+    { step, position, parameters, askedLevel }: Act,
+    progress: RunProgress,
+    how: Pick<ActionToCreate, 'available' | 'claimFor' | 'forRecovery'>,
+  ): Promise<[Action, Permit]> {
+    return await this.transactions.run<[Action, Permit]>(async (tx) => {
       const permit = await this.killSwitch.claimPermit(tx);
       const incident = await this.lockIncident(tx, run);
       const action = await this.requests.createIn(tx, {
@@ -70,18 +105,14 @@ export class RunMoves {
         playbookRunId: run.id,
         onBehalfOf: run.automatic ? run.onBehalfOf : run.requestedBy,
         askedLevel,
-        available: connector !== undefined,
-        claimFor: connector?.identity.id,
+        ...how,
       });
-      const waits = action.status === 'pending_approval';
-      const status = waits ? 'waiting_approval' : 'running';
+      const status = action.status === 'pending_approval' ? 'waiting_approval' : 'running';
       await this.write(tx, run, move.settled, progress, {
         begun: { position, name: step.name, actionId: action.id, status },
-        then: waits ? { kind: 'rest', status } : this.hold,
+        then: goesOnWith(action) ? this.hold : { kind: 'rest', status },
       });
-      return action.phase && connector
-        ? { action, run: { claimed: { action, permit }, connector } }
-        : { action };
+      return [action, permit];
     });
   }
 
@@ -135,6 +166,11 @@ export class RunMoves {
   private get hold() {
     return { kind: 'hold', leaseMs: this.settings.actionLeaseMs } as const;
   }
+}
+
+/** This replica runs the action, or it has failed already. */
+export function goesOnWith(action: Action): boolean {
+  return action.phase !== undefined || hasEnded(action);
 }
 
 export function progressOf(

@@ -18,7 +18,7 @@ import { PlaybookRunner } from './playbook-runner.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
 
-/** As many runs as one replica works on beside those that requests wait for. */
+/** As many runs as one replica works on beside those that requests or their own slow actions keep waiting. */
 const MOST_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 5_000;
 const PAUSES_PER_LEASE = 4;
@@ -94,10 +94,16 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
   }
 
   private async carryOn(run: PlaybookRunSummary): Promise<void> {
+    let hasTurn = true;
+    const letGo = () => {
+      if (!hasTurn) return;
+      hasTurn = false;
+      this.underWay -= 1;
+      this.wake();
+    };
     this.underWay += 1;
-    await this.runner.carryOn(run);
-    this.underWay -= 1;
-    this.wake();
+    await this.runner.carryOn(run, { letGo });
+    letGo();
   }
 }
 

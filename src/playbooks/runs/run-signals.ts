@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge } from 'prom-client';
+import { HealthComponents } from '../../platform/health-components.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
 import { RunListRepository } from './listing/run-list.repository.js';
@@ -16,6 +17,7 @@ export class RunSignals implements OnModuleInit {
 
   constructor(
     private readonly runs: RunListRepository,
+    private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
     @InjectMetric('playbook_runs_total')
     private readonly total: Counter<'automatic' | 'outcome'>,
@@ -34,6 +36,10 @@ export class RunSignals implements OnModuleInit {
     });
     this.gauges.register(this.oldestDue, async () => {
       return (await this.runs.openCounts()).oldestDueSeconds;
+    });
+    // Runs have a queue of their own, which the number of jobs does not tell of.
+    this.components.addDetails('jobs', async () => {
+      return { playbook_runs_due: (await this.runs.openCounts()).due };
     });
   }
 

@@ -19,6 +19,7 @@ import { KnownNetworkEntity } from './auth/sessions/known-network.entity.js';
 import { ProcessedEventEntity } from './platform/jobs/events/processed-event.entity.js';
 import { SecretKeyEntity } from './platform/secrets/secret-key.entity.js';
 import { SessionEntity } from './auth/sessions/session.entity.js';
+import { UnhandledEventEntity } from './platform/jobs/events/unhandled-event.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
 import { BOSS_SCHEMA } from './platform/jobs/pg-boss/boss-options.js';
 import { installBoss } from './platform/jobs/pg-boss/boss-instance.js';
@@ -44,6 +45,7 @@ import { Webhooks1795001800000 } from './platform/database/migrations/1795001800
 import { TriageRuns1795001900000 } from './platform/database/migrations/1795001900000-triage-runs.js';
 import { Playbooks1795002000000 } from './platform/database/migrations/1795002000000-playbooks.js';
 import { PlaybookRuns1795002100000 } from './platform/database/migrations/1795002100000-playbook-runs.js';
+import { UnhandledEvents1795002200000 } from './platform/database/migrations/1795002200000-unhandled-events.js';
 import { PlaybookRunStepEntity } from './playbooks/runs/records/playbook-run-step.entity.js';
 import { PlaybookRunCountEntity } from './playbooks/runs/records/playbook-run-count.entity.js';
 import { PlaybookRunEntity } from './playbooks/runs/records/playbook-run.entity.js';
@@ -94,6 +96,7 @@ export const schema: Schema = {
     SecretKeyEntity,
     SessionEntity,
     TriageRunEntity,
+    UnhandledEventEntity,
     UserEntity,
     WebhookEventCountEntity,
     WebhookEventEntity,
@@ -122,6 +125,7 @@ export const schema: Schema = {
     TriageRuns1795001900000,
     Playbooks1795002000000,
     PlaybookRuns1795002100000,
+    UnhandledEvents1795002200000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

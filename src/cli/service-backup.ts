@@ -13,6 +13,7 @@ import {
 import { shownActionId } from '../actions/action-id.js';
 import {
   cancelRunsOverRestore,
+  dropTriagesOfRunsBefore,
   noteRunsBeforeRestore,
   tellOfCancelledRuns,
 } from '../playbooks/runs/runs-across-restore.js';
@@ -21,6 +22,7 @@ import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/anchor/accept-head.js';
 import { AuditKeys } from '../audit/chain/audit-keys.js';
 import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
+import { sendUnhandledEventsAgain } from '../platform/jobs/events/unhandled-events.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
@@ -84,6 +86,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private switchNow: ActiveSwitch | undefined;
   private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { continued: [], lost: [] };
+  private runsNotRepeated = 0;
   private cancelledRuns: readonly PlaybookRunSummary[] = [];
 
   constructor(
@@ -112,6 +115,8 @@ export class ServiceRestorePlan implements RestorePlan {
     this.switchNow = await killSwitch.findActive(tx);
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
+    await sendUnhandledEventsAgain(tx);
+    this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     await new IncidentCountsRepository(new Statements(tx.dataSource)).recount(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
     // Also when the backup is older than they are: what is sealed with them from now on needs them.
@@ -141,6 +146,11 @@ export class ServiceRestorePlan implements RestorePlan {
     if (this.cancelledRuns.length > 0) {
       const ids = this.cancelledRuns.map(({ id }) => id).join(', ');
       lines.push(`Playbook runs that had gone on since the backup, and are cancelled: ${ids}.`);
+    }
+    if (this.runsNotRepeated > 0) {
+      lines.push(
+        `Triages for which playbooks had started by themselves since the backup, and do not again: ${this.runsNotRepeated}.`,
+      );
     }
     return lines;
   }

@@ -5,6 +5,7 @@ import { DeadJobs } from './dead-jobs.js';
 import { DomainEvents } from './events/domain-events.js';
 import { EventOutbox } from './events/event-outbox.js';
 import { ProcessedEvents } from './events/processed-events.js';
+import { UnhandledEvents } from './events/unhandled-events.js';
 import { PgBossDeadJobs } from './pg-boss/pg-boss-dead-jobs.js';
 import { PgBossJobs } from './pg-boss/pg-boss-jobs.js';
 
@@ -24,6 +25,7 @@ async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
     { provide: DeadJobs, useClass: PgBossDeadJobs },
     EventOutbox,
     ProcessedEvents,
+    UnhandledEvents,
     DomainEvents,
   ],
   exports: [Jobs, DeadJobs, DomainEvents],

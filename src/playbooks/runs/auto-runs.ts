@@ -23,8 +23,11 @@ export class AutoRuns implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.on([INCIDENT_EVENTS.triaged], 'playbook-auto-runs', (event) =>
-      this.startFor(event),
+    this.events.on(
+      [INCIDENT_EVENTS.triaged],
+      'playbook-auto-runs',
+      (event) => this.startFor(event),
+      { concurrency: 2, inBackup: true },
     );
   }
 

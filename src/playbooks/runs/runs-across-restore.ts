@@ -1,5 +1,6 @@
 // SQL: a temporary table, and updates that compare with it.
 import type { AuditLog } from '../../audit/audit-log.js';
+import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { type PlaybookRunSummary, SYSTEM } from './playbook-run.js';
@@ -19,7 +20,7 @@ export async function noteRunsBeforeRestore(tx: Tx): Promise<void> {
   if (!table?.there) return;
   await tx.query(
     `create temporary table runs_before_restore on commit drop as
-       select id, completed_at is not null as ended,
+       select id, incident_id, automatic, completed_at is not null as ended,
               (select count(*) from playbook_run_steps where run_id = playbook_runs.id) as steps
          from playbook_runs`,
   );
@@ -31,10 +32,7 @@ export async function noteRunsBeforeRestore(tx: Tx): Promise<void> {
  * as its action is.
  */
 export async function cancelRunsOverRestore(tx: Tx): Promise<PlaybookRunSummary[]> {
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('pg_temp.runs_before_restore') is not null as there`,
-  );
-  if (!table?.there) return [];
+  if (!(await isNoted(tx))) return [];
   const rows = await tx.query<RunRow[]>(
     `with gone_on as (
        select run.id from playbook_runs run join pg_temp.runs_before_restore before on before.id = run.id
@@ -65,6 +63,30 @@ export async function cancelRunsOverRestore(tx: Tx): Promise<PlaybookRunSummary[
     [WHY, LONGEST_ERROR],
   );
   return rows.map(runOf);
+}
+
+/**
+ * To be called when the restored events are about to be handed out again. Where a playbook had started by itself since the
+ * backup, its run is gone, and the triage that began it may be among them: another run would do the same again. Answers how
+ * many triages start nothing any more.
+ */
+export async function dropTriagesOfRunsBefore(tx: Tx): Promise<number> {
+  if (!(await isNoted(tx))) return 0;
+  const [, dropped] = await tx.query<[unknown, number]>(
+    `delete from domain_events
+      where type = $1 and subject_id in (
+        select incident_id::text from pg_temp.runs_before_restore before
+         where automatic and not exists (select from playbook_runs run where run.id = before.id))`,
+    [INCIDENT_EVENTS.triaged],
+  );
+  return dropped;
+}
+
+async function isNoted(tx: Tx): Promise<boolean> {
+  const [table] = await tx.query<{ there: boolean }[]>(
+    `select to_regclass('pg_temp.runs_before_restore') is not null as there`,
+  );
+  return table?.there === true;
 }
 
 /** Tells of it as of every cancellation; without the keys of the audit trail, the timeline alone. */

@@ -15,9 +15,7 @@ export class PlaybookRuns1795002100000 implements MigrationInterface {
     await runner.query(`drop trigger actions_keep_their_run on actions`);
     await runner.query(`drop function keep_run_of_action`);
     await runner.query(`alter table actions drop column playbook_run_id, drop column on_behalf_of`);
-    await runner.query(
-      `drop table playbook_runs, playbook_run_counts, playbook_run_count_deltas`,
-    );
+    await runner.query(`drop table playbook_runs, playbook_run_counts, playbook_run_count_deltas`);
     await runner.query(`drop function count_playbook_runs`);
   }
 }

@@ -46,6 +46,8 @@ export interface EventListener {
   readonly types: ReadonlySet<string>;
   /** Of these types, the events that it wants: the others cost it no job. */
   readonly wants?: (event: DomainEvent) => boolean;
+  /** What is on its way to it is in a backup, too: see UnhandledEvents. */
+  readonly inBackup?: boolean;
   readonly queue: JobQueue<EventBatch>;
   /** Takes the events of a batch one by one, or all together. */
   readonly handler: { readonly one: EventHandler } | { readonly all: EventsHandler };

@@ -20,6 +20,7 @@ import {
 import { EventDelivery, EventRelay } from './event-delivery.js';
 import { EventOutbox } from './event-outbox.js';
 import { ProcessedEvents } from './processed-events.js';
+import { UnhandledEvents } from './unhandled-events.js';
 
 const PRUNE_SECONDS = 3_600;
 
@@ -41,10 +42,11 @@ export class DomainEvents
     private readonly jobs: Jobs,
     private readonly outbox: EventOutbox,
     private readonly processed: ProcessedEvents,
+    private readonly unhandled: UnhandledEvents,
     private readonly clock: Clock,
   ) {
-    this.delivery = new EventDelivery(jobs, transactions);
-    this.relay = new EventRelay(outbox, transactions, jobs, this.listeners);
+    this.delivery = new EventDelivery(jobs, transactions, unhandled);
+    this.relay = new EventRelay(outbox, transactions, jobs, unhandled, this.listeners);
   }
 
   /** Part of the change: rolled back with it, and on its way right after its commit. */
@@ -64,16 +66,17 @@ export class DomainEvents
   }
 
   /**
-   * Called in `onModuleInit`. The name stays the same for ever: it names the handler's queue. A handler that throws gets
+   * Called in `onModuleInit`. A handler whose work nothing else brings about, should a restore lose its job, says `inBackup`:
+   * that costs a row for each event. The name stays the same for ever: it names the handler's queue. A handler that throws gets
    * the event again with growing waits, alone; the job is dead in the end, and kept for an operator.
    */
   on(
     types: readonly string[],
     name: string,
     handler: EventHandler,
-    options: WorkOptions = { concurrency: 2 },
+    { inBackup, ...options }: WorkOptions & Pick<EventListener, 'inBackup'> = { concurrency: 2 },
   ): void {
-    this.listen({ name, types: new Set(types), handler: { one: handler } }, options);
+    this.listen({ name, types: new Set(types), inBackup, handler: { one: handler } }, options);
   }
 
   /**
@@ -98,7 +101,10 @@ export class DomainEvents
   }
 
   onModuleInit(): void {
-    this.jobs.every('prune-processed-events', PRUNE_SECONDS, () => this.processed.prune());
+    this.jobs.every('prune-processed-events', PRUNE_SECONDS, async () => {
+      await this.processed.prune();
+      await this.unhandled.prune();
+    });
   }
 
   onApplicationBootstrap(): void {

@@ -10,6 +10,7 @@ import {
   type EventMessage,
 } from './domain-event.js';
 import type { EventOutbox } from './event-outbox.js';
+import type { UnhandledEvents } from './unhandled-events.js';
 import type { JobContext } from '../job-queue.js';
 
 /** For the events of replicas that were killed between their commit and their relay's next look. */
@@ -31,6 +32,7 @@ export class EventRelay {
     private readonly outbox: EventOutbox,
     private readonly transactions: Transactions,
     private readonly jobs: Jobs,
+    private readonly unhandled: UnhandledEvents,
     private readonly listeners: readonly EventListener[],
   ) {
     this.loop = new BackgroundLoop(
@@ -60,7 +62,11 @@ export class EventRelay {
     return this.transactions.run(async (tx) => {
       const events = await this.outbox.take(tx, MOST_EVENTS);
       for (const listener of this.listeners) {
-        await this.jobs.enqueueMany(tx, listener.queue, batchesFor(listener, events));
+        const batches = batchesFor(listener, events);
+        await this.jobs.enqueueMany(tx, listener.queue, batches);
+        if (!listener.inBackup) continue;
+        const sent = batches.flatMap((batch) => batch.events);
+        await this.unhandled.note(tx, listener.name, sent);
       }
       return events.length;
     });
@@ -74,15 +80,36 @@ export class EventDelivery {
   constructor(
     private readonly jobs: Jobs,
     private readonly transactions: Transactions,
+    private readonly unhandled: UnhandledEvents,
   ) {}
 
   async deliver(listener: EventListener, { events }: EventBatch, job: JobContext): Promise<void> {
-    const { handler } = listener;
-    if ('all' in handler) return handler.all(events.map(eventFrom));
-    const [only, ...others] = events;
-    if (only && others.length === 0) return handler.one(eventFrom(only));
     // The first attempt died in the middle, and one of these may be why: from now on each is for itself.
-    if (job.attempt > 1) return this.deliverAlone(listener, events);
+    const apart = 'one' in listener.handler && events.length > 1;
+    if (apart && job.attempt > 1) return await this.deliverAlone(listener, events);
+    const failed = await this.handle(listener, events, job);
+    if (listener.inBackup) {
+      const handled = events.filter((event) => !failed.includes(event));
+      await this.unhandled.forget(listener.name, handled);
+    }
+    await this.deliverAlone(listener, failed, listener.queue.retryDelaySeconds);
+  }
+
+  /** Answers those of several that were not handled; a failure with a single one, or with all together, fails the job. */
+  private async handle(
+    { name, handler }: EventListener,
+    events: readonly EventMessage[],
+    job: JobContext,
+  ): Promise<EventMessage[]> {
+    if ('all' in handler) {
+      await handler.all(events.map(eventFrom));
+      return [];
+    }
+    const [only, ...others] = events;
+    if (only && others.length === 0) {
+      await handler.one(eventFrom(only));
+      return [];
+    }
     const failed: EventMessage[] = [];
     for (const event of events) {
       job.signal.throwIfAborted();
@@ -90,13 +117,13 @@ export class EventDelivery {
         await handler.one(eventFrom(event));
       } catch (error) {
         this.log.warn(
-          { err: error, handler: listener.name, event: event.id, type: event.type },
+          { err: error, handler: name, event: event.id, type: event.type },
           'An event was not handled; it is tried again on its own.',
         );
         failed.push(event);
       }
     }
-    await this.deliverAlone(listener, failed, listener.queue.retryDelaySeconds);
+    return failed;
   }
 
   private async deliverAlone(

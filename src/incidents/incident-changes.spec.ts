@@ -91,6 +91,12 @@ describe('the events and timeline entries of a change', () => {
     });
   });
 
+  it('tell of a triage whose doing it is', () => {
+    const after = applyChange(before, { verdict: { classification: 'benign' } }, person);
+    const [updated, triaged] = eventsOfChange(before, after, 'alice');
+    expect(triaged?.payload).toEqual({ ...updated?.payload, triaged_by: 'alice' });
+  });
+
   it('tell the title as it is after the change', () => {
     const after = applyChange(before, { title: 'The invoice' }, person);
     expect(eventsOfChange(before, after, 'alice')[0]?.payload).toEqual({

@@ -49,7 +49,7 @@ describe('a playbook that runs by itself', () => {
     await runsOf(last);
   };
 
-  it('does so after a manual triage of an incident that it is for, in nobody’s name', async () => {
+  it('starts after a manual triage of an incident that it is for, for whoever gave the verdict', async () => {
     const playbook = await world.playbook([block()], AUTO);
     const run = await triagedAndRan(playbook);
     expect(run).toMatchObject({ status: 'completed', automatic: true, requested_by: 'system' });
@@ -58,7 +58,7 @@ describe('a playbook that runs by itself', () => {
     expect(action).toMatchObject({ on_behalf_of: world.actions.names.analyst });
   });
 
-  it('does so after a triage by the model, too', async () => {
+  it('starts after a triage by the service, too', async () => {
     const playbook = await world.playbook([block()], AUTO);
     const id = await world.incident();
     await world.clients.analyst.request('POST', `/api/incidents/${id}/triage`, { body: {} });
@@ -66,7 +66,7 @@ describe('a playbook that runs by itself', () => {
     await world.until(playbook, run!.run_id, 'completed');
   });
 
-  it('does so only for the types, severities and sources that it names, when it is enabled', async () => {
+  it('starts only for the types, severities and sources that it names, when it is enabled', async () => {
     const here = { incident_type: 'malware', severity: 'high', source: 'edr' };
     const triggers = (more: object) => ({ ...AUTO, triggers: more });
     const all = [
@@ -84,7 +84,7 @@ describe('a playbook that runs by itself', () => {
     expect(counts).toEqual([1, 1, 0, 0, 0, 0]);
   });
 
-  it('does so once for an incident and version, however often it is triaged and that is told', async () => {
+  it('starts once per incident and version, however often it is triaged or the event is delivered', async () => {
     const playbook = await world.playbook([block()], AUTO);
     const id = await world.incident();
     await Promise.all([triage(id), triage(id, { ...SURE, category: 'bec' })]);
@@ -109,7 +109,7 @@ describe('a playbook that runs by itself', () => {
     expect((await runsOf(playbook, 2))[0]).toMatchObject({ playbook_version: 2 });
   });
 
-  it('does not so for a resolved or a deleted incident', async () => {
+  it('does not start for a resolved or deleted incident', async () => {
     const playbook = await world.playbook([block()], AUTO);
     const [resolved, deleted] = [await world.incident(), await world.incident()];
     await world.clients.analyst.request('PUT', `/api/incidents/${resolved}`, {

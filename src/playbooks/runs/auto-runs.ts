@@ -36,7 +36,7 @@ export class AutoRuns implements OnModuleInit {
     const incident = await this.find(subject.id);
     if (!incident) return;
     const { incidentType: type, severity, source } = incident;
-    const onBehalfOf = verdictIsOf(incident, payload as Partial<IncidentTriagedPayload>);
+    const onBehalfOf = verdictIsOf(incident, payload);
     for (const playbook of await this.playbooks.autoRunsFor({ type, severity, source })) {
       await this.transactions.run(async (tx) => {
         const started = await this.requests.startAutomatic(tx, { playbook, incident, onBehalfOf });

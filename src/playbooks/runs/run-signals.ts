@@ -10,6 +10,9 @@ import { failuresInWords, isPartial, type RunEnd } from './records/run-words.js'
 const OUTCOMES = ['completed', 'partial', 'failed', 'cancelled'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
+/** As the metric shows them: what is due and unclaimed is neither running nor waiting for people. */
+const OPEN = ['due', 'running', 'waiting_approval'] as const;
+
 /** Shows runs in metrics and log. What waits is counted for the site. */
 @Injectable()
 export class RunSignals implements OnModuleInit {
@@ -31,8 +34,8 @@ export class RunSignals implements OnModuleInit {
       for (const automatic of ['true', 'false']) this.total.inc({ automatic, outcome }, 0);
     }
     this.gauges.register(this.open, async () => {
-      const { oldestDueSeconds: _, ...counts } = await this.runs.openCounts();
-      return Object.entries(counts).map(([status, count]) => [{ status }, count] as const);
+      const counts = await this.runs.openCounts();
+      return OPEN.map((status) => [{ status }, counts[status]] as const);
     });
     this.gauges.register(this.oldestDue, async () => {
       return (await this.runs.openCounts()).oldestDueSeconds;

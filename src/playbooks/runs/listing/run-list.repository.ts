@@ -6,6 +6,7 @@ import { type Statement, Statements } from '../../../platform/database/statement
 import type { Tx } from '../../../platform/database/transactions.js';
 import type { Page } from '../../../platform/paging/page.js';
 import type { PlaybookRunSummary } from '../playbook-run.js';
+import type { PlaybookRunCountEntity } from '../records/playbook-run-count.entity.js';
 import { IS_DUE, runOf, type RunRow } from '../records/run-rows.js';
 import type { RunListRequest } from './run-list.js';
 import { countOf, listQuery } from './run-list.sql.js';
@@ -31,7 +32,8 @@ const OPEN: Statement = {
            ${countOpen('running')}, ${countOpen('waiting_approval')}`,
 };
 
-const FOLD = foldStatement('playbook_run', ['playbook_id', 'status']);
+const DIMENSIONS = ['playbook_id', 'status'] as const satisfies (keyof PlaybookRunCountEntity)[];
+const FOLD = foldStatement('playbook_run', DIMENSIONS);
 
 @Injectable()
 export class RunListRepository {

@@ -72,6 +72,7 @@ import { RollbackService } from './requests/rollback.service.js';
     AwaitedRuns,
     ActionsService,
     ActionDecisions,
+    ActionWithdrawal,
     ConnectorPlaces,
     Failpoints,
   ],

@@ -1,3 +1,8 @@
+import {
+  ConnectorPlaces,
+  MOST_PER_CONNECTOR,
+} from '../../src/actions/execution/connector-places.js';
+import { eventually } from '../support/jobs/eventually.js';
 import type { RequiredLevel } from '../../src/actions/action.js';
 import {
   PlaybookWorld,
@@ -62,5 +67,40 @@ describe('cancelling a playbook run', () => {
     const { run_id, status } = (await world.run(playbook)).body.data as ShownRun;
     expect(status).toBe('running');
     expect((await world.cancel(playbook, run_id, world.clients.analyst)).status).toBe(200);
+  });
+
+  it('takes an action back that waits for a place of its connector', async () => {
+    const places = world.actions.app.nest.get(ConnectorPlaces);
+    const connectors = await world.clients.admin.request('GET', '/api/connectors');
+    const { id } = connectors.body.data[0] as { id: string };
+    const taken = Array.from({ length: MOST_PER_CONNECTOR }, () => places.tryTake(id)!);
+    world.actions.vendor.forget();
+
+    const triggers = { incident_types: ['malware'] };
+    const playbook = await world.playbook([step('look', 'lookup_ip')], {
+      auto_run: true,
+      triggers,
+    });
+    const path = `/api/incidents/${await world.incident({ incident_type: 'malware' })}`;
+    const verdict = { classification: 'malicious' };
+    await world.clients.analyst.request('PUT', path, { body: { verdict } });
+    const [run] = (await eventually(
+      () => world.runsOf(playbook),
+      (runs) => runs.length > 0,
+    )) as [ShownRun];
+    const { steps } = await world.until(playbook, run.run_id, ({ steps: [look] }) => {
+      return look!.status === 'running';
+    });
+    const action = steps[0]!.action_id!;
+    expect(await world.actions.get(action)).toMatchObject({ status: 'pending' });
+    const cancelled = await world.cancel(playbook, run.run_id, world.clients.analyst);
+    expect(cancelled.status).toBe(200);
+    expect(await world.actions.get(action)).toMatchObject({
+      status: 'rejected',
+      rejected_by: world.actions.names.analyst,
+    });
+    taken.forEach((giveBack) => giveBack());
+    expect((await world.actions.execute('lookup_ip')).status).toBe(200);
+    expect(world.actions.calls).toHaveLength(1);
   });
 });

@@ -10,8 +10,8 @@ import { ActionsRepository } from '../records/actions.repository.js';
 import { resultOfLoss } from '../execution/execution-rules.js';
 
 /**
- * Ends actions that have not begun: all that the kill switch held, where whoever turns it off asks for that, and those of
- * an incident that is deleted. It also tells the kill switch how many actions are held and how many calls are under way.
+ * Ends actions that have not begun: all that the kill switch held, where whoever turns it off asks for that, those of an
+ * incident that is deleted, and that of a playbook run that is cancelled. It also tells the kill switch how many actions are held and how many calls are under way.
  */
 @Injectable()
 export class ActionWithdrawal implements OnModuleInit {
@@ -32,6 +32,13 @@ export class ActionWithdrawal implements OnModuleInit {
       discard: (tx, caller) => this.discard(tx, caller),
     });
     this.deletion.register((tx, incidentId) => this.rejectOfIncident(tx, incidentId));
+  }
+
+  /** Nothing happens when it has begun, or waits for approval: then somebody has to reject it. */
+  async withdraw(tx: Tx, id: string, by: string, reason: string): Promise<void> {
+    const rejection = { by, at: this.clock.now(), reason };
+    const rejected = await this.actions.rejectUnclaimed(tx, id, rejection);
+    if (rejected) await this.recorder.record(tx, 'rejected', by, [rejected]);
   }
 
   private async discard(tx: Tx, caller: Caller): Promise<number> {

@@ -141,7 +141,7 @@ export class PlaybookRunsController {
   @Operation(
     'cancelPlaybookRun',
     'Cancel a playbook run',
-    'No further step begins. An action of it that waits for approval is rejected in the name of the caller, who needs the level of that action; one that is being executed ends by itself.',
+    'No further step begins. An action of it that waits for approval is rejected in the name of the caller, who needs the level of that action. One that needs none and has not begun is rejected, too; one that is being executed ends by itself.',
   )
   @ByNameOrId()
   @ApiAnswer({

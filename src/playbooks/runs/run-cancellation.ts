@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ActionDecisions } from '../../actions/requests/action-decisions.js';
+import { ActionWithdrawal } from '../../actions/requests/action-withdrawal.js';
 import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentDeletion } from '../../incidents/incident-deletion.js';
@@ -8,12 +9,18 @@ import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Caller } from '../../platform/http/caller.js';
-import { type PlaybookRun, type PlaybookRunSummary, SYSTEM } from './playbook-run.js';
+import {
+  type PlaybookRun,
+  type PlaybookRunSummary,
+  type StepAction,
+  SYSTEM,
+} from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunRecorder } from './records/run-recorder.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
 import { RunEndedError } from './runs.errors.js';
 
+const CANCELLED = 'Its playbook run was cancelled.';
 const INCIDENT_DELETED = 'Its incident was deleted.';
 
 /** Ends runs that are not to go on: by a person, with their incident, or because the kill switch held them. */
@@ -23,6 +30,7 @@ export class RunCancellation implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
     private readonly decisions: ActionDecisions,
+    private readonly withdrawal: ActionWithdrawal,
     private readonly killSwitch: KillSwitch,
     private readonly deletion: IncidentDeletion,
     private readonly runs: PlaybookRunsRepository,
@@ -41,8 +49,8 @@ export class RunCancellation implements OnModuleInit {
   }
 
   /**
-   * An action that waits for approval is rejected by the caller, who therefore needs its level; one that runs ends by itself.
-   * Throws RunEndedError.
+   * An action that waits for approval is rejected by the caller, who therefore needs its level. One that needs none, and waits
+   * for a place, is withdrawn; one that runs ends by itself. Throws RunEndedError.
    */
   async cancel(
     caller: Principal,
@@ -58,17 +66,23 @@ export class RunCancellation implements OnModuleInit {
         if (!cancelled) throw new RunEndedError();
         const steps = await this.runs.stepsIn(tx, run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;
-        if (open?.status === 'pending_approval') {
-          requireApprovalLevel(caller, open.approvalLevel ?? 'none');
-          const reason = 'Its playbook run was cancelled.';
-          await this.decisions.reject(tx, open.id, caller.name, reason);
-        }
+        if (open) await this.stop(tx, caller, open);
         await this.record(tx, [cancelled], caller.name);
         return { ...cancelled, playbook: run.playbook, steps };
       },
       caller,
       idempotency,
     );
+  }
+
+  private async stop(tx: Tx, caller: Principal, action: StepAction): Promise<void> {
+    const { id, status, approvalLevel } = action;
+    if (status === 'pending_approval') {
+      requireApprovalLevel(caller, approvalLevel ?? 'none');
+      await this.decisions.reject(tx, id, caller.name, CANCELLED);
+    } else if (approvalLevel === undefined) {
+      await this.withdrawal.withdraw(tx, id, caller.name, CANCELLED);
+    }
   }
 
   private async discardHeld(tx: Tx, caller: Caller): Promise<number> {

@@ -92,6 +92,13 @@ export interface Action {
 /** Who is named where no person acts: a deletion, a discard, an approval that came too late. */
 export const SYSTEM = 'system';
 
+const NOBODY = /^(playbook:|webhook:|system$)/;
+
+/** Whether the principal is a user or a key, behind which there is somebody who wanted what was done. */
+export function isPerson(principal: string): boolean {
+  return !NOBODY.test(principal);
+}
+
 const MINUTE = 60_000;
 
 /** Adds until when the action waits for approval, if it does. */

@@ -1,4 +1,7 @@
 import type { Answer, ApiClient } from '../support/api-client.js';
+import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
@@ -62,6 +65,24 @@ describe('the rule of four eyes and playbooks', () => {
       const refused = await world.approve(id, client);
       expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
       expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
+    });
+
+    it('takes nobody for who asked where a webhook source wanted the triage', async () => {
+      const id = await waitingAfter(async (incident) => {
+        const { nest } = world.actions.app;
+        await nest.get(Transactions).run(async (tx) => {
+          const payload = { triaged_by: 'webhook:gateway' };
+          const subject = { type: 'incident', id: incident };
+          await nest.get(DomainEvents).record(tx, {
+            type: INCIDENT_EVENTS.triaged,
+            subject,
+            payload,
+          });
+        });
+        return await world.clients.viewer.request('GET', `/api/incidents/${incident}`);
+      });
+      expect(await world.actions.get(id)).not.toHaveProperty('on_behalf_of');
+      expect((await world.approve(id)).status).toBe(200);
     });
 
     it('takes who asked for the triage for who asked, where the service gave the verdict', async () => {

@@ -20,6 +20,7 @@ const MAY_CHANGE = new Set([
   'audit_chain',
   'domain_events',
   'processed_events',
+  'unhandled_events',
   'incident_counts',
   'incident_count_deltas',
   'incident_count_state',

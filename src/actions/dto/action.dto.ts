@@ -96,7 +96,9 @@ export class ActionSummaryDto {
   })
   readonly playbook_run_id?: string;
 
-  @Who('Who started that run; absent when it started by itself.')
+  @Who(
+    'Who started that run; where it started by itself, whoever gave the verdict or asked for the triage, if that was a person or a key.',
+  )
   readonly on_behalf_of?: string;
 
   @When('While it waits for approval: it can be approved before this time.')

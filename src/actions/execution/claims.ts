@@ -12,7 +12,7 @@ import {
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
-import { type Action, type ActionResult, SYSTEM } from '../action.js';
+import { type Action, type ActionResult, isPerson, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { ActionEndings } from './action-endings.js';
@@ -23,7 +23,6 @@ import { FAILPOINT, Failpoints } from './failpoints.js';
 import { resultOfLoss } from './execution-rules.js';
 
 const DATABASE_PAUSE_MS = 500;
-const PERSON = /^(?!playbook:|webhook:|system$)/;
 
 export interface Claimed {
   readonly action: Action;
@@ -172,5 +171,5 @@ export class Claims {
 
 /** Whoever approved it; else who requested it, where that is a person; else the system. */
 function executedBy({ approvedBy, requestedBy }: Action): string {
-  return approvedBy ?? (PERSON.test(requestedBy) ? requestedBy : SYSTEM);
+  return approvedBy ?? (isPerson(requestedBy) ? requestedBy : SYSTEM);
 }

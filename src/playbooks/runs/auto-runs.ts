@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { isPerson } from '../../actions/action.js';
 import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
 import type { Incident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
@@ -57,11 +58,13 @@ export class AutoRuns implements OnModuleInit {
 
 /**
  * Whose doing the verdict is that the run goes by. Where four eyes are wanted, nobody is to begin a run by a verdict of their
- * own and then approve its actions. An event of an earlier release does not tell who asked for a triage.
+ * own and then approve its actions. Undefined where nobody in person is behind it. An event of an earlier release does not
+ * tell who asked for a triage.
  */
 function verdictIsOf(
   { verdict, verdictByPerson }: Incident,
   { triaged_by }: Partial<IncidentTriagedPayload>,
 ): string | undefined {
-  return verdict && verdictByPerson ? verdict.decided_by : triaged_by;
+  const by = verdict && verdictByPerson ? verdict.decided_by : triaged_by;
+  return by !== undefined && isPerson(by) ? by : undefined;
 }

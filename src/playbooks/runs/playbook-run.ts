@@ -52,7 +52,7 @@ export interface PlaybookRunSummary extends RunInput, RunProgress {
   /** The principal who started it; `system` when it started by itself after a triage. */
   readonly requestedBy: string;
   readonly automatic: boolean;
-  /** Of an automatic run: the person or other principal by whose doing the incident has its verdict, where that is known. */
+  /** Of an automatic run: the person by whose doing the incident has its verdict. */
   readonly onBehalfOf?: string;
   readonly stepsTotal: number;
   readonly error?: string;

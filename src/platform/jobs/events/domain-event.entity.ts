@@ -1,7 +1,8 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { EventColumns } from './event-columns.js';
 
 @Entity('domain_events')
-export class DomainEventEntity {
+export class DomainEventEntity extends EventColumns {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
     generatedIdentity: 'ALWAYS',
@@ -11,19 +12,4 @@ export class DomainEventEntity {
 
   @Column({ type: 'uuid' })
   readonly id: string;
-
-  @Column({ type: 'text' })
-  readonly type: string;
-
-  @Column({ type: 'text' })
-  readonly subject_type: string;
-
-  @Column({ type: 'text' })
-  readonly subject_id: string;
-
-  @Column({ type: 'jsonb' })
-  readonly payload: object;
-
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly occurred_at: Date;
 }

@@ -1,25 +1,11 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Entity, PrimaryColumn } from 'typeorm';
+import { EventColumns } from './event-columns.js';
 
 @Entity('unhandled_events')
-export class UnhandledEventEntity {
+export class UnhandledEventEntity extends EventColumns {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_unhandled_events' })
   readonly event_id: string;
 
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_unhandled_events' })
   readonly handler: string;
-
-  @Column({ type: 'text' })
-  readonly type: string;
-
-  @Column({ type: 'text' })
-  readonly subject_type: string;
-
-  @Column({ type: 'text' })
-  readonly subject_id: string;
-
-  @Column({ type: 'jsonb' })
-  readonly payload: object;
-
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly occurred_at: Date;
 }

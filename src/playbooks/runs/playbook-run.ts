@@ -102,11 +102,8 @@ export function hasEnded({ completedAt }: Pick<PlaybookRunSummary, 'completedAt'
   return completedAt !== undefined;
 }
 
-/** Who is named where no person acts. */
-export const SYSTEM = 'system';
-
 /** The names of this module's audit records about runs. */
-export const PLAYBOOK_RUN_EVENTS = {
+export const RUN_AUDIT_ACTIONS = {
   started: 'playbook.run_started',
   completed: 'playbook.run_completed',
   failed: 'playbook.run_failed',

@@ -96,16 +96,10 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     if (next.kind === 'wait') await this.moves.rest(run, move, next.status, progress);
     if (next.kind === 'end') await this.moves.end(run, move, next, progress);
     if (next.kind !== 'act') return false;
-    const { action, run: ready } = await this.moves.act(
-      run,
-      move,
-      next,
-      progress,
-      this.places(turn),
-    );
+    const { action, call } = await this.moves.act(run, move, next, progress, this.places(turn));
     await this.failpoints.hit(RUN_FAILPOINT.begun);
-    if (ready) {
-      const { claimed, connector, giveBack } = ready;
+    if (call) {
+      const { claimed, connector, giveBack } = call;
       const ending = this.actions.runClaimedAndWait(claimed, connector, {}, giveBack);
       if (turn) await within(SHORT_WAIT_MS, ending, turn.letGo);
       await within(this.settings.actionLeaseMs * PART_OF_LEASE, ending, () => action);

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { SYSTEM } from '../../actions/action.js';
 import { ActionDecisions } from '../../actions/requests/action-decisions.js';
 import { ActionWithdrawal } from '../../actions/requests/action-withdrawal.js';
 import { requireApprovalLevel } from '../../auth/authorisation.js';
@@ -9,12 +10,7 @@ import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Caller } from '../../platform/http/caller.js';
-import {
-  type PlaybookRun,
-  type PlaybookRunSummary,
-  type StepAction,
-  SYSTEM,
-} from './playbook-run.js';
+import { type PlaybookRun, type PlaybookRunSummary, type StepAction } from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunRecorder } from './records/run-recorder.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Action, hasEnded } from '../../actions/action.js';
+import { type Action, hasEnded, SYSTEM } from '../../actions/action.js';
 import type { Claimed } from '../../actions/execution/claims.js';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
 import type { GiveBack } from '../../actions/execution/connector-places.js';
@@ -21,7 +21,6 @@ import {
   type ReachedStatus,
   type ReachedStep,
   type RunProgress,
-  SYSTEM,
 } from './playbook-run.js';
 import { RunRecorder } from './records/run-recorder.js';
 import { type RunMove, RunWritesRepository } from './records/run-writes.repository.js';
@@ -31,8 +30,8 @@ type Act = Extract<NextThing, { kind: 'act' }>;
 /** The action of a step that has begun. */
 export interface BegunAction {
   readonly action: Action;
-  /** Present where it may run at once: what its run needs. */
-  readonly run?: {
+  /** Present where it may run at once: what the call of its connector needs. */
+  readonly call?: {
     readonly claimed: Claimed;
     readonly connector: Connector;
     readonly giveBack: GiveBack;
@@ -77,7 +76,7 @@ export class RunMoves {
         forRecovery: connector && !giveBack,
       });
       if (action.phase && giveBack) {
-        return { action, run: { claimed: { action, permit }, connector, giveBack } };
+        return { action, call: { claimed: { action, permit }, connector, giveBack } };
       }
       giveBack?.();
       return { action };

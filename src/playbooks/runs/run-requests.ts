@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { SYSTEM } from '../../actions/action.js';
 import type { Principal } from '../../auth/principal.js';
 import type { Incident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
@@ -9,7 +10,7 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import type { PlaybookVersion } from '../playbook.js';
-import { type IncidentAtStart, type PlaybookRun, SYSTEM } from './playbook-run.js';
+import type { IncidentAtStart, PlaybookRun } from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunRecorder } from './records/run-recorder.js';
 

@@ -1,9 +1,10 @@
 // SQL: a temporary table, and updates that compare with it.
+import { SYSTEM } from '../../actions/action.js';
 import type { AuditLog } from '../../audit/audit-log.js';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { type PlaybookRunSummary, SYSTEM } from './playbook-run.js';
+import type { PlaybookRunSummary } from './playbook-run.js';
 import { RUN_COLUMNS, runOf, type RunRow } from './records/run-rows.js';
 import { newsOfEnd } from './records/run-words.js';
 

@@ -2,12 +2,12 @@ import type { AuditEntry } from '../../../audit/audit-entry.js';
 import type { NewTimelineEntry } from '../../../incidents/timeline/timeline-entry.js';
 import {
   type EndedStatus,
-  PLAYBOOK_RUN_EVENTS,
+  RUN_AUDIT_ACTIONS,
   type PlaybookRunSummary,
   type RunProgress,
 } from '../playbook-run.js';
 
-type Change = keyof typeof PLAYBOOK_RUN_EVENTS;
+type Change = keyof typeof RUN_AUDIT_ACTIONS;
 
 export interface RunEnd extends RunProgress {
   readonly status: EndedStatus;
@@ -75,7 +75,7 @@ function newsOf(
   return {
     audit: {
       actor,
-      action: PLAYBOOK_RUN_EVENTS[change],
+      action: RUN_AUDIT_ACTIONS[change],
       subject,
       details: { ...about, ...details },
     },

@@ -103,6 +103,27 @@ describe('a triage run that nobody waits for', () => {
     expect(entries[1]!.summary).toBe('Triage was asked for, with the playbook "not-there-yet".');
   });
 
+  it('is made after the restore of a backup that was written before it could be queued', async () => {
+    const id = await world.incident();
+    const unhandled = () =>
+      world.database.query(
+        `select subject_id from unhandled_events where handler = 'auto-triage' and subject_id = $1`,
+        [id],
+      );
+    const busy = world.database.createQueryRunner();
+    try {
+      await busy.startTransaction();
+      await busy.query('lock table triage_runs in access exclusive mode');
+      await world.wantTriage(id);
+      await eventually(unhandled, (rows) => rows.length === 1);
+      await busy.rollbackTransaction();
+    } finally {
+      await busy.release();
+    }
+    await world.until(id, 'completed');
+    await eventually(unhandled, (rows) => rows.length === 0);
+  });
+
   it('is not made when the incident is gone', async () => {
     const id = await world.incident();
     await world.clients.admin.request('DELETE', `/api/incidents/${id}`);

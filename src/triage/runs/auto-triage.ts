@@ -26,7 +26,10 @@ export class AutoTriage implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.on([INCIDENT_EVENTS.triageWanted], HANDLER, (event) => this.queueRun(event));
+    this.events.on([INCIDENT_EVENTS.triageWanted], HANDLER, (event) => this.queueRun(event), {
+      concurrency: 2,
+      inBackup: true,
+    });
   }
 
   private async queueRun(event: DomainEvent): Promise<void> {

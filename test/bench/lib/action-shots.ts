@@ -23,16 +23,17 @@ export async function actionShots(targets: Pair<Target>): Promise<readonly PairS
        id bigint generated always as identity primary key, at timestamptz not null default now(), actor text not null,
        action text not null, subject_id text not null, details jsonb not null)`,
   );
-  return [
-    {
-      what: 'execute to completed on the sandbox',
-      method: 'POST',
-      paths: await incidentPaths(targets, '/actions'),
-      body: EXECUTE,
-      isRight: (body) => (JSON.parse(body) as Executed).data?.status === 'completed',
-      afterwards: () => allCompleted(targets.service),
-    },
-  ];
+  const paths = await incidentPaths(targets, '/actions');
+  const shot = (clients: number): PairShot => ({
+    what: `execute to completed on the sandbox, ${clients} ${clients === 1 ? 'client' : 'clients'}`,
+    method: 'POST',
+    paths,
+    body: EXECUTE,
+    clients,
+    isRight: (body) => (JSON.parse(body) as Executed).data?.status === 'completed',
+    afterwards: () => allCompleted(targets.service),
+  });
+  return [{ ...shot(32), goal: 0.4 }, shot(1)];
 }
 
 interface Executed {

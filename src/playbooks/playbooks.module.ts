@@ -1,4 +1,9 @@
 import { Module } from '@nestjs/common';
+import { ActionsModule } from '../actions/actions.module.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { ConnectorsModule } from '../connectors/connectors.module.js';
+import { IncidentsModule } from '../incidents/incidents.module.js';
+import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { PlaybookChanges } from './playbook-changes.js';
 import { PlaybooksController } from './playbooks.controller.js';
 import { PlaybooksService } from './playbooks.service.js';

@@ -6,7 +6,6 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { Settings } from '../platform/config/settings.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
-import { Targets } from '../platform/net/targets.js';
 import { PlaybooksModule } from '../playbooks/playbooks.module.js';
 import { IncidentTriageController } from './incident-triage.controller.js';
 import { modelOfSettings } from './model/model-of-settings.js';
@@ -48,11 +47,7 @@ import { TriageService } from './triage.service.js';
   ],
   controllers: [IncidentTriageController],
   providers: [
-    {
-      provide: TriageModel,
-      inject: [Settings, OutboundHttp, Targets],
-      useFactory: modelOfSettings,
-    },
+    { provide: TriageModel, inject: [Settings, OutboundHttp], useFactory: modelOfSettings },
     AutoTriage,
     ConnectorLookups,
     IncidentIndicatorsRepository,

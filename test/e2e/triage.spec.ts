@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { Answer } from '../support/api-client.js';
 import {
   heldModel,
   judgement,

@@ -25,6 +25,9 @@ export interface ActionToCreate {
   /** Locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
   readonly requestedBy: string;
+  /** Of a step of a playbook run: the run, and who started it. */
+  readonly playbookRunId?: string;
+  readonly onBehalfOf?: string;
   /** A level that a playbook step asks for: it can raise, never lower. */
   readonly askedLevel?: ApprovalLevel;
   /** Whether a connector provides the type, asked before the transaction. */
@@ -38,7 +41,14 @@ export interface ActionToCreate {
 /** An action whose level is decided. */
 export interface ActionToRecord extends Pick<
   Action,
-  'type' | 'parameters' | 'requestedBy' | 'rollbackOf' | 'reason' | 'approvalLevel'
+  | 'type'
+  | 'parameters'
+  | 'requestedBy'
+  | 'playbookRunId'
+  | 'onBehalfOf'
+  | 'rollbackOf'
+  | 'reason'
+  | 'approvalLevel'
 > {
   readonly incident?: LockedIncident;
   /** Whether an enabled connector provides it: what none does has failed at once. */

@@ -151,7 +151,11 @@ export class PlaybookRunsController {
     example: CANCELLED_EXAMPLE,
   })
   @ApiErrors('invalid_state', 'insufficient_approval_level')
-  @ApiErrorMeanings({ invalid_state: 'The run has ended.' })
+  @ApiErrorMeanings({
+    not_found: NO_SUCH_RUN,
+    conflict: SAME_KEY_UNDER_WAY,
+    invalid_state: 'The run has ended.',
+  })
   async cancel(
     @Param('id') playbook: string,
     @Param('run_id') runId: string,

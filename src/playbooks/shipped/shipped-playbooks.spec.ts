@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decided } from '../../../test/support/playbooks/decided.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Classification, Incident } from '../../incidents/incident.js';
 import { checkPlaybook } from '../language/check-playbook.js';
@@ -52,8 +53,8 @@ function parametersOf(
 ): object | undefined {
   const steps = Object.fromEntries(skipped.map(({ name }) => [name, {}]));
   const variables = { channel: '#soc', ticket_priority: 'high' };
-  const decided = decideStep(step, { incident, variables, steps });
-  return decided.decision === 'run' ? decided.parameters : undefined;
+  const decision = decided(step, { incident, variables, steps });
+  return decision.kind === 'run' ? decision.parameters : undefined;
 }
 
 const named = (name: string) => SHIPPED_PLAYBOOKS.find((playbook) => playbook.name === name)!;

@@ -32,10 +32,19 @@ export class DryRunStepDto {
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description: 'At which its action would have to be approved.',
+    description:
+      'At which its action would have to be approved. Of an `undecided` step: at least, as nobody knows its target before.',
     example: 'analyst',
   })
   readonly approval_level?: RequiredLevel;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description:
+      'Of a playbook with `auto_run`: the `approval_level` that the step has when the playbook runs by itself.',
+    example: 'analyst',
+  })
+  readonly automatic_approval_level?: RequiredLevel;
 
   @JsonObject({
     optional: true,
@@ -48,9 +57,10 @@ export class DryRunStepDto {
   readonly error?: string;
 
   static from(this: void, told: DryStep): DryRunStepDto {
-    const { step, decision, available, parameters, level, error } = told;
+    const { step, decision, available, parameters, level, automaticLevel, error } = told;
     const { name, action } = step;
-    return { name, action, decision, available, parameters, approval_level: level, error };
+    const levels = { approval_level: level, automatic_approval_level: automaticLevel };
+    return { name, action, decision, available, parameters, ...levels, error };
   }
 }
 
@@ -71,6 +81,9 @@ export class PlaybookDryRunDto {
   @Id({ optional: true })
   readonly incident_id?: string;
 
+  @WholeNumber({ min: 0, description: 'None: nothing was done.', example: 0 })
+  readonly steps_completed: number;
+
   @WholeNumber({ min: 0, example: 3 })
   readonly steps_total: number;
 
@@ -90,6 +103,7 @@ export class PlaybookDryRunDto {
       playbook_version: playbook.version,
       playbook: playbook.name,
       incident_id: incident?.id,
+      steps_completed: 0,
       steps_total: steps.length,
       variables,
       steps: steps.map(DryRunStepDto.from),

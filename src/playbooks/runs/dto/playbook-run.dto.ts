@@ -47,19 +47,10 @@ export class PlaybookRunStepDto {
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description:
-      'When its action has, had or would have to be approved. Of an `undecided` step: at least, as nobody knows its target before.',
+    description: 'When its action has or had to be approved.',
     example: 'analyst',
   })
   readonly approval_level?: RequiredLevel;
-
-  @Choice('RequiredLevel', REQUIRED_LEVELS, {
-    optional: true,
-    description:
-      'Of a dry run of a playbook with `auto_run`: the `approval_level` that the step has when the playbook runs by itself.',
-    example: 'analyst',
-  })
-  readonly automatic_approval_level?: RequiredLevel;
 
   @JsonObject({
     optional: true,
@@ -103,14 +94,6 @@ export class PlaybookRunStepDto {
       started_at: reached.startedAt.toISOString(),
       completed_at: reached.completedAt?.toISOString(),
     };
-  }
-
-  static ofDryRun(this: void, told: DryStep): PlaybookRunStepDto {
-    const { step, decision, available, parameters, level, automaticLevel, error } = told;
-    const { name, action } = step;
-    const about = { name, action, status: 'pending', decision, available } as const;
-    const levels = { approval_level: level, automatic_approval_level: automaticLevel };
-    return { ...about, ...levels, parameters, error };
   }
 }
 
@@ -227,81 +210,8 @@ export class StartedPlaybookRunDto extends PlaybookRunDto {
   @Flag({ contract: { enum: [false] }, example: false })
   readonly dry_run: false;
 
-/** The answer to the request for a run. */
-export class StartedPlaybookRunDto {
-  @Flag({ description: 'Nothing was done: the steps tell what would be.', example: false })
-  readonly dry_run: boolean;
-
-  @Id({ optional: true, description: NOT_OF_DRY_RUN })
-  readonly run_id?: string;
-
-  @Id()
-  readonly playbook_id: string;
-
-  @WholeNumber({ min: 1, example: 3 })
-  readonly playbook_version: number;
-
-  @Text({ example: 'phishing-response' })
-  readonly playbook: string;
-
-  @Id({ optional: true })
-  readonly incident_id?: string;
-
-  @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
-    optional: true,
-    description: NOT_OF_DRY_RUN,
-    example: 'waiting_approval',
-  })
-  readonly status?: PlaybookRunStatus;
-
-  @Text({ optional: true, description: NOT_OF_DRY_RUN, example: 'alice' })
-  readonly requested_by?: string;
-
-  @Flag({ optional: true, description: NOT_OF_DRY_RUN, example: false })
-  readonly automatic?: boolean;
-
-  @WholeNumber({ min: 0, example: 1 })
-  readonly steps_completed: number;
-
-  @WholeNumber({ min: 0, description: STEPS_FAILED, example: 0 })
-  readonly steps_failed: number;
-
-  @WholeNumber({ min: 0, example: 3 })
-  readonly steps_total: number;
-
-  @Text({ optional: true, description: 'Why it failed.' })
-  readonly error?: string;
-
-  @Instant({ optional: true, description: NOT_OF_DRY_RUN, example: TIME })
-  readonly started_at?: string;
-
-  @Instant({ optional: true, description: 'When it ended, in whichever way.', example: TIME })
-  readonly completed_at?: string;
-
-  @JsonObject({ description: 'With the values that they have in this run.', example: {} })
-  readonly variables: Readonly<Record<string, unknown>>;
-
-  @NestedList(() => PlaybookRunStepDto)
-  readonly steps: readonly PlaybookRunStepDto[];
-
-  static from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
+  static override from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
     return { dry_run: false, ...PlaybookRunDto.from(run) };
-  }
-
-  static ofDryRun(this: void, told: DryRun): StartedPlaybookRunDto {
-    const { playbook, incident, variables, steps } = told;
-    return {
-      dry_run: true,
-      playbook_id: playbook.id,
-      playbook_version: playbook.version,
-      playbook: playbook.name,
-      incident_id: incident?.id,
-      steps_completed: 0,
-      steps_failed: 0,
-      steps_total: steps.length,
-      variables,
-      steps: steps.map(PlaybookRunStepDto.ofDryRun),
-    };
   }
 }
 

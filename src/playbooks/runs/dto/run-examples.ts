@@ -23,61 +23,111 @@ const RUN = {
   ...ABOUT,
   requested_by: 'alice',
   automatic: false,
-  steps_completed: 1,
   steps_failed: 0,
-  steps_total: 3,
+  steps_total: STEPS_EXAMPLE.length,
   started_at: '2026-01-31T09:30:00.000Z',
 } as const;
 
 const [QUARANTINE, DELETE, TELL] = STEPS_EXAMPLE.map(({ name, action }) => ({ name, action }));
 
-const DELETE = {
-  name: 'delete',
-  action: 'delete_email',
-  parameters: { message_id: '<1@mail.example.net>' },
+const MAIL = { parameters: { message_id: '<1@mail.example.net>' } };
+const MESSAGE = {
+  parameters: { channel: '#soc', message: 'The mail of INC-2026-0042 is dealt with.' },
+};
+
+const QUARANTINED = {
+  ...QUARANTINE,
+  status: 'completed',
+  action_id: 'act-0193f2b7-2222-7f00-8d3c-5b6a7c8d9e0f',
+  ...MAIL,
+  result: { success: true, message: 'The email was moved.' },
+  started_at: '2026-01-31T09:30:00.000Z',
+  completed_at: '2026-01-31T09:30:01.000Z',
+};
+
+const DELETE_WAITS = {
+  ...DELETE,
+  status: 'waiting_approval',
+  action_id: 'act-0193f2b7-3333-7f00-8d3c-5b6a7c8d9e0f',
   approval_level: 'senior',
-} as const;
+  ...MAIL,
+  started_at: '2026-01-31T09:30:01.000Z',
+};
 
-const TELL = { name: 'tell_team', action: 'notify_channel', status: 'pending' } as const;
+const LISTED = { ...RUN, status: 'waiting_approval', steps_completed: 1 };
 
-const STEPS = [
-  {
-    ...QUARANTINE,
-    status: 'completed',
-    action_id: 'act-0193f2b7-2222-7f00-8d3c-5b6a7c8d9e0f',
-    result: { success: true, message: 'The email was moved.' },
-    started_at: '2026-01-31T09:30:00.000Z',
-    completed_at: '2026-01-31T09:30:01.000Z',
-  },
-  {
-    ...DELETE,
-    status: 'waiting_approval',
-    action_id: 'act-0193f2b7-3333-7f00-8d3c-5b6a7c8d9e0f',
-    started_at: '2026-01-31T09:30:01.000Z',
-  },
-  TELL,
-] as const;
+const WAITS = {
+  ...LISTED,
+  variables,
+  steps: [QUARANTINED, DELETE_WAITS, { ...TELL, status: 'pending' }],
+};
 
-const variables = { channel: '#soc' };
+const CANCELLED_AT = { completed_at: '2026-01-31T10:15:00.000Z' };
 
-export const RUN_EXAMPLE = { data: { ...RUN, variables, steps: STEPS } };
+const CANCELLED = {
+  ...WAITS,
+  status: 'cancelled',
+  error: 'Cancelled by bob.',
+  ...CANCELLED_AT,
+  steps: [
+    QUARANTINED,
+    { ...DELETE_WAITS, status: 'cancelled', ...CANCELLED_AT },
+    { ...TELL, status: 'pending' },
+  ],
+};
 
-export const RUN_WAITS_EXAMPLE = { data: { dry_run: false, ...RUN, variables, steps: STEPS } };
+const ENDED = {
+  ...RUN,
+  status: 'completed',
+  steps_completed: 3,
+  completed_at: '2026-01-31T10:40:03.000Z',
+  variables,
+  steps: [
+    QUARANTINED,
+    {
+      ...DELETE_WAITS,
+      status: 'completed',
+      result: { success: true, message: 'The email was deleted.' },
+      completed_at: '2026-01-31T10:40:02.000Z',
+    },
+    {
+      ...TELL,
+      status: 'completed',
+      action_id: 'act-0193f2b7-4444-7f00-8d3c-5b6a7c8d9e0f',
+      ...MESSAGE,
+      result: { success: true, message: 'The message was posted.' },
+      started_at: '2026-01-31T10:40:02.000Z',
+      completed_at: '2026-01-31T10:40:03.000Z',
+    },
+  ],
+};
 
-export const RUN_LIST_EXAMPLE = { data: [RUN], meta: { page: 1, per_page: 20, total: 1 } };
+export const RUN_EXAMPLE = { data: ENDED };
+export const CANCELLED_EXAMPLE = { data: CANCELLED };
+export const RUN_WAITS_EXAMPLE = { data: { dry_run: false, ...WAITS } };
 
-export const DRY_RUN_EXAMPLE = {
-  data: {
-    dry_run: true,
-    ...ABOUT,
-    steps_completed: 0,
-    steps_failed: 0,
-    steps_total: 3,
-    variables,
-    steps: [
-      { ...QUARANTINE, status: 'pending', decision: 'run', available: true },
-      { ...DELETE, status: 'pending', decision: 'run', available: true },
-      { ...TELL, decision: 'undecided', available: false },
-    ],
-  },
+export const RUN_LIST_EXAMPLE = { data: [LISTED], meta: { page: 1, per_page: 20, total: 1 } };
+
+const DRY_RUN = {
+  dry_run: true,
+  ...ABOUT,
+  steps_completed: 0,
+  steps_total: STEPS_EXAMPLE.length,
+  variables,
+  steps: [
+    { ...QUARANTINE, decision: 'run', available: true, ...MAIL },
+    { ...DELETE, decision: 'undecided', available: true, approval_level: 'senior' },
+    { ...TELL, decision: 'run', available: false, ...MESSAGE },
+  ],
+};
+
+export const RUN_ANSWERS = {
+  'A dry run': { data: DRY_RUN },
+  'The run has ended': { data: { dry_run: false, ...ENDED } },
+};
+
+/** Swagger UI sends the first one in the order of the alphabet: it does nothing, and names nothing that may not be there. */
+export const RUN_REQUESTS = {
+  'A dry run': { dry_run: true },
+  'For an incident': { incident_id: INCIDENT_ID, variables: { channel: '#soc-night' } },
 };

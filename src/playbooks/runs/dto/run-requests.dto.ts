@@ -3,6 +3,7 @@ import { Choice, Flag, Id, Instant, JsonObject } from '../../../platform/validat
 import { Words } from '../../../platform/validation/query-fields.js';
 import { PLAYBOOK_RUN_STATUSES, type PlaybookRunStatus } from '../playbook-run.js';
 import type { RunRequest } from '../playbook-runs.service.js';
+import { LONGEST_VARIABLES } from '../run-variables.js';
 import type { RunListRequest } from '../listing/run-list.js';
 
 export class RunPlaybookDto {
@@ -40,14 +41,12 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   @Instant({
     optional: true,
     description: 'Those that started from this time on.',
-    example: '2026-11-02T09:30:00Z',
   })
   readonly from?: string;
 
   @Instant({
     optional: true,
     description: 'Those that started up to and with this time.',
-    example: '2026-11-03T09:30:00Z',
   })
   readonly to?: string;
 
@@ -75,7 +74,11 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
 }
 
 export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
-  @Id({ optional: true, description: 'Of this playbook alone, also of a deleted one.' })
+  @Id({
+    optional: true,
+    description: 'Of this playbook alone, also of a deleted one.',
+    example: undefined,
+  })
   readonly playbook_id?: string;
 
   static override toRequest(this: void, query: AllPlaybookRunsQueryDto): RunListRequest {

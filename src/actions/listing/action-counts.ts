@@ -8,7 +8,6 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Gauge } from 'prom-client';
 
 const PAUSE_MS = 2_000;
-const DELTAS_PER_FOLD = 10_000;
 
 /** Keeps the totals of the list of actions cheap, and tells the metrics how many wait for approval. */
 @Injectable()
@@ -27,7 +26,6 @@ export class ActionCounts extends CountFold implements OnModuleInit {
   }
 
   override async foldPending(): Promise<void> {
-    const fold = () => this.whileNobodyFolds((tx) => this.repository.fold(tx, DELTAS_PER_FOLD));
-    while ((await fold()) === DELTAS_PER_FOLD);
+    await this.foldInPortions((tx, most) => this.repository.fold(tx, most));
   }
 }

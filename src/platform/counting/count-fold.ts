@@ -11,6 +11,8 @@ import type { Transactions, Tx } from '../database/transactions.js';
 /** A fold after a bulk import, or counting anew, reads far more than any request may: it takes the time that it takes. */
 export const FOLD_TIMEOUT_MS = 3_600_000;
 
+const DELTAS_PER_FOLD = 10_000;
+
 /**
  * Keeps exact totals cheap. Triggers append a delta (+1 or -1) for each row that is added, changed or removed; the fold
  * adds the deltas to the sums now and then. A list reads the sums and the deltas that are not in them yet in one
@@ -46,6 +48,12 @@ export abstract class CountFold implements OnApplicationBootstrap, BeforeApplica
 
   /** Adds the deltas that are there to the sums. */
   abstract foldPending(): Promise<void>;
+
+  /** Folds a bounded number at a time until fewer are left. @param fold answers how many deltas it added to the sums */
+  protected async foldInPortions(fold: (tx: Tx, most: number) => Promise<number>): Promise<void> {
+    const portion = () => this.whileNobodyFolds((tx) => fold(tx, DELTAS_PER_FOLD));
+    while ((await portion()) === DELTAS_PER_FOLD);
+  }
 
   /**
    * Runs `work` in one snapshot while nobody else folds; answers undefined when somebody does. A fold that committed

@@ -5,7 +5,6 @@ import { Transactions } from '../../../platform/database/transactions.js';
 import { RunListRepository } from './run-list.repository.js';
 
 const PAUSE_MS = 2_000;
-const DELTAS_PER_FOLD = 10_000;
 
 /** Keeps the totals of the lists of playbook runs cheap. */
 @Injectable()
@@ -19,7 +18,6 @@ export class PlaybookRunCounts extends CountFold {
   }
 
   override async foldPending(): Promise<void> {
-    const fold = () => this.whileNobodyFolds((tx) => this.repository.fold(tx, DELTAS_PER_FOLD));
-    while ((await fold()) === DELTAS_PER_FOLD);
+    await this.foldInPortions((tx, most) => this.repository.fold(tx, most));
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HttpType } from './adapters/http/http.connector.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
+import { SmtpType } from './adapters/smtp/smtp.connector.js';
 import type { ConnectorType } from './connector-type.port.js';
 
 /** All types of connectors. */
@@ -8,8 +9,8 @@ import type { ConnectorType } from './connector-type.port.js';
 export class ConnectorTypes {
   readonly all: readonly ConnectorType[];
 
-  constructor(http: HttpType, sandbox: SandboxType) {
-    this.all = [http, sandbox];
+  constructor(http: HttpType, smtp: SmtpType, sandbox: SandboxType) {
+    this.all = [http, smtp, sandbox];
   }
 
   find(name: string): ConnectorType | undefined {

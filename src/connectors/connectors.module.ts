@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { HttpType } from './adapters/http/http.connector.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
+import { SmtpType } from './adapters/smtp/smtp.connector.js';
 import { SealedConfig } from './config/sealed-config.js';
 import { ConfiguredConnectors } from './configured-connectors.js';
 import { ConnectorRegistry } from './connector-registry.js';
@@ -17,6 +18,7 @@ import { DefaultSandbox } from './default-sandbox.js';
   controllers: [ConnectorHealthController, ConnectorsController],
   providers: [
     HttpType,
+    SmtpType,
     SandboxType,
     ConnectorTypes,
     SealedConfig,

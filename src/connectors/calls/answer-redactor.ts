@@ -18,8 +18,13 @@ export class AnswerRedactor {
   excerpt(answer: OutboundAnswer): string {
     if (!/^(application\/(.*\+)?json|text\/plain)\b/.test(answer.header('content-type') ?? ''))
       return '';
+    return this.line(answer.text);
+  }
+
+  /** The beginning of what a vendor said as one line. */
+  line(text: string): string {
     // Masked before it is cut and its spaces are collapsed: a secret that is changed by that is not found any more.
-    const line = this.mask.maskStart(answer.text, MOST_DATA).replace(/\s+/g, ' ').trim();
+    const line = this.mask.maskStart(text, MOST_DATA).replace(/\s+/g, ' ').trim();
     const shown = shownStart(line, LONGEST_EXCERPT);
     return line.length > LONGEST_EXCERPT ? `${shown}…` : shown;
   }

@@ -161,7 +161,7 @@ function withoutUndefined(
 }
 
 /** Answers Node's look-up of the host name with the addresses that were resolved and allowed before. */
-function lookUpOf(addresses: readonly PinnedAddress[]): LookupFunction {
+export function lookUpOf(addresses: readonly PinnedAddress[]): LookupFunction {
   return (_host, options, answer) => {
     const [first] = addresses;
     if (options.all) answer(null, [...addresses]);
@@ -170,7 +170,7 @@ function lookUpOf(addresses: readonly PinnedAddress[]): LookupFunction {
 }
 
 /** Says what went wrong without naming the address: the text reaches callers. */
-function messageOf(cause: unknown): string {
+export function messageOf(cause: unknown): string {
   const { code } = cause as { code?: unknown };
   return typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.';
 }

@@ -1,0 +1,107 @@
+import { hasFormat } from '../../../action-catalogue/parameter-formats.js';
+import { isPrivateHost } from '../../../platform/addresses/target-rules.js';
+import type { FieldError } from '../../../platform/errors/app-error.js';
+import type { MailServer } from '../../../platform/net/smtp-session.js';
+import type { Targets } from '../../../platform/net/targets.js';
+import type { ConfigSchema } from '../../config/config-schema.js';
+
+export interface SmtpConfig {
+  readonly host: string;
+  readonly port?: number;
+  readonly secure?: boolean;
+  readonly username?: string;
+  readonly password?: string;
+  readonly from: string;
+  readonly allowed_recipient_domains?: readonly string[];
+}
+
+const SUBMISSION_PORT = 587;
+
+export const SMTP_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    host: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 253,
+      pattern: '^[A-Za-z0-9._:-]+$',
+      description:
+        'Name or address of the mail server. An address of a private network has to be in ALLOWED_PRIVATE_TARGETS.',
+    },
+    port: { type: 'integer', minimum: 1, maximum: 65_535, default: SUBMISSION_PORT },
+    secure: {
+      type: 'boolean',
+      default: false,
+      description:
+        'TLS from the start, as on port 465. Otherwise TLS begins with STARTTLS; only a server in a private network may offer none.',
+    },
+    username: { type: 'string', minLength: 1, maxLength: 320 },
+    password: { type: 'string', minLength: 1, maxLength: 1_000, writeOnly: true },
+    from: {
+      type: 'string',
+      minLength: 3,
+      maxLength: 320,
+      description: 'The address that messages come from, such as soc@example.com.',
+    },
+    allowed_recipient_domains: {
+      type: 'array',
+      items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$', maxLength: 253 },
+      maxItems: 100,
+      uniqueItems: true,
+      description:
+        'The domains whose people may be written to, without what is below them. When it is missing: the domain of `from`.',
+    },
+  },
+  required: ['host', 'from'],
+  additionalProperties: false,
+};
+
+export function serverOf(config: SmtpConfig): MailServer {
+  const { port = SUBMISSION_PORT, secure = false, username: user, password: pass } = config;
+  const host = hostOf(config.host)!;
+  const login = user !== undefined && pass !== undefined ? { user, pass } : undefined;
+  return { host, port, secure, requireTls: !isPrivateHost(host), login };
+}
+
+/** In lower case. */
+export function domainsOf({ from, allowed_recipient_domains }: SmtpConfig): ReadonlySet<string> {
+  return new Set((allowed_recipient_domains ?? [domainOf(from)]).map((name) => name.toLowerCase()));
+}
+
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+}
+
+/**
+ * Whether it is one address that every server reads in the same way. Only ASCII, and none of the signs by which mail was
+ * once sent on through other hosts (`mallory%evil.example@example.com`): some relays still follow them.
+ */
+export function isMailbox(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text) && !/[%!]/.test(text) && hasFormat('email', text);
+}
+
+export function smtpConfigProblems(
+  config: SmtpConfig,
+  path: string,
+  targets: Targets,
+): FieldError[] {
+  const problem = (name: keyof SmtpConfig, code: string, text: string): FieldError[] => [
+    { field: `${path}.${name}`, code, message: `${path}.${name} ${text}` },
+  ];
+  const host = hostOf(config.host);
+  const refusal = host && targets.refusalOfAddress(host);
+  return [
+    ...(host ? [] : problem('host', 'host', 'must be a host name or an IP address.')),
+    ...(refusal ? problem('host', 'target_refused', `is refused: ${refusal}`) : []),
+    ...(isMailbox(config.from) ? [] : problem('from', 'email', 'must be one email address.')),
+    ...((config.username === undefined) === (config.password === undefined)
+      ? []
+      : problem('password', 'required', 'and username go together.')),
+  ];
+}
+
+/** As URL#hostname writes it. Undefined when it is no host. */
+function hostOf(text: string): string | undefined {
+  const address = `http://${text.includes(':') ? `[${text}]` : text}`;
+  return URL.canParse(address) ? new URL(address).hostname : undefined;
+}

@@ -1,0 +1,345 @@
+import { certificateForLocalhost, trust } from '../../../../test/support/vendors/certificate.js';
+import { SmtpServer, type Step, type Trick } from '../../../../test/support/vendors/smtp-server.js';
+import type { Settings } from '../../../platform/config/settings.js';
+import type { Gate } from '../../../platform/net/gate.js';
+import {
+  OutcomeUnknownError,
+  TargetRefusedError,
+  UnreachableError,
+} from '../../../platform/net/net.errors.js';
+import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
+import { type PinnedAddress, type Resolver, Targets } from '../../../platform/net/targets.js';
+import { Attempts } from '../../calls/attempts.js';
+import { SmtpConnector } from './smtp.connector.js';
+import type { SmtpConfig } from './smtp-config.js';
+
+const LOGIN = { user: 'soc', pass: 'mail-password-9' };
+const OPEN: Gate = {
+  send: (request) =>
+    request({ signal: new AbortController().signal, leave: async () => undefined }),
+};
+
+class LocalResolver implements Resolver {
+  lookups: string[] = [];
+
+  async resolve(host: string): Promise<PinnedAddress[]> {
+    this.lookups.push(host);
+    return [{ address: '127.0.0.1', family: 4 }];
+  }
+}
+
+describe('SmtpConnector', () => {
+  const certificate = certificateForLocalhost();
+  let server: SmtpServer;
+  let resolver: LocalResolver;
+
+  const connector = (more: Partial<SmtpConfig> = {}, allowed = ['127.0.0.0/8']): SmtpConnector => {
+    const settings = { allowedPrivateTargets: allowed } as unknown as Settings;
+    return new SmtpConnector(
+      { id: 'c', name: 'mail', type: 'smtp' },
+      {
+        host: '127.0.0.1',
+        port: server.port,
+        from: 'soc@example.com',
+        allowed_recipient_domains: ['example.com', 'Example.net'],
+        ...more,
+      },
+      new OutboundSmtp(new Targets(resolver, settings)),
+      new Attempts(async () => undefined),
+    );
+  };
+  const send = (
+    parameters: object = {},
+    { to = connector(), gate = OPEN }: { to?: SmtpConnector; gate?: Gate } = {},
+  ) =>
+    to.execute(
+      {
+        actionId: 'act-7',
+        attempt: 1,
+        type: 'notify_user',
+        parameters: {
+          recipient: 'ada@example.com',
+          subject: 'Hello',
+          message: 'Hi.',
+          ...parameters,
+        },
+      },
+      gate,
+    );
+
+  beforeAll(async () => {
+    server = await SmtpServer.start();
+  });
+
+  beforeEach(() => {
+    resolver = new LocalResolver();
+    server.forget();
+  });
+
+  afterAll(() => server.stop());
+
+  it('hands over one plain message whose Message-ID is that of the action', async () => {
+    expect(await send()).toEqual({
+      kind: 'done',
+      message: 'The mail server took the message.',
+      data: { reply: '250 2.0.0 queued as 4711' },
+    });
+    expect(server.violations).toEqual([]);
+    const [mail] = server.mails;
+    expect(server.mails).toHaveLength(1);
+    expect(mail).toMatchObject({ from: 'soc@example.com', to: 'ada@example.com' });
+    const [head, body] = mail!.content.split('\r\n\r\n');
+    expect(
+      head!
+        .replace(/^Date: .*$/m, 'Date: …')
+        .split('\r\n')
+        .sort(),
+    ).toEqual([
+      'Auto-Submitted: auto-generated',
+      'Content-Transfer-Encoding: 7bit',
+      'Content-Type: text/plain; charset=utf-8',
+      'Date: …',
+      'From: soc@example.com',
+      'MIME-Version: 1.0',
+      'Message-ID: <act-7@example.com>',
+      'Subject: Hello',
+      'To: ada@example.com',
+    ]);
+    expect(body).toBe('Hi.\r\n');
+  });
+
+  it.each([
+    ['a header', 'Hello\r\nBcc: eve@evil.example\r\n\r\nbody'],
+    ['a line of Unicode', 'Hello\u2028Bcc: eve@evil.example\u2029x\u0085y'],
+    ['a bare line feed', 'Hello\nBcc: eve@evil.example'],
+    ['an encoded word', '=?utf-8?Q?Hello=0D=0ABcc:_eve@evil.example?='],
+    ['NUL and half a pair', 'Hello\0 \ud800 Bcc: eve@evil.example'],
+  ])('puts %s in a subject as nothing but a subject', async (_, subject) => {
+    await send({ subject });
+    const [head] = server.mails[0]!.content.split('\r\n\r\n');
+    const names = head!.split(/\r\n(?! )/).map((line) => line.split(':')[0]);
+    expect(names.sort()).toEqual([
+      'Auto-Submitted',
+      'Content-Transfer-Encoding',
+      'Content-Type',
+      'Date',
+      'From',
+      'MIME-Version',
+      'Message-ID',
+      'Subject',
+      'To',
+    ]);
+    expect(head).not.toContain('=?utf-8?Q?Hello=0D=0A');
+    expect(server.commands.filter((line) => line.startsWith('RCPT'))).toEqual([
+      'RCPT TO:<ada@example.com>',
+    ]);
+    expect(server.violations).toEqual([]);
+  });
+
+  it('keeps a message that looks like commands a message', async () => {
+    const message = 'one\n.\nRCPT TO:<eve@evil.example>\n..\r\n.\r\nMAIL FROM:<x@evil.example>\r.';
+    await send({ message });
+    expect(server.mails).toHaveLength(1);
+    const body = server.mails[0]!.content.split('\r\n\r\n').slice(1).join('\r\n\r\n');
+    expect(body).toContain('one\r\n.\r\nRCPT TO:<eve@evil.example>\r\n..\r\n.\r\n');
+    expect(server.violations).toEqual([]);
+    expect(server.commands.filter((line) => line.includes('evil'))).toEqual([]);
+  });
+
+  it.each([
+    ['of another domain', 'eve@evil.example'],
+    ['of a domain below', 'eve@sub.example.com'],
+    ['of a domain that only ends alike', 'eve@notexample.com'],
+    ['with a second address', 'eve@evil.example,ada@example.com'],
+    ['with a name', 'Eve <ada@example.com>'],
+    ['with a header', 'ada@example.com\r\nBcc: eve@evil.example'],
+    ['with a route', 'eve%evil.example@example.com'],
+    ['with an old route', 'evil.example!eve@example.com'],
+    ['with a quoted part', '"eve@evil.example"@example.com'],
+    ['that is not ASCII', 'ädä@example.com'],
+    ['that is none', 'ada'],
+  ])('refuses a recipient %s without a connection', async (_, recipient) => {
+    expect(await send({ recipient })).toMatchObject({ kind: 'refused' });
+    expect(server.connections).toBe(0);
+  });
+
+  it('writes to the domain of its own address alone when no domains are configured', async () => {
+    const own = connector({ allowed_recipient_domains: undefined });
+    expect(await send({}, { to: own })).toMatchObject({ kind: 'done' });
+    expect(await send({ recipient: 'eve@example.net' }, { to: own })).toMatchObject({
+      kind: 'refused',
+    });
+    expect(await send({ recipient: 'ada@EXAMPLE.net' })).toMatchObject({ kind: 'done' });
+  });
+
+  it('writes to nobody when the list of domains is empty', async () => {
+    const none = connector({ allowed_recipient_domains: [] });
+    expect(await send({}, { to: none })).toMatchObject({ kind: 'refused' });
+  });
+
+  it.each<[Step, string]>([
+    ['GREETING', '554 5.3.2 no mail here'],
+    ['MAIL', '550 5.1.8 sender refused'],
+    ['RCPT', '550 5.1.1 no such user'],
+    ['DATA', '554 5.6.0 no'],
+    ['.', '552 5.3.4 too big'],
+  ])('is refused in the words of the server when it says no at %s', async (step, say) => {
+    server.tricks.set(step, { say });
+    expect(await send()).toEqual({ kind: 'refused', message: `The mail server refused: ${say}` });
+    expect(server.connections).toBe(1);
+    expect(server.mails).toEqual([]);
+  });
+
+  it.each<Step>(['GREETING', 'MAIL', 'RCPT', '.'])(
+    'tries again when the server says "later" at %s',
+    async (step) => {
+      server.nextTricks.set(step, [{ say: '451 4.7.1 later' }]);
+      expect(await send()).toMatchObject({ kind: 'done' });
+      expect([server.connections, server.mails.length]).toEqual([2, 1]);
+    },
+  );
+
+  it('gives up after three times "later"', async () => {
+    server.tricks.set('RCPT', { say: '450 4.2.1 later' });
+    expect(await send()).toMatchObject({ kind: 'refused' });
+    expect(server.connections).toBe(3);
+  });
+
+  it.each<[Step, Trick]>([
+    ['GREETING', 'drop'],
+    ['EHLO', 'drop'],
+    ['MAIL', 'drop'],
+    ['RCPT', 'drop'],
+    ['DATA', 'drop'],
+    ['GREETING', 'flood'],
+    ['EHLO', 'flood'],
+    ['GREETING', { say: 'HTTP/1.1 200 OK' }],
+  ])('was unreachable when the server fails at %s by %j', async (step, trick) => {
+    server.tricks.set(step, trick);
+    await expect(send()).rejects.toThrow(UnreachableError);
+    expect(server.mails).toEqual([]);
+  });
+
+  it('knows no outcome when the connection ends after the message, and sends no second one', async () => {
+    server.tricks.set('.', 'drop');
+    await expect(send()).rejects.toThrow(OutcomeUnknownError);
+    expect(server.mails).toHaveLength(1);
+    expect(server.connections).toBe(1);
+  });
+
+  it('ends when the gate gives the call up, however long the server is silent', async () => {
+    server.tricks.set('.', 'hang');
+    const controller = new AbortController();
+    const gate: Gate = {
+      send: (request) =>
+        request({
+          signal: controller.signal,
+          leave: async () => void setTimeout(() => controller.abort(), 300),
+        }),
+    };
+    await expect(send({}, { gate })).rejects.toMatchObject({ reason: 'timeout' });
+  });
+
+  it('says nothing of sender and recipient before the gate lets it leave, and nothing at all when it does not', async () => {
+    const shut = new Error('kill switch');
+    const gate: Gate = {
+      send: (request) =>
+        request({
+          signal: new AbortController().signal,
+          leave: async () => {
+            expect(server.commands).toEqual([expect.stringMatching(/^EHLO /)]);
+            throw shut;
+          },
+        }),
+    };
+    await expect(send({}, { gate })).rejects.toBe(shut);
+    expect(server.commands).toHaveLength(1);
+  });
+
+  it('refuses a private address that is not allowed, by number and by name', async () => {
+    await expect(send({}, { to: connector({}, []) })).rejects.toThrow(TargetRefusedError);
+    const named = connector({ host: 'mail.example.com' }, []);
+    await expect(send({}, { to: named })).rejects.toThrow(TargetRefusedError);
+    expect(server.connections).toBe(0);
+  });
+
+  it('connects to the address that was judged, and resolves the name once', async () => {
+    await send({}, { to: connector({ host: 'mail.local' }) });
+    expect(server.mails).toHaveLength(1);
+    expect(resolver.lookups).toEqual(['mail.local']);
+  });
+
+  it('says nothing to a public server that offers no TLS', async () => {
+    const publicName = connector({ host: 'mail.example.com' });
+    await expect(send({}, { to: publicName })).rejects.toThrow('starts no TLS');
+    expect(server.mails).toEqual([]);
+  });
+
+  it('passes its own test, which hands nothing over, and tells why it fails', async () => {
+    expect(await connector().test()).toMatchObject({ success: true });
+    expect(server.commands.map((line) => line.split(' ')[0])).not.toContain('MAIL');
+    server.tricks.set('GREETING', { say: '554 go away' });
+    expect(await connector().test()).toMatchObject({
+      success: false,
+      message: 'The mail server refused: 554 go away',
+    });
+    expect(await connector({}, []).test()).toMatchObject({ success: false });
+  });
+
+  describe('with TLS', () => {
+    let secure: SmtpServer;
+    const own = (more: Partial<SmtpConfig> = {}) =>
+      connector({
+        host: 'localhost',
+        port: secure.port,
+        username: LOGIN.user,
+        password: LOGIN.pass,
+        ...more,
+      });
+
+    describe.each([{ implicit: false }, { implicit: true }])('%j', ({ implicit }) => {
+      beforeAll(async () => {
+        secure = await SmtpServer.start({ certificate, implicit, login: LOGIN });
+      });
+
+      beforeEach(() => secure.forget());
+
+      afterAll(() => secure.stop());
+
+      it('hands over after a login in an encrypted connection', async () => {
+        const distrust = trust(certificate);
+        try {
+          expect(await send({}, { to: own({ secure: implicit }) })).toMatchObject({ kind: 'done' });
+        } finally {
+          distrust();
+        }
+        expect(secure.mails).toMatchObject([{ encrypted: true, user: LOGIN.user }]);
+        expect(secure.violations).toEqual([]);
+      });
+
+      it('says no password to a server whose certificate nobody vouches for', async () => {
+        await expect(send({}, { to: own({ secure: implicit }) })).rejects.toThrow(UnreachableError);
+        expect(secure.commands.join()).not.toContain('AUTH');
+      });
+
+      it('shows neither password nor what encodes it when the login is refused', async () => {
+        const distrust = trust(certificate);
+        const pass = 'another-password';
+        const encoded = Buffer.from(`\0${LOGIN.user}\0${pass}`).toString('base64');
+        secure.tricks.set('AUTH', { say: `535 5.7.8 not ${pass} nor ${encoded}` });
+        const failing = own({ secure: implicit, password: pass });
+        try {
+          const [outcome, tested] = [await send({}, { to: failing }), await failing.test()];
+          expect(outcome).toMatchObject({ kind: 'refused' });
+          expect(tested).toMatchObject({ success: false });
+          const said = JSON.stringify([outcome, tested]);
+          expect(said).not.toContain(pass);
+          expect(said).not.toContain(encoded);
+          expect(said).toContain('535 5.7.8');
+        } finally {
+          distrust();
+        }
+      });
+    });
+  });
+});

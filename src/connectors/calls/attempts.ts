@@ -1,0 +1,70 @@
+import type { Departure, Gate } from '../../platform/net/gate.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import { CircuitBreaker } from './circuit-breaker.js';
+import { ATTEMPTS, backoff, mayRepeat } from './retry-rules.js';
+
+const NO_RETRY_AFTER_MS = 20_000;
+
+/** How the answers of a vendor are read, whatever protocol it speaks. */
+export interface AttemptRules<Answer> {
+  /** Done twice, the call takes effect once. */
+  readonly idempotent: boolean;
+  /** Whether the answer says that the vendor itself fails, and not that it does not want this. */
+  readonly failed: (answer: Answer) => boolean;
+  /** The least milliseconds to wait until the call is repeated; undefined when the answer is the last word. */
+  readonly pauseAfter: (answer: Answer) => number | undefined;
+}
+
+/** The attempts at one vendor: all share a circuit breaker, each passes the gate anew, and what is safe to repeat is repeated. */
+export class Attempts {
+  private readonly breaker = new CircuitBreaker();
+
+  constructor(private readonly wait: (ms: number) => Promise<unknown>) {}
+
+  async run<Answer>(
+    gate: Gate,
+    once: (departure: Departure) => Promise<Answer>,
+    rules: AttemptRules<Answer>,
+  ): Promise<Answer> {
+    const start = performance.now();
+    /** When one attempt sent something, the outcome stays unknown, also when a later attempt sends nothing. */
+    let unknown: OutcomeUnknownError | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      const last = attempt === ATTEMPTS || performance.now() - start > NO_RETRY_AFTER_MS;
+      let pauseMs = backoff(attempt, Math.random());
+      try {
+        const answer = await this.attempt(gate, once, rules);
+        const asked = last ? undefined : rules.pauseAfter(answer);
+        if (asked === undefined) return answer;
+        pauseMs = Math.max(pauseMs, asked);
+      } catch (error) {
+        if (error instanceof OutcomeUnknownError) unknown = error;
+        if (last || !mayRepeat(error, rules.idempotent)) {
+          throw error instanceof UnreachableError ? (unknown ?? error) : error;
+        }
+      }
+      await this.wait(pauseMs);
+    }
+  }
+
+  private async attempt<Answer>(
+    gate: Gate,
+    once: (departure: Departure) => Promise<Answer>,
+    { failed }: AttemptRules<Answer>,
+  ): Promise<Answer> {
+    this.breaker.enter();
+    try {
+      const answer = await gate.send(once);
+      if (failed(answer)) this.breaker.failed();
+      else this.breaker.succeeded();
+      return answer;
+    } catch (error) {
+      if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
+        this.breaker.failed();
+      } else {
+        this.breaker.notTried();
+      }
+      throw error;
+    }
+  }
+}

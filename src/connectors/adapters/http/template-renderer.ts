@@ -1,4 +1,5 @@
 import { UnreachableError } from '../../../platform/net/net.errors.js';
+import { escapedForUrl, isDotSegment } from '../../calls/url-parts.js';
 import { isHeaderText } from './http-config.js';
 import { fill, parseTemplate, type Reference, type Scope, valueOf } from './template.js';
 
@@ -11,9 +12,6 @@ export class RenderError extends UnreachableError {
 
 /** For the path, the headers and the body of one request together. */
 export const MOST_RENDERED_BYTES = 1_048_576;
-
-/** A segment `.` or `..`, also between encoded slashes, which some servers decode before they resolve the path. */
-const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
 
 /**
  * Fills the templates of one request: its path, headers and body. A short template may name a long value many times, so
@@ -62,7 +60,7 @@ export class TemplateRenderer {
       return encoded(value, reference);
     });
     const reference = parseTemplate(segment).find((part) => typeof part !== 'string');
-    if (reference && DOT_SEGMENT.test(text)) throw unfit(reference, 'is no path segment.');
+    if (reference && isDotSegment(text)) throw unfit(reference, 'is no path segment.');
     return text;
   }
 
@@ -108,11 +106,9 @@ function unfit({ root, name }: Reference, problem: string): RenderError {
 
 /** For a path segment, a query and a form alike. */
 function encoded(value: string, reference: Reference): string {
-  if (/\p{Surrogate}/u.test(value)) throw unfit(reference, 'is no proper text.');
-  return encodeURIComponent(value).replace(
-    /[!'()*]/g,
-    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  const text = escapedForUrl(value);
+  if (text === undefined) throw unfit(reference, 'is no proper text.');
+  return text;
 }
 
 /** As JSON, where some characters take more room than they have by themselves. */

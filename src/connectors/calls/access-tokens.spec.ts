@@ -1,0 +1,144 @@
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
+import { AccessTokens } from './access-tokens.js';
+import { RefusedError } from './refused.error.js';
+import { VendorCalls } from './vendor-calls.js';
+
+const SECRET = 'client-secret-1';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+type Turn = Error | { readonly status: number; readonly body: unknown };
+
+/** A login service that issues tokens, unless its next turn is another one. */
+function serviceOf() {
+  const requests: OutboundRequest[] = [];
+  const turns: Turn[] = [];
+  const clock = { now: 0 };
+  const http = {
+    request: async (request: OutboundRequest) => {
+      requests.push(request);
+      const issued = { access_token: `token-${requests.length}`, expires_in: 3_600 };
+      const turn = turns.shift() ?? { status: 200, body: issued };
+      if (turn instanceof Error) throw turn;
+      return new OutboundAnswer(turn.status, JSON_TYPE, Buffer.from(JSON.stringify(turn.body)));
+    },
+  } as OutboundHttp;
+  const tokens = new AccessTokens(
+    new VendorCalls(http, async () => undefined),
+    {
+      url: new URL('https://login.example.com/token'),
+      form: { client_id: 'me & you', client_secret: SECRET, grant_type: 'client_credentials' },
+      secrets: [SECRET],
+    },
+    () => clock.now,
+  );
+  const issue = (body: unknown): void => void turns.push({ status: 200, body });
+  return { tokens, requests, turns, clock, issue };
+}
+
+describe('AccessTokens', () => {
+  it('asks with the credentials as a form', async () => {
+    const { tokens, requests } = serviceOf();
+    expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-1' });
+    expect(requests).toMatchObject([
+      {
+        method: 'POST',
+        url: new URL('https://login.example.com/token'),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `client_id=me+%26+you&client_secret=${SECRET}&grant_type=client_credentials`,
+      },
+    ]);
+  });
+
+  it('asks once for many callers', async () => {
+    const { tokens, requests } = serviceOf();
+    const all = await Promise.all(Array.from({ length: 50 }, () => tokens.headers()));
+    expect(new Set(all.map(({ authorization }) => authorization)).size).toBe(1);
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    [3_600, 3_299_999, 3_300_000],
+    ['100', 79_999, 80_000],
+    [undefined, 239_999, 240_000],
+    [-1, 239_999, 240_000],
+    [1e300, 86_099_999, 86_100_000],
+  ])('replaces a token early that lives %p seconds', async (expires_in, before, from) => {
+    const { tokens, requests, clock, issue } = serviceOf();
+    issue({ access_token: 'a', expires_in });
+    await tokens.headers();
+    clock.now = before;
+    await tokens.headers();
+    expect(requests).toHaveLength(1);
+    clock.now = from;
+    expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-2' });
+  });
+
+  it('goes on with a token that is still good while the service fails, and asks again later', async () => {
+    const { tokens, requests, turns, clock } = serviceOf();
+    await tokens.headers();
+    clock.now = 3_400_000;
+    turns.push({ status: 500, body: {} });
+    expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-1' });
+    clock.now += 29_999;
+    await tokens.headers();
+    expect(requests).toHaveLength(2);
+    clock.now += 1;
+    expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-3' });
+  });
+
+  it('does not go on with a token that has ended', async () => {
+    const { tokens, turns, clock } = serviceOf();
+    await tokens.headers();
+    clock.now = 3_600_000;
+    turns.push({ status: 500, body: {} });
+    await expect(tokens.headers()).rejects.toThrow('The login service answered with status 500.');
+  });
+
+  it('drops a token that was not accepted, once for all who had it', async () => {
+    const { tokens, requests } = serviceOf();
+    const refused = await tokens.headers();
+    tokens.renew(refused);
+    const next = await tokens.headers();
+    expect(next).toEqual({ authorization: 'Bearer token-2' });
+    tokens.renew(refused);
+    expect(await tokens.headers()).toEqual(next);
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each([400, 401, 403])(
+    'says what the service refuses with status %i, without the secret',
+    async (status) => {
+      const { tokens, turns } = serviceOf();
+      const body = { error: 'invalid_client', error_description: `${SECRET} is\nwrong.` };
+      turns.push({ status, body });
+      const message =
+        'The login service does not accept the credentials: invalid_client, [secret] is wrong.';
+      await expect(tokens.headers()).rejects.toThrow(new RefusedError(message, status));
+    },
+  );
+
+  it('repeats what may pass, and says otherwise that nothing was sent', async () => {
+    const { tokens, turns, requests } = serviceOf();
+    const lost = new OutcomeUnknownError('lost', 'timeout');
+    turns.push(lost, { status: 503, body: {} });
+    expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-3' });
+    tokens.renew(await tokens.headers());
+    turns.push(lost, lost, lost);
+    await expect(tokens.headers()).rejects.toThrow(UnreachableError);
+    expect(requests).toHaveLength(6);
+  });
+
+  it.each([
+    ['without a token', { token_type: 'Bearer' }],
+    ['with a token of another type', { access_token: 7 }],
+    ['with a token that breaks the header', { access_token: 'a\r\nx-admin: 1' }],
+    ['with something else', '<html>'],
+  ])('takes an answer %s for none', async (_, body) => {
+    const { tokens, issue } = serviceOf();
+    issue(body);
+    await expect(tokens.headers()).rejects.toThrow(UnreachableError);
+    expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-2' });
+  });
+});

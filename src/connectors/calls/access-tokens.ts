@@ -1,0 +1,160 @@
+import type { Gate } from '../../platform/net/gate.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { AnswerRedactor } from './answer-redactor.js';
+import { textAt, valueAt } from './answer-shape.js';
+import { RefusedError } from './refused.error.js';
+import type { VendorCalls } from './vendor-calls.js';
+import type { Credentials, Headers } from './vendor-api.js';
+
+export interface TokenOptions {
+  /** The service's token endpoint. */
+  readonly url: URL;
+  /** What is sent to it as a form, `client_id` and `client_secret` included. */
+  readonly form: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+}
+
+interface Token {
+  readonly text: string;
+  /** From when on a new one is asked for. */
+  readonly refreshAt: number;
+  /** From when on it is of no use. */
+  readonly expiresAt: number;
+}
+
+const TIMEOUT_MS = 5_000;
+/** So long before its end a token is replaced, so that none ends on its way. Of a short life it is a fifth. */
+const LONGEST_MARGIN_MS = 300_000;
+const MARGIN = 0.2;
+/** For a service that does not say how long its tokens live. */
+const LIFE_WITHOUT_WORD_S = 300;
+/** A day: no token is kept longer, whatever its service says. */
+const LONGEST_LIFE_S = 86_400;
+const PAUSE_AFTER_FAILURE_MS = 30_000;
+
+/** A token has no effect at the vendor, and an action that the kill switch stops is stopped at its own request. */
+const NO_GATE: Gate = {
+  send: (request) =>
+    request({ signal: new AbortController().signal, leave: async () => undefined }),
+};
+
+/**
+ * The access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). One is kept and used by all
+ * calls until shortly before its end. However many calls need a new one, it is asked for once.
+ */
+export class AccessTokens implements Credentials {
+  private token: Token | undefined;
+  private flight: Promise<Token> | undefined;
+
+  constructor(
+    /** Calls of its own: that the login service fails says nothing about the API, whose circuit breaker is another. */
+    private readonly calls: VendorCalls,
+    private readonly options: TokenOptions,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  async headers(): Promise<Headers> {
+    return headersOf(await this.current());
+  }
+
+  renew(refused: Headers): void {
+    if (this.token && headersOf(this.token).authorization === refused.authorization) {
+      this.token = undefined;
+    }
+  }
+
+  private async current(): Promise<Token> {
+    const { token } = this;
+    if (token && this.now() < token.refreshAt) return token;
+    try {
+      return await this.fresh();
+    } catch (error) {
+      if (!token || this.now() >= token.expiresAt) throw error;
+      // The service may be back before the token ends. Until then not every call waits for it.
+      this.token = { ...token, refreshAt: this.now() + PAUSE_AFTER_FAILURE_MS };
+      return token;
+    }
+  }
+
+  private fresh(): Promise<Token> {
+    this.flight ??= this.request().finally(() => (this.flight = undefined));
+    return this.flight;
+  }
+
+  private async request(): Promise<Token> {
+    const askedAt = this.now();
+    const answer = await this.answer();
+    const token = tokenIn(answer, askedAt);
+    this.token = token;
+    return token;
+  }
+
+  /** Throws RefusedError when the credentials are not accepted, and UnreachableError for all else: nothing of the action was sent. */
+  private async answer(): Promise<OutboundAnswer> {
+    const { url, form } = this.options;
+    const request = {
+      method: 'POST',
+      url,
+      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(form).toString(),
+      timeoutMs: TIMEOUT_MS,
+    };
+    const answer = await this.calls
+      .gated(NO_GATE, request, { idempotent: true })
+      .catch((error: unknown) => {
+        throw error instanceof OutcomeUnknownError ? unreachable(error.message, error) : error;
+      });
+    const { status } = answer;
+    if (status >= 200 && status < 300) return answer;
+    if (status === 400 || status === 401 || status === 403) {
+      throw new RefusedError(
+        `The login service does not accept the credentials${this.complaintOf(answer)}.`,
+        status,
+      );
+    }
+    throw unreachable(`The login service answered with status ${status}.`);
+  }
+
+  private complaintOf(answer: OutboundAnswer): string {
+    const redactor = new AnswerRedactor(this.options.secrets);
+    const data = redactor.data(answer);
+    const words = [valueAt(data, 'error'), valueAt(data, 'error_description')];
+    const said = words.filter((word) => typeof word === 'string').join(', ');
+    const line = (said || redactor.excerpt(answer)).replace(/\s+/g, ' ').slice(0, 300).trim();
+    return line && `: ${line.replace(/\.$/, '')}`;
+  }
+}
+
+function headersOf({ text }: Token): Headers & { readonly authorization: string } {
+  return { authorization: `Bearer ${text}` };
+}
+
+function tokenIn(answer: OutboundAnswer, askedAt: number): Token {
+  const { json } = answer;
+  let text: string;
+  try {
+    text = textAt(json, 'access_token');
+  } catch (cause) {
+    throw unreachable('The login service answered without an access token.', cause);
+  }
+  // The characters of a bearer token (RFC 6750, section 2.1): others would not fit into the header.
+  if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {
+    throw unreachable('The login service answered with a token that no header can carry.');
+  }
+  const lifeMs = lifeIn(valueAt(json, 'expires_in')) * 1_000;
+  const margin = Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);
+  return { text, refreshAt: askedAt + lifeMs - margin, expiresAt: askedAt + lifeMs };
+}
+
+/** In seconds. Some services write the number as a text. */
+function lifeIn(value: unknown): number {
+  const seconds = typeof value === 'string' ? Number(value) : value;
+  return typeof seconds === 'number' && seconds > 0
+    ? Math.min(seconds, LONGEST_LIFE_S)
+    : LIFE_WITHOUT_WORD_S;
+}
+
+function unreachable(message: string, cause?: unknown): UnreachableError {
+  return new UnreachableError(message, { temporary: false, cause });
+}

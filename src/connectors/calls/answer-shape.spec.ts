@@ -1,0 +1,44 @@
+import {
+  AnswerShapeError,
+  booleanAt,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  valueAt,
+} from './answer-shape.js';
+
+const ANSWER: unknown = JSON.parse(
+  '{"a": {"text": "x", "empty": "", "n": 0, "yes": false, "list": [], "null": null}, "__proto__": {"b": 1}}',
+);
+
+describe('what an answer has to hold', () => {
+  it('is read by its path', () => {
+    expect(textAt(ANSWER, 'a', 'text')).toBe('x');
+    expect(numberAt(ANSWER, 'a', 'n')).toBe(0);
+    expect(booleanAt(ANSWER, 'a', 'yes')).toBe(false);
+    expect(listAt(ANSWER, 'a', 'list')).toEqual([]);
+    expect(objectAt(ANSWER, 'a')).toHaveProperty('text');
+    expect(numberAt(ANSWER, '__proto__', 'b')).toBe(1);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['no text at a.n', () => textAt(ANSWER, 'a', 'n')],
+    ['no text at a.empty', () => textAt(ANSWER, 'a', 'empty')],
+    ['no text at constructor.name', () => textAt(ANSWER, 'constructor', 'name')],
+    ['no number at a.text', () => numberAt(ANSWER, 'a', 'text')],
+    ['no true or false at a.null', () => booleanAt(ANSWER, 'a', 'null')],
+    ['no object at a.list', () => objectAt(ANSWER, 'a', 'list')],
+    ['no object at its root', () => objectAt(undefined)],
+    ['no list at a', () => listAt(ANSWER, 'a')],
+    ['no list at a.text.b', () => listAt(ANSWER, 'a', 'text', 'b')],
+  ])('is told in a sentence when there is %s', (what, read) => {
+    const error = new AnswerShapeError(`The answer is not as documented: it has ${what}.`);
+    expect(read).toThrow(error);
+  });
+
+  it('is found only among what the answer itself has', () => {
+    expect(valueAt(ANSWER, 'toString')).toBeUndefined();
+    expect(valueAt([1], '0')).toBeUndefined();
+  });
+});

@@ -1,0 +1,223 @@
+import type { Gate } from '../../platform/net/gate.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
+import { AnswerShapeError, nothing, textAt, valueAt } from './answer-shape.js';
+import { RefusedError, testResult, unlessRefused } from './refused.error.js';
+import { type ChangeRequest, type Credentials, fixedCredentials, VendorApi } from './vendor-api.js';
+import { VendorCalls } from './vendor-calls.js';
+
+type Turn = readonly [status: number, body?: unknown] | Error;
+
+const OPEN: Gate = {
+  send: (request) =>
+    request({ signal: new AbortController().signal, leave: async () => undefined }),
+};
+const CHANGE: ChangeRequest = {
+  method: 'PATCH',
+  path: ['users', 'a/b'],
+  query: { notify: 'no' },
+  body: { enabled: false },
+  idempotent: false,
+};
+const TOKEN = 'token-that-nobody-sees';
+
+/** A vendor that does one thing after another, and the last of them for ever. */
+function apiOf(turns: readonly Turn[], credentials?: Credentials) {
+  const requests: OutboundRequest[] = [];
+  const http = {
+    request: async (request: OutboundRequest) => {
+      const turn = turns[Math.min(requests.length, turns.length - 1)]!;
+      requests.push(request);
+      if (turn instanceof Error) throw turn;
+      const [status, body] = turn;
+      const text = typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
+      return new OutboundAnswer(
+        status,
+        { 'content-type': 'application/json', 'retry-after': '0' },
+        Buffer.from(text),
+      );
+    },
+  } as OutboundHttp;
+  const api = new VendorApi(new VendorCalls(http, async () => undefined), {
+    vendor: 'The vendor',
+    baseUrl: 'https://vendor.example.com/api',
+    credentials: credentials ?? fixedCredentials({ authorization: `Bearer ${TOKEN}` }),
+    secrets: ['client-secret-1'],
+    complaintIn: (json) => {
+      const said = valueAt(json, 'error');
+      return typeof said === 'string' ? said : undefined;
+    },
+  });
+  return { api, requests };
+}
+
+function renewable(): Credentials & { readonly renewed: unknown[] } {
+  const renewed: unknown[] = [];
+  return {
+    renewed,
+    headers: async () => ({ authorization: `Bearer token-number-${renewed.length}` }),
+    renew: (refused) => void renewed.push(refused),
+  };
+}
+
+describe('VendorApi', () => {
+  it('sends JSON with the credentials, and reads the answer', async () => {
+    const { api, requests } = apiOf([[200, { id: 'x' }]]);
+    expect(await api.change(OPEN, CHANGE, (json) => textAt(json, 'id'))).toBe('x');
+    expect(requests).toMatchObject([
+      {
+        method: 'PATCH',
+        url: new URL('https://vendor.example.com/api/users/a%2Fb?notify=no'),
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/json',
+          authorization: `Bearer ${TOKEN}`,
+        },
+        body: '{"enabled":false}',
+      },
+    ]);
+  });
+
+  it('sends no content type without a body, and takes an answer without one', async () => {
+    const { api, requests } = apiOf([[204]]);
+    await api.ask(OPEN, { method: 'GET', path: ['me'] }, nothing);
+    expect(requests[0]!.headers!['content-type']).toBeUndefined();
+    expect(requests[0]!.body).toBeUndefined();
+  });
+
+  it.each([400, 403, 404, 409, 422, 429])(
+    'says what the vendor refuses with status %i in its own words, without secrets',
+    async (status) => {
+      const said = `No  client-secret-1 nor\n${TOKEN}.`;
+      const { api } = apiOf([[status, { error: said }]]);
+      const failure = api.change(OPEN, CHANGE, nothing);
+      const message = `The vendor answered with status ${status}: No [secret] nor [secret].`;
+      await expect(failure).rejects.toThrow(new RefusedError(message, status));
+      await expect(failure).rejects.toMatchObject({ status });
+    },
+  );
+
+  it('cuts long words of the vendor, and quotes no HTML', async () => {
+    const { api } = apiOf([[400, { error: 'x '.repeat(500) }]]);
+    const error = await api.change(OPEN, CHANGE, nothing).catch(({ message }: Error) => message);
+    expect((error as string).length).toBeLessThan(400);
+    const html = apiOf([[403, '<html>no</html>']]);
+    await expect(html.api.change(OPEN, CHANGE, nothing)).rejects.toThrow(RefusedError);
+  });
+
+  it('takes an error inside a success for a refusal', async () => {
+    const { api } = apiOf([[200, { error: 'channel_not_found' }]]);
+    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
+      new RefusedError('The vendor answered with status 200: channel_not_found.'),
+    );
+  });
+
+  it('follows no redirect', async () => {
+    const { api } = apiOf([[302]]);
+    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow('Redirects are not followed.');
+  });
+
+  it.each<[string, Turn]>([
+    ['status 500', [500, { error: 'oops' }]],
+    ['status 408', [408]],
+    ['HTML', [200, '<html>Please log in</html>']],
+    ['JSON of another shape', [200, { other: 1 }]],
+    ['nothing', [200]],
+    ['a lost connection', new OutcomeUnknownError('cut', 'broken')],
+  ])(
+    'leaves the outcome of a change unknown after %s, and of a question nothing',
+    async (_, turn) => {
+      const { api } = apiOf([turn]);
+      const read = (json: unknown): string => textAt(json, 'id');
+      await expect(api.change(OPEN, CHANGE, read)).rejects.toThrow(OutcomeUnknownError);
+      await expect(api.ask(OPEN, { method: 'GET', path: ['me'] }, read)).rejects.toThrow(
+        UnreachableError,
+      );
+    },
+  );
+
+  it('says of a question that it took too long', async () => {
+    const late = new OutcomeUnknownError('late', 'timeout');
+    const { api } = apiOf([late]);
+    await expect(api.ask(OPEN, { method: 'GET', path: ['me'] }, nothing)).rejects.toBe(late);
+  });
+
+  it('says of an answer that is no JSON just that', async () => {
+    const { api } = apiOf([[200, '{"id": ']]);
+    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
+      new AnswerShapeError('The vendor answered with something else than JSON.'),
+    );
+  });
+
+  it('sends again with other credentials after status 401, once, idempotent or not', async () => {
+    const credentials = renewable();
+    const { api, requests } = apiOf([[401], [200, {}]], credentials);
+    await api.change(OPEN, CHANGE, nothing);
+    expect(requests.map(({ headers }) => headers!['authorization'])).toEqual([
+      'Bearer token-number-0',
+      'Bearer token-number-1',
+    ]);
+    expect(credentials.renewed).toEqual([{ authorization: 'Bearer token-number-0' }]);
+  });
+
+  it('gives up when the other credentials are not accepted either', async () => {
+    const { api, requests } = apiOf([[401, { error: 'token-number-1 expired' }]], renewable());
+    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
+      new RefusedError('The vendor does not accept the credentials: [secret] expired.', 401),
+    );
+    expect(requests).toHaveLength(2);
+  });
+
+  it('gives up at once when there are no other credentials', async () => {
+    const { api, requests } = apiOf([[401]]);
+    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow('does not accept');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('repeats after status 429 what is not idempotent, too, and after status 503 only what is', async () => {
+    const limited = apiOf([[429], [200, {}]]);
+    await limited.api.change(OPEN, CHANGE, nothing);
+    expect(limited.requests).toHaveLength(2);
+    const away = apiOf([[503], [200, {}]]);
+    await expect(away.api.change(OPEN, CHANGE, nothing)).rejects.toThrow(OutcomeUnknownError);
+    expect(away.requests).toHaveLength(1);
+    await away.api.change(OPEN, { ...CHANGE, idempotent: true }, nothing);
+  });
+
+  it('asks without a gate, and then once', async () => {
+    const { api, requests } = apiOf([[503]]);
+    const question = api.ask(undefined, { method: 'GET', path: ['me'], timeoutMs: 7 }, nothing);
+    await expect(question).rejects.toThrow(UnreachableError);
+    expect(requests).toMatchObject([{ timeoutMs: 7 }]);
+  });
+
+  it('passes on what the gate throws', async () => {
+    const refusal = new Error('the switch is on');
+    const shut: Gate = { send: () => Promise.reject(refusal) };
+    const { api } = apiOf([[200]]);
+    await expect(api.change(shut, CHANGE, nothing)).rejects.toBe(refusal);
+    await expect(api.ask(shut, { method: 'GET', path: ['me'] }, nothing)).rejects.toBe(refusal);
+  });
+});
+
+describe('what a refusal makes of an action and of a test', () => {
+  const refuse = () => Promise.reject(new RefusedError('no'));
+  const mistake = new TypeError('a mistake');
+
+  it('is a refused outcome, and a test without success', async () => {
+    expect(await unlessRefused(refuse)).toEqual({ kind: 'refused', message: 'no' });
+    expect(await testResult(refuse)).toMatchObject({ success: false, message: 'no' });
+  });
+
+  it('is nothing when there is none', async () => {
+    const done = { kind: 'done', message: 'yes' } as const;
+    expect(await unlessRefused(async () => done)).toBe(done);
+    expect(await testResult(async () => 'yes')).toMatchObject({ success: true, message: 'yes' });
+  });
+
+  it('is thrown on when it is another error', async () => {
+    await expect(unlessRefused(() => Promise.reject(mistake))).rejects.toBe(mistake);
+    await expect(testResult(() => Promise.reject(mistake))).rejects.toBe(mistake);
+  });
+});

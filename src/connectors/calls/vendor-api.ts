@@ -1,0 +1,160 @@
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { Gate } from '../../platform/net/gate.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { shownStart } from '../../platform/text.js';
+import { AnswerRedactor } from './answer-redactor.js';
+import { AnswerShapeError } from './answer-shape.js';
+import { RefusedError } from './refused.error.js';
+import { vendorUrl } from './url-parts.js';
+import type { VendorCalls, VendorRequest } from './vendor-calls.js';
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** What shows the vendor who asks. */
+export interface Credentials {
+  headers(): Promise<Headers>;
+  /** After the vendor did not accept these. Where it is missing there are no others, and nothing is tried again. */
+  renew?(refused: Headers): void;
+}
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Segments; each is escaped. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+}
+
+export interface ChangeRequest extends ApiRequest {
+  /** Sent twice, it takes effect once and is answered alike. */
+  readonly idempotent: boolean;
+}
+
+export interface VendorApiOptions {
+  /** As people call it. */
+  readonly vendor: string;
+  readonly baseUrl: string;
+  readonly credentials: Credentials;
+  /** What must not be shown when the vendor repeats it. The values of the credentials' headers are added. */
+  readonly secrets: readonly string[];
+  /** The vendor's own words in an answer that is an error, whatever its status; undefined when it is none. */
+  readonly complaintIn: (json: unknown) => string | undefined;
+}
+
+const LONGEST_COMPLAINT = 300;
+const SHORTEST_SECRET = 6;
+
+/**
+ * JSON requests at one vendor. What an answer means is decided here: its content is read by a function that throws an
+ * AnswerShapeError where it is not as documented, what the vendor refuses is a RefusedError, and what does not tell whether
+ * it happened is an OutcomeUnknownError.
+ */
+export class VendorApi {
+  constructor(
+    private readonly calls: VendorCalls,
+    private readonly options: VendorApiOptions,
+  ) {}
+
+  /** A request with an effect. */
+  async change<T>(gate: Gate, request: ChangeRequest, read: (json: unknown) => T): Promise<T> {
+    const { idempotent } = request;
+    const send = (outgoing: VendorRequest): Promise<OutboundAnswer> =>
+      this.calls.gated(gate, outgoing, { idempotent, limitIsRefusal: true });
+    return await this.answered(send, request, read);
+  }
+
+  /**
+   * A question, which changes nothing. Without a gate it is one that the kill switch does not stop: a poll, a probe or a
+   * test. An answer that tells nothing leaves nothing unknown, and counts like none.
+   */
+  async ask<T>(
+    gate: Gate | undefined,
+    request: ApiRequest,
+    read: (json: unknown) => T,
+  ): Promise<T> {
+    const send = (outgoing: VendorRequest): Promise<OutboundAnswer> =>
+      gate ? this.calls.gated(gate, outgoing, { idempotent: true }) : this.calls.ungated(outgoing);
+    try {
+      return await this.answered(send, request, read);
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknownError) || error.reason !== 'broken') throw error;
+      throw new UnreachableError(error.message, { temporary: false, cause: error });
+    }
+  }
+
+  private async answered<T>(
+    send: (outgoing: VendorRequest) => Promise<OutboundAnswer>,
+    request: ApiRequest,
+    read: (json: unknown) => T,
+  ): Promise<T> {
+    const { credentials, vendor } = this.options;
+    let headers = await credentials.headers();
+    let answer = await send(this.outgoing(request, headers));
+    if (answer.status === 401 && credentials.renew) {
+      credentials.renew(headers);
+      headers = await credentials.headers();
+      answer = await send(this.outgoing(request, headers));
+    }
+    const json = answer.json;
+    this.judge(answer, json, headers);
+    if (json === undefined && answer.body.length > 0) {
+      throw new AnswerShapeError(`${vendor} answered with something else than JSON.`);
+    }
+    return read(json);
+  }
+
+  private outgoing(request: ApiRequest, credentials: Headers): VendorRequest {
+    const { method, path, query, headers, body, timeoutMs } = request;
+    return {
+      method,
+      url: vendorUrl(this.options.baseUrl, path, query),
+      headers: {
+        accept: 'application/json',
+        'content-type': body === undefined ? undefined : 'application/json',
+        ...headers,
+        ...credentials,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    };
+  }
+
+  /** Throws when the answer is an error. */
+  private judge(answer: OutboundAnswer, json: unknown, headers: Headers): void {
+    const { vendor, complaintIn } = this.options;
+    const { status } = answer;
+    const isSuccess = status >= 200 && status < 300;
+    if (isSuccess && complaintIn(json) === undefined) return;
+    const said = this.complaintOf(answer, headers);
+    if (status === 401) {
+      throw new RefusedError(`${vendor} does not accept the credentials${said}.`, status);
+    }
+    const message = `${vendor} answered with status ${status}${said}.`;
+    if (status === 408 || status >= 500) throw new OutcomeUnknownError(message, 'broken');
+    if (status >= 300 && status < 400) {
+      throw new RefusedError(`${message} Redirects are not followed.`, status);
+    }
+    throw new RefusedError(message, status);
+  }
+
+  /** The vendor's words without the secrets that they may repeat. */
+  private complaintOf(answer: OutboundAnswer, headers: Headers): string {
+    const words = Object.values(headers).flatMap((value) => value.split(' '));
+    const secrets = [
+      ...this.options.secrets,
+      ...words.filter((one) => one.length >= SHORTEST_SECRET),
+    ];
+    const redactor = new AnswerRedactor(secrets);
+    const complaint = this.options.complaintIn(redactor.data(answer)) ?? redactor.excerpt(answer);
+    const line = shownStart(complaint.replace(/\s+/g, ' ').trim(), LONGEST_COMPLAINT);
+    return line && `: ${line.replace(/\.$/, '')}`;
+  }
+}
+
+/** Credentials that stay the same until somebody changes the connector. */
+export function fixedCredentials(headers: Headers): Credentials {
+  return { headers: async () => headers };
+}

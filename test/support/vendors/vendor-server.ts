@@ -1,0 +1,241 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** A request as the vendor read it. */
+export interface VendorCall {
+  readonly method: string;
+  /** Decoded, by the names of the route's path. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: IncomingMessage['headers'];
+  /** JSON, or the fields of a form; undefined when there is none. */
+  readonly body: unknown;
+  /** As it was sent. */
+  readonly url: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON; none when it is undefined. */
+  readonly body?: unknown;
+}
+
+/** One request that the vendor documents. Whatever differs from it is refused and kept as a problem. */
+export interface Route {
+  readonly method: string;
+  /** `/users/{user}/messages`: each name stands for one segment. */
+  readonly path: string;
+  /** What the query holds: all of it, each value a text or a pattern. */
+  readonly query?: Readonly<Record<string, string | RegExp>>;
+  /** JSON schema of the body; without it there is none. */
+  readonly body?: object;
+  /** How the body is written. */
+  readonly form?: true;
+  /** Reached without credentials: the login itself. */
+  readonly open?: true;
+  readonly answer: (call: VendorCall) => Reply;
+}
+
+/**
+ * What the vendor does instead of answering: a status with its own error, HTML, or a whole answer. `hang` and
+ * `drop-after` have the effect first, `drop` does not. `fine` is no trouble.
+ */
+export type Trouble = number | 'fine' | 'html' | 'hang' | 'drop' | 'drop-after' | Reply;
+
+const ajv = new Ajv({ allowUnionTypes: true });
+
+/** What the servers of all vendors have in common. A vendor is its routes, who is let in, and how its errors look. */
+export abstract class VendorServer {
+  readonly calls: VendorCall[] = [];
+  /** What was not as documented. A test expects none. */
+  readonly problems: string[] = [];
+  retryAfter = '1';
+  private readonly troubles: Trouble[] = [];
+  private readonly loginTroubles: Trouble[] = [];
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server;
+  private readonly validators = new Map<object, ValidateFunction>();
+
+  constructor() {
+    this.server = createServer((request, response) => {
+      this.take(request, response).catch((error: unknown) => {
+        this.problems.push(String(error));
+        request.socket.destroy();
+      });
+    });
+    this.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  protected abstract readonly routes: readonly Route[];
+  /** Whether the request shows credentials that are good now. */
+  protected abstract isLetIn(headers: IncomingMessage['headers']): boolean;
+  /** The vendor's documented shape of an error. */
+  protected abstract errorOf(status: number, message: string): unknown;
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** For the next requests one after the other, those to the login not counted; all that come later are fine. */
+  play(...troubles: readonly Trouble[]): void {
+    this.troubles.push(...troubles);
+  }
+
+  playAtLogin(...troubles: readonly Trouble[]): void {
+    this.loginTroubles.push(...troubles);
+  }
+
+  /** The requests so far, such as `POST /users/7/move`, those to the login not counted. */
+  get lines(): string[] {
+    return this.calls
+      .filter(({ url }) => !this.isLogin(url))
+      .map(({ method, url }) => `${method} ${url}`);
+  }
+
+  get logins(): number {
+    return this.calls.filter(({ url }) => this.isLogin(url)).length;
+  }
+
+  forget(): void {
+    this.calls.length = 0;
+    this.problems.length = 0;
+    this.troubles.length = 0;
+    this.loginTroubles.length = 0;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** The vendor's own error. */
+  protected error(status: number, message = `says ${status}`): Reply {
+    return { status, body: this.errorOf(status, message) };
+  }
+
+  private isLogin(url: string): boolean {
+    const [path] = url.split('?');
+    return this.routes.some((route) => route.open && matchOf(route.path, path!) !== undefined);
+  }
+
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers } = request;
+    const text = await read(request);
+    const found = this.find(method, url);
+    if ('problem' in found) return this.refuse(response, 404, found.problem);
+    const { route, path, query } = found;
+    const trouble = (route.open ? this.loginTroubles : this.troubles).shift() ?? 'fine';
+    if (trouble === 'drop') return void request.socket.destroy();
+    const { body, problem } = this.bodyOf(route, headers, text);
+    const call: VendorCall = { method, path, query, headers, body, url };
+    this.calls.push(call);
+    if (problem) return this.refuse(response, 400, problem);
+    if (!route.open && !this.isLetIn(headers)) return write(response, this.error(401));
+    if (typeof trouble === 'number') return write(response, this.troubled(trouble));
+    if (typeof trouble === 'object') return write(response, trouble);
+    if (trouble === 'html') return writeHtml(response);
+    const reply = route.answer(call);
+    if (trouble === 'hang') return;
+    if (trouble === 'drop-after') return void request.socket.destroy();
+    write(response, reply);
+  }
+
+  private troubled(status: number): Reply {
+    const asks = status === 429 || status === 503;
+    return { ...this.error(status), ...(asks && { headers: { 'retry-after': this.retryAfter } }) };
+  }
+
+  private refuse(response: ServerResponse, status: number, problem: string): void {
+    this.problems.push(problem);
+    write(response, this.error(status, problem));
+  }
+
+  private find(
+    method: string,
+    url: string,
+  ): (Pick<VendorCall, 'path' | 'query'> & { route: Route }) | { problem: string } {
+    const [rawPath = '', rawQuery = ''] = url.split('?');
+    const query = Object.fromEntries(new URLSearchParams(rawQuery));
+    for (const route of this.routes) {
+      const path = route.method === method ? matchOf(route.path, rawPath) : undefined;
+      if (!path) continue;
+      const problem = queryProblem(route, query);
+      return problem ? { problem: `${method} ${url}: ${problem}` } : { route, path, query };
+    }
+    return { problem: `There is no ${method} ${rawPath}.` };
+  }
+
+  private bodyOf(
+    route: Route,
+    headers: IncomingMessage['headers'],
+    text: string,
+  ): { body?: unknown; problem?: string } {
+    const name = `${route.method} ${route.path}`;
+    if (!route.body) return text === '' ? {} : { problem: `${name} takes no body.` };
+    const type = route.form ? 'application/x-www-form-urlencoded' : 'application/json';
+    if (headers['content-type']?.split(';')[0] !== type) {
+      return { problem: `${name} takes ${type}, not ${headers['content-type']}.` };
+    }
+    let body: unknown;
+    try {
+      body = route.form ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text);
+    } catch {
+      return { problem: `The body of ${name} is no JSON.` };
+    }
+    const validate = this.validators.get(route.body) ?? ajv.compile(route.body);
+    this.validators.set(route.body, validate);
+    if (validate(body)) return { body };
+    return { body, problem: `The body of ${name}: ${ajv.errorsText(validate.errors)}` };
+  }
+}
+
+/** The values of the names in a route's path; undefined when the path is another one. */
+function matchOf(route: string, path: string): Record<string, string> | undefined {
+  const names = route.split('/');
+  const parts = path.split('/');
+  if (names.length !== parts.length) return undefined;
+  const values: [string, string][] = [];
+  for (const [at, name] of names.entries()) {
+    const part = decodeURIComponent(parts[at]!);
+    if (name.startsWith('{')) values.push([name.slice(1, -1), part]);
+    else if (name !== part) return undefined;
+  }
+  return Object.fromEntries(values);
+}
+
+function queryProblem({ query = {} }: Route, given: Record<string, string>): string | undefined {
+  const wrong = Object.entries(query).find(([name, expected]) => {
+    const value = given[name];
+    if (value === undefined) return true;
+    return typeof expected === 'string' ? value !== expected : !expected.test(value);
+  });
+  if (wrong) return `The query has a wrong ${wrong[0]}.`;
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(query, name));
+  return unknown === undefined ? undefined : `The query has an unknown ${unknown}.`;
+}
+
+function write(response: ServerResponse, { status, headers, body }: Reply): void {
+  if (body === undefined) return void response.writeHead(status, headers).end();
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+function writeHtml(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Please log in</html>');
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { HttpType } from './adapters/http/http.connector.js';
+import { JiraType } from './adapters/jira/jira.type.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
+import { SlackType } from './adapters/slack/slack.connector.js';
 import { SmtpType } from './adapters/smtp/smtp.connector.js';
+import { VirusTotalType } from './adapters/virustotal/virustotal.connector.js';
 import type { ConnectorType } from './connector-type.port.js';
 
 /** All types of connectors. */
@@ -9,8 +12,15 @@ import type { ConnectorType } from './connector-type.port.js';
 export class ConnectorTypes {
   readonly all: readonly ConnectorType[];
 
-  constructor(http: HttpType, smtp: SmtpType, sandbox: SandboxType) {
-    this.all = [http, smtp, sandbox];
+  constructor(
+    http: HttpType,
+    jira: JiraType,
+    slack: SlackType,
+    smtp: SmtpType,
+    virustotal: VirusTotalType,
+    sandbox: SandboxType,
+  ) {
+    this.all = [http, jira, slack, smtp, virustotal, sandbox];
   }
 
   find(name: string): ConnectorType | undefined {

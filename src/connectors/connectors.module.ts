@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
 import { HttpType } from './adapters/http/http.connector.js';
+import { JiraType } from './adapters/jira/jira.type.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
+import { SlackType } from './adapters/slack/slack.connector.js';
 import { SmtpType } from './adapters/smtp/smtp.connector.js';
+import { VirusTotalType } from './adapters/virustotal/virustotal.connector.js';
 import { SealedConfig } from './config/sealed-config.js';
 import { ConfiguredConnectors } from './configured-connectors.js';
 import { ConnectorRegistry } from './connector-registry.js';
@@ -18,7 +21,10 @@ import { DefaultSandbox } from './default-sandbox.js';
   controllers: [ConnectorHealthController, ConnectorsController],
   providers: [
     HttpType,
+    JiraType,
+    SlackType,
     SmtpType,
+    VirusTotalType,
     SandboxType,
     ConnectorTypes,
     SealedConfig,

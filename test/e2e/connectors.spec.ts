@@ -217,7 +217,14 @@ describe('/api/connectors', () => {
   it('lists the types with their schemas', async () => {
     const { body } = await viewer.request('GET', '/api/connectors/types');
     expect(body.meta).toBeUndefined();
-    expect(body.data.map(({ name }: { name: string }) => name)).toEqual(['http', 'sandbox']);
+    expect(body.data.map(({ name }: { name: string }) => name)).toEqual([
+      'http',
+      'jira',
+      'slack',
+      'smtp',
+      'virustotal',
+      'sandbox',
+    ]);
     expect(body.data[0].config_schema.properties.secrets.writeOnly).toBe(true);
     expect(body.data[1].actions).toHaveLength(23);
   });

@@ -142,7 +142,8 @@ export class VendorApi {
 
   /** The vendor's words without the secrets that they may repeat. */
   private complaintOf(answer: OutboundAnswer, headers: Headers): string {
-    const words = Object.values(headers).flatMap((value) => value.split(' '));
+    // Without the scheme before it, such as Bearer: that is an ordinary word.
+    const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
     const secrets = [
       ...this.options.secrets,
       ...words.filter((one) => one.length >= SHORTEST_SECRET),

@@ -53,9 +53,8 @@ describe('the configuration of an smtp connector', () => {
   });
 
   it('sends the password elsewhere when host, port or TLS from the start changes', () => {
-    const moved = [{}, { host: 'b.example' }, { port: 465 }, { secure: true }].map(
-      (change) => originsOf(type, { ...CONFIG, ...change })[0],
-    );
+    const changes: Config[] = [{}, { host: 'b.example' }, { port: 465 }, { secure: true }];
+    const moved = changes.map((change) => originsOf(type, { ...CONFIG, ...change })[0]);
     expect(moved).toEqual([
       'tcp://mail.example.com:587',
       'tcp://b.example:587',

@@ -1,0 +1,121 @@
+import { SlackServer } from '../../../../test/support/vendors/slack-server.js';
+import { describeUsualTroubles } from '../../../../test/support/vendors/usual-troubles.js';
+import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
+import { VendorCalls } from '../../calls/vendor-calls.js';
+import { SlackConnector } from './slack.connector.js';
+
+describe('SlackConnector', () => {
+  const server = new SlackServer();
+  const http = new SiteHttp();
+  let connector: SlackConnector;
+
+  const connectorWith = (bot_token: string): SlackConnector =>
+    new SlackConnector(
+      { id: 'c', name: 'slack', type: 'slack' },
+      { base_url: `${server.url}/api`, bot_token },
+      new VendorCalls(http, async () => undefined),
+    );
+  const callOf = (parameters: Record<string, unknown>) => ({
+    actionId: 'act-1',
+    attempt: 1,
+    type: 'notify_channel' as const,
+    parameters: { channel: '#soc', message: 'Hello', ...parameters },
+  });
+  const post = (parameters: Record<string, unknown> = {}) =>
+    connector.execute(callOf(parameters), new CountingGate());
+
+  beforeAll(() => server.start());
+
+  beforeEach(() => {
+    server.forget();
+    connector = connectorWith(server.token);
+  });
+
+  afterAll(() => server.stop());
+
+  it.each(['#soc', 'soc', 'C0123456789'])('posts into %s', async (channel) => {
+    expect(await post({ channel })).toEqual({
+      kind: 'done',
+      message: 'Slack posted the message.',
+      data: { channel: 'C0123456789', ts: '1790000000.000001' },
+    });
+    expect(server.messages).toEqual([{ channel: 'C0123456789', text: 'Hello' }]);
+    expect(server.problems).toEqual([]);
+  });
+
+  it.each([
+    [
+      '<!channel> <!here> <@U012> <!subteam^S1>',
+      '&lt;!channel&gt; &lt;!here&gt; &lt;@U012&gt; &lt;!subteam^S1&gt;',
+    ],
+    ['<https://evil.example|Log in>', '&lt;https://evil.example|Log in&gt;'],
+    ['&lt;!channel&gt;', '&amp;lt;!channel&amp;gt;'],
+    ['"quoted"\n{{ secrets.token }}\u0000\ud800', '"quoted"\n{{ secrets.token }}\ufffd\ufffd'],
+  ])('posts %j as text alone', async (message, text) => {
+    await post({ message });
+    expect(server.messages).toEqual([{ channel: 'C0123456789', text }]);
+    expect(server.problems).toEqual([]);
+  });
+
+  it.each([
+    'U012345678',
+    'D012345678',
+    '@ada',
+    '#soc,#board',
+    'soc\nx',
+    '',
+    'https://x.example',
+    '\ud800',
+  ])('refuses %j as a channel without a request', async (channel) => {
+    expect(await post({ channel })).toMatchObject({ kind: 'refused' });
+    expect(server.calls).toEqual([]);
+  });
+
+  it('refuses a message that Slack would cut', async () => {
+    expect(await post({ message: '<'.repeat(10_001) })).toMatchObject({ kind: 'refused' });
+    expect(await post({ message: '<'.repeat(10_000) })).toMatchObject({ kind: 'done' });
+    expect(server.calls).toHaveLength(1);
+  });
+
+  it('is refused by an error inside a 200', async () => {
+    expect(await post({ channel: 'nowhere' })).toEqual({
+      kind: 'refused',
+      message: 'Slack answered with status 200: channel_not_found.',
+    });
+  });
+
+  it.each(['fatal_error', 'internal_error'])(
+    'does not know the outcome after %s, which may come after the effect',
+    async (error) => {
+      server.play({ status: 200, body: { ok: false, error } });
+      await expect(post()).rejects.toThrow(OutcomeUnknownError);
+    },
+  );
+
+  it('tests the token, tells why it fails, and never shows it', async () => {
+    expect(await connector.test()).toMatchObject({
+      success: true,
+      message: 'Slack accepts the token.',
+    });
+    expect(server.messages).toEqual([]);
+    server.play({ status: 200, body: { ok: false, error: `invalid_auth ${server.token}` } });
+    const { success, message } = await connector.test();
+    expect([success, message]).toEqual([
+      false,
+      'Slack answered with status 200: invalid_auth [secret].',
+    ]);
+    expect(await connectorWith('xoxb-wrong').test()).toMatchObject({
+      success: false,
+      message: 'Slack does not accept the credentials: says 401.',
+    });
+  });
+
+  describeUsualTroubles('change', () => ({
+    server,
+    http,
+    connector,
+    call: callOf({}),
+    effects: () => server.messages.length,
+  }));
+});

@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import { type ActionTypeName, isActionType } from '../../../action-catalogue/action-types.js';
+import type { Gate } from '../../../platform/net/gate.js';
+import { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { numberAt, textAt, valueAt } from '../../calls/answer-shape.js';
+import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
+import { fixedCredentials, VendorApi } from '../../calls/vendor-api.js';
+import { VendorCalls } from '../../calls/vendor-calls.js';
+import type { Config, ConfigSchema } from '../../config/config-schema.js';
+import {
+  type ActionCall,
+  Connector,
+  type ConnectorIdentity,
+  type Outcome,
+  type TestResult,
+} from '../../connector.port.js';
+import { ConnectorType } from '../../connector-type.port.js';
+
+export interface VirusTotalConfig {
+  readonly base_url?: string;
+  readonly api_key: string;
+}
+
+const BASE_URL = 'https://www.virustotal.com/api/v3';
+const TEST_TIMEOUT_MS = 5_000;
+/** MD5, SHA-1 or SHA-256. */
+const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
+
+/** Asks what VirusTotal knows already. It never sends a file or URL there to be analysed: other customers could see it. */
+export class VirusTotalConnector extends Connector {
+  private readonly api: VendorApi;
+
+  constructor(
+    identity: ConnectorIdentity,
+    private readonly config: VirusTotalConfig,
+    calls: VendorCalls,
+  ) {
+    super(identity);
+    const { base_url: baseUrl = BASE_URL, api_key } = config;
+    this.api = new VendorApi(calls, {
+      vendor: 'VirusTotal',
+      baseUrl,
+      credentials: fixedCredentials({ 'x-apikey': api_key }),
+      secrets: [api_key],
+      complaintIn,
+    });
+  }
+
+  provides(type: ActionTypeName): boolean {
+    return PLACES[type] !== undefined;
+  }
+
+  idempotent(): boolean {
+    return true;
+  }
+
+  execute(call: ActionCall, gate: Gate): Promise<Outcome> {
+    return unlessRefused(async () => {
+      const place = PLACES[call.type];
+      if (!place) throw new RefusedError(`VirusTotal does not offer ${call.type}.`);
+      const request = { method: 'GET', path: place(call.parameters) } as const;
+      try {
+        return await this.api.ask(gate, request, reportIn);
+      } catch (error) {
+        if (error instanceof RefusedError && isUnknown(error)) return UNKNOWN;
+        throw error;
+      }
+    });
+  }
+
+  /** Asks for the owner of the key. A look-up would cost one of the few that a day has. */
+  test(): Promise<TestResult> {
+    return testResult(async () => {
+      const path = ['users', this.config.api_key];
+      const request = { method: 'GET', path, timeoutMs: TEST_TIMEOUT_MS } as const;
+      await this.api.ask(undefined, request, (json) => textAt(json, 'data', 'id'));
+      return 'VirusTotal accepts the key.';
+    });
+  }
+}
+
+const UNKNOWN: Outcome = {
+  kind: 'done',
+  message: 'VirusTotal does not know it, which does not mean that it is harmless.',
+  data: { known: false },
+};
+
+/** Where each look-up finds what it asks for. */
+const PLACES: Readonly<
+  Partial<Record<ActionTypeName, (parameters: ActionCall['parameters']) => string[]>>
+> = {
+  // The id of a URL is the URL itself, in base64 for addresses.
+  lookup_url: ({ url }) => ['urls', Buffer.from(String(url)).toString('base64url')],
+  lookup_domain: ({ domain }) => ['domains', String(domain)],
+  lookup_ip: ({ ip }) => ['ip_addresses', String(ip)],
+  lookup_hash: ({ hash }) => ['files', hashIn(String(hash))],
+};
+
+function hashIn(text: string): string {
+  if (!HASH.test(text)) throw new RefusedError('The hash must be an MD5, SHA-1 or SHA-256.');
+  return text.toLowerCase();
+}
+
+/** A small part of what VirusTotal tells: what its engines count. */
+function reportIn(json: unknown): Outcome {
+  const count = (name: string): number =>
+    numberAt(json, 'data', 'attributes', 'last_analysis_stats', name);
+  const [malicious, suspicious] = [count('malicious'), count('suspicious')];
+  const [harmless, undetected] = [count('harmless'), count('undetected')];
+  const engines = malicious + suspicious + harmless + undetected;
+  const found = { known: true, malicious, suspicious, harmless, undetected };
+  const reputation = valueAt(json, 'data', 'attributes', 'reputation');
+  const analysed = valueAt(json, 'data', 'attributes', 'last_analysis_date');
+  return {
+    kind: 'done',
+    message: `Of ${engines} engines, ${malicious} call it malicious and ${suspicious} suspicious.`,
+    data: {
+      ...found,
+      ...(typeof reputation === 'number' && { reputation }),
+      ...(typeof analysed === 'number' && { last_analysis_date: timeOf(analysed) }),
+    },
+  };
+}
+
+/** Undefined when no calendar has the second. */
+function timeOf(seconds: number): string | undefined {
+  const time = new Date(seconds * 1_000);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}
+
+/** A 404 may also be that of a wrong `base_url`. */
+function isUnknown({ status, message }: RefusedError): boolean {
+  return status === 404 && message.includes(': NotFoundError');
+}
+
+/** https://docs.virustotal.com/reference/errors */
+function complaintIn(json: unknown): string | undefined {
+  const code = valueAt(json, 'error', 'code');
+  if (code === undefined) return undefined;
+  const message = valueAt(json, 'error', 'message');
+  return [code, message].filter((word) => typeof word === 'string').join(': ');
+}
+
+@Injectable()
+export class VirusTotalType extends ConnectorType {
+  readonly name = 'virustotal';
+  readonly description = 'VirusTotal: what its engines think of a URL, domain, address or file.';
+  readonly actions = Object.keys(PLACES).filter(isActionType);
+  readonly destinations = [{ address: 'base_url' }];
+
+  readonly schema: ConfigSchema = {
+    type: 'object',
+    properties: {
+      base_url: {
+        type: 'string',
+        format: 'uri',
+        minLength: 8,
+        maxLength: 2_000,
+        default: BASE_URL,
+      },
+      api_key: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9_-]+$',
+        minLength: 1,
+        maxLength: 200,
+        writeOnly: true,
+      },
+    },
+    required: ['api_key'],
+    additionalProperties: false,
+  };
+
+  constructor(private readonly http: OutboundHttp) {
+    super();
+  }
+
+  create(identity: ConnectorIdentity, config: Config): Connector {
+    const calls = new VendorCalls(this.http);
+    return new VirusTotalConnector(identity, config as unknown as VirusTotalConfig, calls);
+  }
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage } from 'node:http';
+import { type Reply, type Route, VendorServer } from './vendor-server.js';
+
+export interface JiraFields {
+  readonly summary: string;
+  readonly labels: readonly string[];
+  readonly description?: { readonly content: readonly object[] };
+  readonly priority?: { readonly name: string };
+}
+
+export interface JiraIssue {
+  readonly id: string;
+  readonly key: string;
+  readonly fields: JiraFields;
+}
+
+const NAMED = (key: string) => ({
+  type: 'object',
+  properties: { [key]: { type: 'string', minLength: 1 } },
+  required: [key],
+  additionalProperties: false,
+});
+
+/** The nodes of https://unpkg.com/@atlaskit/adf-schema/dist/json-schema/v1/full.json that the connector writes. */
+const DOCUMENT = {
+  type: 'object',
+  properties: {
+    type: { const: 'doc' },
+    version: { const: 1 },
+    content: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          type: { const: 'paragraph' },
+          content: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { type: { const: 'text' }, text: { type: 'string', minLength: 1 } },
+              required: ['type', 'text'],
+              additionalProperties: false,
+            },
+          },
+        },
+        required: ['type'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['type', 'version', 'content'],
+  additionalProperties: false,
+};
+
+/**
+ * Jira Cloud's REST API v3, as far as the connector uses it.
+ * https://developer.atlassian.com/cloud/jira/platform/rest/v3/api-group-issues/#api-rest-api-3-issue-post
+ * https://developer.atlassian.com/cloud/jira/platform/rest/v3/api-group-issue-search/#api-rest-api-3-search-jql-post
+ */
+export class JiraServer extends VendorServer {
+  readonly email = 'soc@example.com';
+  readonly token = 'jira-token-0123456789';
+  readonly issues: JiraIssue[] = [];
+  /** Whether the search knows the issues already. */
+  isIndexed = true;
+
+  protected readonly routes: readonly Route[] = [
+    {
+      method: 'POST',
+      path: '/rest/api/3/issue',
+      body: {
+        type: 'object',
+        properties: {
+          fields: {
+            type: 'object',
+            properties: {
+              project: NAMED('key'),
+              issuetype: NAMED('name'),
+              summary: { type: 'string', pattern: '^[^\\r\\n]{1,255}$' },
+              labels: { type: 'array', items: { type: 'string', pattern: '^\\S{1,255}$' } },
+              description: DOCUMENT,
+              priority: NAMED('name'),
+            },
+            required: ['project', 'issuetype', 'summary'],
+            additionalProperties: false,
+          },
+        },
+        required: ['fields'],
+        additionalProperties: false,
+      },
+      answer: ({ body }) => this.open((body as { fields: JiraFields }).fields),
+    },
+    {
+      method: 'POST',
+      path: '/rest/api/3/search/jql',
+      body: {
+        type: 'object',
+        properties: {
+          jql: { type: 'string', pattern: '^project = "SEC" AND labels = "[A-Za-z0-9-]+"$' },
+          maxResults: { type: 'integer' },
+          fields: { type: 'array', items: { type: 'string' } },
+        },
+        required: ['jql'],
+        additionalProperties: false,
+      },
+      answer: ({ body }) => this.search((body as { jql: string }).jql),
+    },
+    {
+      method: 'GET',
+      path: '/rest/api/3/project/{key}',
+      answer: ({ path }) =>
+        path.key === 'SEC'
+          ? { status: 200, body: { id: '10000', key: 'SEC', name: 'Security' } }
+          : this.error(404, `No project could be found with key '${path.key}'.`),
+    },
+  ];
+
+  override forget(): void {
+    super.forget();
+    this.issues.length = 0;
+    this.isIndexed = true;
+  }
+
+  protected isLetIn({ authorization }: IncomingMessage['headers']): boolean {
+    const login = Buffer.from(`${this.email}:${this.token}`).toString('base64');
+    return authorization === `Basic ${login}`;
+  }
+
+  protected errorOf(_status: number, message: string): unknown {
+    return { errorMessages: [message], errors: {} };
+  }
+
+  private open(fields: JiraFields): Reply {
+    if (fields.priority && !['High', 'Low'].includes(fields.priority.name)) {
+      const errors = { priority: 'The priority selected is invalid.' };
+      return { status: 400, body: { errorMessages: [], errors } };
+    }
+    const number = this.issues.length + 1;
+    const issue = { id: String(10_000 + number), key: `SEC-${number}`, fields };
+    this.issues.push(issue);
+    const self = `${this.url}/rest/api/3/issue/${issue.id}`;
+    return { status: 201, body: { id: issue.id, key: issue.key, self } };
+  }
+
+  private search(jql: string): Reply {
+    const label = /labels = "([^"]*)"/.exec(jql)![1]!;
+    const found = this.isIndexed
+      ? this.issues.filter(({ fields }) => fields.labels.includes(label))
+      : [];
+    return { status: 200, body: { issues: found, isLast: true } };
+  }
+}

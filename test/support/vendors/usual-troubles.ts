@@ -1,0 +1,108 @@
+import type { Connector, Outcome } from '../../../src/connectors/connector.port.js';
+import type { ActionCall } from '../../../src/connectors/connector.port.js';
+import { OutcomeUnknownError, UnreachableError } from '../../../src/platform/net/net.errors.js';
+import type { VendorServer } from './vendor-server.js';
+import { CountingGate, type SiteHttp } from './vendor-site.js';
+
+interface Subject {
+  readonly server: VendorServer;
+  readonly http: SiteHttp;
+  readonly connector: Connector;
+  readonly call: ActionCall;
+  /** What the vendor did, however it answered. */
+  readonly effects: () => number;
+}
+
+/** What every adapter does when its vendor, or the way to it, fails. */
+export function describeUsualTroubles(kind: 'change' | 'question', subject: () => Subject): void {
+  const execute = (gate = new CountingGate()): Promise<Outcome> =>
+    subject().connector.execute(subject().call, gate);
+  /** A question that is not answered leaves nothing unknown. */
+  const unclear = kind === 'change' ? OutcomeUnknownError : UnreachableError;
+
+  it.each([400, 401, 403, 404, 409, 422])(
+    'is refused in the words of the vendor with status %i',
+    async (status) => {
+      subject().server.play(status);
+      const outcome = await execute();
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(outcome.message).toContain(`says ${status}`);
+      expect(subject().effects()).toBe(0);
+    },
+  );
+
+  it('waits and asks again when the vendor limits it', async () => {
+    subject().server.play(429);
+    const gate = new CountingGate();
+    expect(await execute(gate)).toMatchObject({ kind: 'done' });
+    expect([gate.left, subject().effects()]).toEqual([2, 1]);
+  });
+
+  it('is refused when the vendor asks to wait longer than an action can', async () => {
+    subject().server.retryAfter = '3600';
+    subject().server.play(429);
+    try {
+      expect(await execute()).toMatchObject({ kind: 'refused' });
+    } finally {
+      subject().server.retryAfter = '1';
+    }
+  });
+
+  it('does not know the outcome, or has none, after a status 500', async () => {
+    subject().server.play(500, 500, 500);
+    await expect(execute()).rejects.toThrow(unclear);
+    expect(subject().effects()).toBe(0);
+  });
+
+  it('takes HTML for no answer', async () => {
+    subject().server.play('html', 'html', 'html');
+    await expect(execute()).rejects.toThrow('something else than JSON');
+    subject().server.play('html', 'html', 'html');
+    await expect(execute()).rejects.toThrow(unclear);
+  });
+
+  it.each<[string, unknown]>([
+    ['an empty object', {}],
+    ['null', null],
+    ['a list', []],
+    ['a text', 'ok'],
+  ])('takes %s for no answer', async (_, body) => {
+    const reply = { status: 200, body };
+    subject().server.play(reply, reply, reply);
+    await expect(execute()).rejects.toThrow(unclear);
+  });
+
+  it('follows no redirect', async () => {
+    const headers = { location: 'http://169.254.169.254/latest/meta-data/' };
+    subject().server.play({ status: 302, headers });
+    expect(await execute()).toMatchObject({ kind: 'refused' });
+  });
+
+  it('sends nothing twice that takes effect twice, when the connection ends', async () => {
+    subject().server.play('drop-after');
+    if (kind === 'change') {
+      await expect(execute()).rejects.toThrow(OutcomeUnknownError);
+      expect(subject().effects()).toBe(1);
+    } else {
+      expect(await execute()).toMatchObject({ kind: 'done' });
+    }
+  });
+
+  it('ends when the vendor never answers', async () => {
+    subject().http.hasty = true;
+    subject().server.play('hang', 'hang', 'hang');
+    try {
+      await expect(execute()).rejects.toMatchObject({ reason: 'timeout' });
+    } finally {
+      subject().http.hasty = false;
+    }
+  });
+
+  it('sends nothing that the gate does not let out', async () => {
+    const gate = new CountingGate();
+    gate.refuseFrom = 1;
+    await expect(execute(gate)).rejects.toThrow('the switch is on');
+    expect(subject().effects()).toBe(0);
+    expect(subject().server.lines).toEqual([]);
+  });
+}

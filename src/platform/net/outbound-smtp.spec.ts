@@ -1,0 +1,103 @@
+import { SmtpServer, type Step } from '../../../test/support/vendors/smtp-server.js';
+import type { Settings } from '../config/settings.js';
+import type { Departure } from './gate.js';
+import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
+import { OutboundSmtp } from './outbound-smtp.js';
+import type { MailServer } from './smtp-session.js';
+import { type PinnedAddress, type Resolver, Targets } from './targets.js';
+
+const MAIL = {
+  from: 'soc@example.com',
+  to: 'ada@example.com',
+  content: Buffer.from('Subject: x\r\n\r\ny\r\n'),
+};
+
+describe('OutboundSmtp', () => {
+  let server: SmtpServer;
+
+  const smtp = (resolve: () => Promise<PinnedAddress[]> = async () => []): OutboundSmtp => {
+    const resolver: Resolver = { resolve };
+    const settings = { allowedPrivateTargets: ['127.0.0.0/8'] } as unknown as Settings;
+    return new OutboundSmtp(new Targets(resolver, settings));
+  };
+  const at = (more: Partial<MailServer> = {}): MailServer => ({
+    host: '127.0.0.1',
+    port: server.port,
+    secure: false,
+    requireTls: false,
+    ...more,
+  });
+  const departure = (more: Partial<Departure> = {}): Departure => ({
+    signal: new AbortController().signal,
+    leave: async () => undefined,
+    ...more,
+  });
+
+  beforeAll(async () => {
+    server = await SmtpServer.start();
+  });
+
+  beforeEach(() => server.forget());
+
+  afterAll(() => server.stop());
+
+  it('says what the server replied to the message', async () => {
+    expect(await smtp().deliver(at(), MAIL, departure())).toEqual({
+      code: 250,
+      text: '250 2.0.0 queued as 4711',
+    });
+    expect(server.mails).toMatchObject([{ to: 'ada@example.com', content: String(MAIL.content) }]);
+  });
+
+  it.each<Step>(['GREETING', 'EHLO'])(
+    'ends in time when the server is silent at %s',
+    async (step) => {
+      server.tricks.set(step, 'hang');
+      await expect(smtp().greet(at(), 300)).rejects.toThrow('does not answer in time');
+    },
+  );
+
+  it('ends in time when the name resolves slowly', async () => {
+    const never = smtp(() => new Promise(() => undefined));
+    await expect(never.greet(at({ host: 'mail.example.com' }), 100)).rejects.toThrow(
+      UnreachableError,
+    );
+  });
+
+  it('says nothing at all when it was given up before it began', async () => {
+    const given = departure({ signal: AbortSignal.abort() });
+    await expect(smtp().deliver(at(), MAIL, given)).rejects.toThrow(UnreachableError);
+    expect(server.commands).toEqual([]);
+  });
+
+  it.each<[Step, typeof UnreachableError | typeof OutcomeUnknownError]>([
+    ['RCPT', UnreachableError],
+    ['DATA', UnreachableError],
+    ['.', OutcomeUnknownError],
+  ])('knows what was handed over when it is given up at %s', async (step, error) => {
+    server.tricks.set(step, 'hang');
+    const controller = new AbortController();
+    const end = setInterval(() => {
+      const reached = step === '.' ? 'DATA' : step;
+      if (!server.commands.some((line) => line.startsWith(reached))) return;
+      setTimeout(() => controller.abort(), 200);
+      clearInterval(end);
+    }, 10);
+    const given = departure({ signal: controller.signal });
+    await expect(smtp().deliver(at(), MAIL, given)).rejects.toThrow(error);
+  });
+
+  it('is unreachable where nobody listens', async () => {
+    const other = await SmtpServer.start();
+    const { port } = other;
+    await other.stop();
+    await expect(smtp().greet(at({ port }), 5_000)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('survives a server that goes on after the end', async () => {
+    server.tricks.set('QUIT', 'flood');
+    expect(await smtp().deliver(at(), MAIL, departure())).toMatchObject({ code: 250 });
+    server.tricks.set('QUIT', 'drop');
+    expect(await smtp().deliver(at(), MAIL, departure())).toMatchObject({ code: 250 });
+  });
+});

@@ -85,7 +85,7 @@ describe('SlackConnector', () => {
     });
   });
 
-  it.each(['fatal_error', 'internal_error'])(
+  it.each(['fatal_error', 'internal_error', 'request_timeout', 'service_unavailable'])(
     'does not know the outcome after %s, which may come after the effect',
     async (error) => {
       server.play({ status: 200, body: { ok: false, error } });

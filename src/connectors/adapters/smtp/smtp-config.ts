@@ -72,12 +72,12 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/**
- * Whether it is one address that every server reads in the same way. Only ASCII, and none of the signs by which mail was
- * once sent on through other hosts (`mallory%evil.example@example.com`): some relays still follow them.
- */
+/** No sign that means something to a relay or a shell behind it: `mallory%evil.example@example.com` was once sent on. */
+const MAILBOX = /^[A-Za-z0-9_][A-Za-z0-9_.+'=~&-]*@[A-Za-z0-9.-]+$/;
+
+/** Whether it is one address in ASCII that every server reads in the same way. */
 export function isMailbox(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text) && !/[%!]/.test(text) && hasFormat('email', text);
+  return MAILBOX.test(text) && hasFormat('email', text);
 }
 
 export function smtpConfigProblems(

@@ -156,6 +156,9 @@ describe('SmtpConnector', () => {
     ['with a route', 'eve%evil.example@example.com'],
     ['with an old route', 'evil.example!eve@example.com'],
     ['with a quoted part', '"eve@evil.example"@example.com'],
+    ['for a program', '|sh@example.com'],
+    ['for a file', '/etc/passwd@example.com'],
+    ['like an option', '-oQ@example.com'],
     ['that is not ASCII', 'ädä@example.com'],
     ['that is none', 'ada'],
   ])('refuses a recipient %s without a connection', async (_, recipient) => {
@@ -203,6 +206,17 @@ describe('SmtpConnector', () => {
     server.tricks.set('RCPT', { say: '450 4.2.1 later' });
     expect(await send()).toMatchObject({ kind: 'refused' });
     expect(server.connections).toBe(3);
+  });
+
+  it('asks a server no more for a while that says five times that it closes, and goes on with one that refuses a person', async () => {
+    server.tricks.set('RCPT', { say: '550 5.1.1 no such user' });
+    const to = connector();
+    for (let round = 0; round < 6; round += 1) await send({}, { to });
+    expect(server.connections).toBe(6);
+    server.tricks.set('GREETING', { say: '421 4.3.2 closing' });
+    await send({}, { to });
+    await expect(send({}, { to })).rejects.toThrow('The last calls all failed');
+    expect(server.connections).toBe(11);
   });
 
   it.each<[Step, Trick]>([

@@ -1,0 +1,68 @@
+import type { Settings } from '../platform/config/settings.js';
+import { OutboundHttp } from '../platform/net/outbound-http.js';
+import { Resolver, Targets } from '../platform/net/targets.js';
+import { JiraType } from './adapters/jira/jira.type.js';
+import { SlackType } from './adapters/slack/slack.connector.js';
+import { VirusTotalType } from './adapters/virustotal/virustotal.connector.js';
+import { configProblems } from './config/config-check.js';
+import { splitConfig } from './config/config-schema.js';
+import { originsOf, plainTextProblems } from './config/destinations.js';
+
+const http = new OutboundHttp(
+  new Targets(new Resolver(), { allowedPrivateTargets: [] } as unknown as Settings),
+);
+const JIRA = {
+  base_url: 'https://example.atlassian.net',
+  email: 'soc@example.com',
+  api_token: 'secret',
+  project_key: 'SEC',
+};
+
+describe.each([
+  {
+    type: new VirusTotalType(http),
+    config: { api_key: 'secret' },
+    origin: 'https://www.virustotal.com',
+  },
+  { type: new SlackType(http), config: { bot_token: 'secret' }, origin: 'https://slack.com' },
+  { type: new JiraType(http), config: JIRA, origin: 'https://example.atlassian.net' },
+])('the configuration of $type.name', ({ type, config, origin }) => {
+  const secret = Object.keys(config).find(
+    (name) => /key$|token/.test(name) && name !== 'project_key',
+  )!;
+
+  it('needs no more than this, and knows where the secret goes', () => {
+    expect(configProblems(type.schema, config, 'config')).toEqual([]);
+    expect(originsOf(type, config)).toEqual([origin]);
+  });
+
+  it('keeps the secret, and only that, out of what may be read', () => {
+    expect(splitConfig(type.schema, config).secrets).toEqual({ [secret]: 'secret' });
+  });
+
+  it('takes no secret that would end a header', () => {
+    const broken = { ...config, [secret]: 'secret\r\nx: y' };
+    expect(configProblems(type.schema, broken, 'config')).toMatchObject([
+      { field: `config.${secret}`, code: 'matches' },
+    ]);
+  });
+
+  it('sends the secret through the internet only encrypted', () => {
+    const plain = { ...config, base_url: 'http://vendor.example.com' };
+    expect(plainTextProblems(type, plain, 'config')).toMatchObject([{ code: 'https_required' }]);
+  });
+});
+
+it.each([
+  { email: 'a:b@example.com' },
+  { email: 'soc' },
+  { project_key: 'SEC" OR project = "HR' },
+  { project_key: '../SEC' },
+  { issue_type: '' },
+])('takes no jira configuration with %j', (change) => {
+  const config = { ...JIRA, ...change };
+  const [name] = Object.keys(change);
+  expect(configProblems(new JiraType(http).schema, config, 'config')).toMatchObject([
+    { field: `config.${name}` },
+  ]);
+});

@@ -8,6 +8,8 @@ export interface ActionCall {
   readonly attempt: number;
   readonly type: ActionTypeName;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** For a rollback: what the result of the action that it undoes has as data, when that is known. */
+  readonly undoes?: Readonly<Record<string, unknown>>;
 }
 
 interface Simulated {

@@ -81,6 +81,12 @@ export class Claims {
     await this.claims.defer(action, this.settings.actionLeaseMs);
   }
 
+  /** What the result of the action that this one rolls back has as data: a vendor may need it to undo the same thing. */
+  async undone({ rollbackOf }: Action): Promise<ActionResult['data']> {
+    if (rollbackOf === undefined) return undefined;
+    return (await this.actions.findById(rollbackOf))?.result?.data;
+  }
+
   async noteSending(action: Action): Promise<void> {
     if (!(await this.claims.noteSending(action))) throw new ClaimLostError();
     await this.failpoints.hit(FAILPOINT.sending);

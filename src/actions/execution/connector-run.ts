@@ -47,7 +47,8 @@ export class ConnectorRun {
   async call(action: Action, gate: PermitGate): Promise<Action> {
     let outcome: Outcome;
     try {
-      outcome = await this.lease.unlessOver(this.connector.execute(callOf(action), gate));
+      const call = await this.callOf(action);
+      outcome = await this.lease.unlessOver(this.connector.execute(call, gate));
     } catch (error) {
       return await this.afterError(action, gate, error);
     }
@@ -66,7 +67,7 @@ export class ConnectorRun {
   async probe(action: Action): Promise<Outcome | 'unknown'> {
     if (!this.connector.probe) return 'unknown';
     try {
-      return await this.lease.unlessOver(this.connector.probe(callOf(action)));
+      return await this.lease.unlessOver(this.connector.probe(await this.callOf(action)));
     } catch (error) {
       if (error instanceof ClaimLostError) throw error;
       this.tools.warn(error, action);
@@ -111,7 +112,7 @@ export class ConnectorRun {
   ): Promise<Outcome | undefined> {
     try {
       return await this.lease.unlessOver(
-        this.connector.poll?.(handle, callOf(action)) ?? Promise.resolve(undefined),
+        this.connector.poll?.(handle, await this.callOf(action)) ?? Promise.resolve(undefined),
       );
     } catch (error) {
       if (error instanceof ClaimLostError) throw error;
@@ -119,6 +120,13 @@ export class ConnectorRun {
       this.tools.warn(error, action);
       return undefined;
     }
+  }
+
+  /** The fence counts the attempts: the vendor's log shows which one it was. */
+  private async callOf(action: Action): Promise<ActionCall> {
+    const { id, fence, type, parameters } = action;
+    const undoes = await this.tools.claims.undone(action);
+    return { actionId: shownActionId(id), attempt: fence, type, parameters, undoes };
   }
 
   private async afterError(action: Action, gate: PermitGate, error: unknown): Promise<Action> {
@@ -154,9 +162,4 @@ function lossKind(error: unknown): Loss['kind'] {
   if (error instanceof CallDeadlineError) return 'timeout';
   if (error instanceof OutcomeUnknownError) return error.reason;
   return error instanceof UnreachableError ? 'unreachable' : 'stopped';
-}
-
-/** The fence counts the attempts: the vendor's log shows which one it was. */
-function callOf({ id, fence, type, parameters }: Action): ActionCall {
-  return { actionId: shownActionId(id), attempt: fence, type, parameters };
 }

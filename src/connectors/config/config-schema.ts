@@ -69,6 +69,15 @@ export function isObject(value: unknown): value is Config {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** With the defaults of the fields that it leaves out. */
+export function withDefaults(schema: ConfigSchema, config: Config): Config {
+  const defaults = Object.entries(schema.properties).flatMap(
+    ([name, property]): [string, NonNullable<unknown>][] =>
+      'default' in property && property.default !== undefined ? [[name, property.default]] : [],
+  );
+  return { ...Object.fromEntries(defaults), ...config };
+}
+
 /** A configuration in two parts: what callers may read, and what nobody may. */
 export interface ConfigParts {
   readonly readable: Config;

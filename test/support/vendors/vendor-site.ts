@@ -16,7 +16,7 @@ export class SiteHttp extends OutboundHttp {
   }
 
   override request(request: Parameters<OutboundHttp['request']>[0]) {
-    return super.request(this.hasty ? { ...request, timeoutMs: 300 } : request);
+    return super.request(this.hasty ? { ...request, timeoutMs: 1_500 } : request);
   }
 }
 

@@ -1,0 +1,56 @@
+import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
+import type { Answer, ApiClient } from '../api-client.js';
+import { as } from '../principals.js';
+import { startTestApp, type TestApp } from '../test-app.js';
+
+/** The whole service with one connector, registered over the API, and an incident to act on. */
+export class VendorWorld {
+  private constructor(
+    readonly app: TestApp,
+    readonly admin: ApiClient,
+    private readonly incidentId: string,
+    /** The answer to its registration. */
+    readonly connector: Answer,
+  ) {}
+
+  static async start(type: string, config: object): Promise<VendorWorld> {
+    const app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
+    const admin = await as(app, 'admin');
+    const incident = { incident_type: 'phishing', source: 'test' };
+    const created = await admin.request('POST', '/api/incidents', { body: incident });
+    const body = { name: 'the vendor', type, config };
+    const connector = await admin.request('POST', '/api/connectors', { body });
+    return new VendorWorld(app, admin, created.body.data.id, connector);
+  }
+
+  /** Requests the action, approves it when that is needed, and answers with it as it is then. */
+  async execute(action: ActionTypeName, parameters: object): Promise<Answer['body']> {
+    const path = `/api/incidents/${this.incidentId}/actions`;
+    const { body } = await this.admin.request('POST', path, { body: { action, parameters } });
+    const { action_id: id, status } = body.data;
+    if (status === 'pending_approval') {
+      await this.admin.request('POST', `/api/actions/${id}/approve`, { body: {} });
+    }
+    return await this.get(id);
+  }
+
+  async get(id: string): Promise<Answer['body']> {
+    return (await this.admin.request('GET', `/api/actions/${id}`)).body.data;
+  }
+
+  /** Answers with the action that undoes the other. */
+  async rollBack(id: string): Promise<Answer['body']> {
+    const body = { reason: 'a false alarm' };
+    const answer = await this.admin.request('POST', `/api/actions/${id}/rollback`, { body });
+    return await this.get(answer.body.data.rollback_action_id);
+  }
+
+  async test(): Promise<Answer['body']> {
+    const path = `/api/connectors/${this.connector.body.data.id}/test`;
+    return (await this.admin.request('POST', path)).body.data;
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+  }
+}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HttpType } from './adapters/http/http.connector.js';
-import { JiraType } from './adapters/jira/jira.type.js';
+import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
 import { SlackType } from './adapters/slack/slack.connector.js';
 import { SmtpType } from './adapters/smtp/smtp.connector.js';
@@ -12,15 +12,8 @@ import type { ConnectorType } from './connector-type.port.js';
 export class ConnectorTypes {
   readonly all: readonly ConnectorType[];
 
-  constructor(
-    http: HttpType,
-    jira: JiraType,
-    slack: SlackType,
-    smtp: SmtpType,
-    virustotal: VirusTotalType,
-    sandbox: SandboxType,
-  ) {
-    this.all = [http, jira, slack, smtp, virustotal, sandbox];
+  constructor(http: HttpType, microsoftGraph: MicrosoftGraphType, sandbox: SandboxType) {
+    this.all = [http, microsoftGraph, sandbox];
   }
 
   find(name: string): ConnectorType | undefined {

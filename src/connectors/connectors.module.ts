@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HttpType } from './adapters/http/http.connector.js';
-import { JiraType } from './adapters/jira/jira.type.js';
+import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
 import { SlackType } from './adapters/slack/slack.connector.js';
 import { SmtpType } from './adapters/smtp/smtp.connector.js';
@@ -21,10 +21,7 @@ import { DefaultSandbox } from './default-sandbox.js';
   controllers: [ConnectorHealthController, ConnectorsController],
   providers: [
     HttpType,
-    JiraType,
-    SlackType,
-    SmtpType,
-    VirusTotalType,
+    MicrosoftGraphType,
     SandboxType,
     ConnectorTypes,
     SealedConfig,

@@ -219,10 +219,7 @@ describe('/api/connectors', () => {
     expect(body.meta).toBeUndefined();
     expect(body.data.map(({ name }: { name: string }) => name)).toEqual([
       'http',
-      'jira',
-      'slack',
-      'smtp',
-      'virustotal',
+      'microsoft_graph',
       'sandbox',
     ]);
     expect(body.data[0].config_schema.properties.secrets.writeOnly).toBe(true);

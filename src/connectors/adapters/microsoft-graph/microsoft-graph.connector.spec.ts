@@ -1,0 +1,405 @@
+import { MicrosoftGraphServer } from '../../../../test/support/vendors/microsoft-graph-server.js';
+import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import type { Trouble } from '../../../../test/support/vendors/vendor-server.js';
+import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
+import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
+import type { ActionCall, Connector } from '../../connector.port.js';
+import { MicrosoftGraphType } from './microsoft-graph.connector.js';
+
+const MESSAGE = '<a1@example.net>';
+const MAILBOX = 'ada@example.com';
+const BASE = '/v1.0/users/ada%40example.com';
+const LIST = `GET ${BASE}/messages?$filter=internetMessageId%20eq%20%27%3Ca1%40example.net%3E%27&$select=id%2CinternetMessageId%2CparentFolderId&$top=20`;
+const JUNK = `GET ${BASE}/mailFolders/junkemail?$select=id`;
+
+describe('the connector of Microsoft Graph', () => {
+  const server = new MicrosoftGraphServer();
+  let http: SiteHttp;
+  let gate: CountingGate;
+  let connector: Connector;
+
+  const connect = (more: object = {}): Connector =>
+    new MicrosoftGraphType(http).create(
+      { id: '1', name: 'graph', type: 'microsoft_graph' },
+      { ...server.config, ...more },
+    );
+  const callOf = (
+    type: ActionTypeName,
+    parameters: ActionCall['parameters'] = {},
+    more: Partial<ActionCall> = {},
+  ): ActionCall => ({
+    actionId: 'act-1',
+    attempt: 1,
+    type,
+    parameters: type.endsWith('_email')
+      ? { message_id: MESSAGE, recipient: MAILBOX, ...parameters }
+      : { user: MAILBOX, ...parameters },
+    ...more,
+  });
+  const execute = (...call: Parameters<typeof callOf>) => connector.execute(callOf(...call), gate);
+
+  beforeAll(() => server.start());
+  beforeEach(() => {
+    server.forget();
+    http = new SiteHttp();
+    gate = new CountingGate();
+    connector = connect();
+  });
+  afterEach(() => expect(server.problems).toEqual([]));
+  afterAll(() => server.stop());
+
+  describe('quarantines a mail', () => {
+    it('by moving each copy of it, and keeps the new ids and the old folders', async () => {
+      const [first, second] = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive')];
+      server.mail('<other@example.net>');
+      const ids = [first.id, second.id];
+      expect(await execute('quarantine_email')).toEqual({
+        kind: 'done',
+        message: 'The mail is quarantined.',
+        data: {
+          mailbox: MAILBOX,
+          moved: [
+            { id: first.id, from: 'folder-inbox' },
+            { id: second.id, from: 'folder-archive' },
+          ],
+        },
+      });
+      expect(server.lines).toEqual([
+        JUNK,
+        LIST,
+        ...ids.map((id) => `POST ${BASE}/messages/${encodeURIComponent(id)}/move`),
+      ]);
+      expect(server.calls.at(-1)!.body).toEqual({ destinationId: 'junkemail' });
+      expect(server.mails.map(({ folder }) => folder)).toEqual([
+        'folder-junk',
+        'folder-junk',
+        'folder-inbox',
+      ]);
+      expect(gate.left).toBe(4);
+    });
+
+    it('once, also when it is asked again', async () => {
+      server.mail(MESSAGE);
+      await execute('quarantine_email');
+      const again = await execute('quarantine_email');
+      expect(again).toMatchObject({ kind: 'done', data: { moved: [] } });
+      expect(server.lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+    });
+
+    it('in the mailbox of the connector when no recipient is named, and in none when there is none', async () => {
+      server.mail(MESSAGE, 'inbox', 'soc@example.com');
+      connector = connect({ mailbox: 'soc@example.com' });
+      const call = { message_id: 'a1@example.net', recipient: undefined };
+      expect(await execute('quarantine_email', call)).toMatchObject({
+        data: { mailbox: 'soc@example.com' },
+      });
+      connector = connect();
+      expect(await execute('quarantine_email', call)).toEqual({
+        kind: 'refused',
+        message: 'recipient is needed: the connector has no default mailbox.',
+      });
+    });
+
+    it('not when there is none, or when there are too many', async () => {
+      expect(await execute('quarantine_email')).toMatchObject({
+        kind: 'refused',
+        message: 'The mailbox holds no mail with this message_id.',
+      });
+      for (let copy = 0; copy < 20; copy += 1) server.mail(MESSAGE);
+      expect(await execute('quarantine_email')).toMatchObject({ kind: 'refused' });
+      expect(server.mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
+    });
+
+    it('not when the answer holds another mail', async () => {
+      const value = [{ id: 'x', internetMessageId: '<b@example.net>', parentFolderId: 'y' }];
+      server.play('fine', { status: 200, body: { value } });
+      await expect(execute('quarantine_email')).rejects.toThrow('another mail');
+      expect(server.lines).toHaveLength(2);
+    });
+
+    it('and says that the outcome is unknown when the second copy is refused', async () => {
+      server.mail(MESSAGE);
+      server.mail(MESSAGE, 'archive');
+      server.play('fine', 'fine', 'fine', 403);
+      await expect(execute('quarantine_email')).rejects.toMatchObject({
+        name: 'OutcomeUnknownError',
+        message:
+          'Done for 1 of 2 copies of the mail. Microsoft Graph answered with status 403: Error403, says 403.',
+      });
+    });
+  });
+
+  describe('releases a mail', () => {
+    const undoing = async () => {
+      const done = await execute('quarantine_email');
+      if (done.kind !== 'done') throw new Error('It is not quarantined.');
+      return { undoes: done.data! };
+    };
+
+    it('to the folder that the quarantine took it from, and no other copy', async () => {
+      server.mail(MESSAGE, 'archive');
+      server.mail(MESSAGE, 'junkemail');
+      const released = await execute('release_email', {}, await undoing());
+      expect(released).toMatchObject({ kind: 'done', data: { released: 1 } });
+      expect(server.mails.map(({ folder }) => folder)).toEqual(['folder-archive', 'folder-junk']);
+    });
+
+    it('to the inbox when nobody knows where it came from', async () => {
+      server.mail(MESSAGE, 'archive');
+      await execute('quarantine_email', {}, { attempt: 2 });
+      await execute('release_email');
+      expect(server.mails[0]!.folder).toBe('folder-inbox');
+    });
+
+    it('and touches nothing when the quarantine had nothing to do, or somebody was faster', async () => {
+      const mail = server.mail(MESSAGE, 'junkemail');
+      await execute('release_email', {}, await undoing());
+      expect(mail.folder).toBe('folder-junk');
+      await execute('release_email');
+      expect(await execute('release_email')).toEqual({
+        kind: 'done',
+        message: 'The mail is in quarantine no more.',
+        data: { mailbox: MAILBOX, released: 0 },
+      });
+    });
+  });
+
+  it('deletes each copy of a mail for good', async () => {
+    server.mail(MESSAGE);
+    server.mail(MESSAGE, 'junkemail');
+    expect(await execute('delete_email')).toMatchObject({ kind: 'done', data: { deleted: 2 } });
+    expect(server.mails).toEqual([]);
+    expect(server.lines.at(-1)).toBe(`POST ${BASE}/messages/AAMk1%3D%3D/permanentDelete`);
+    expect(await execute('delete_email')).toMatchObject({ kind: 'refused' });
+  });
+
+  describe('with an account', () => {
+    it('disables and enables it, and says whether it changed', async () => {
+      const user = server.user(MAILBOX);
+      expect(await execute('disable_user')).toEqual({
+        kind: 'done',
+        message: `The account ${MAILBOX} is disabled.`,
+        data: { user_id: user.id, user: MAILBOX, changed: true },
+      });
+      expect(user.accountEnabled).toBe(false);
+      expect(server.calls.at(-1)!).toMatchObject({
+        method: 'PATCH',
+        url: `/v1.0/users/${user.id}`,
+        body: { accountEnabled: false },
+      });
+      expect(await execute('disable_user')).toEqual({
+        kind: 'done',
+        message: `The account ${MAILBOX} was disabled already.`,
+        data: { user_id: user.id, user: MAILBOX, changed: false },
+      });
+      await execute('enable_user', {}, { undoes: { changed: true } });
+      expect(user.accountEnabled).toBe(true);
+    });
+
+    it('leaves one disabled that had been disabled before the action that is rolled back', async () => {
+      const user = server.user(MAILBOX, false);
+      const undone = await execute('enable_user', {}, { undoes: { changed: false } });
+      expect(undone).toMatchObject({ kind: 'done', message: expect.stringContaining('Nothing') });
+      expect(user.accountEnabled).toBe(false);
+      expect(server.lines).toEqual([]);
+    });
+
+    it('claims in a later attempt neither that it changed nor that it did not', async () => {
+      server.user(MAILBOX, false);
+      const done = await execute('disable_user', {}, { attempt: 2 });
+      expect(done).toMatchObject({ kind: 'done' });
+      expect(done).not.toHaveProperty('data.changed');
+    });
+
+    it('revokes its sessions, whatever success looks like, unless the answer says no', async () => {
+      const user = server.user(MAILBOX);
+      expect(await execute('revoke_sessions')).toMatchObject({ kind: 'done' });
+      expect(user.sessionsRevoked).toBe(1);
+      server.play({ status: 204 }, { status: 200, body: { value: false } });
+      expect(await execute('revoke_sessions')).toMatchObject({ kind: 'done' });
+      expect(await execute('revoke_sessions')).toMatchObject({ kind: 'refused' });
+    });
+  });
+
+  describe('when Graph makes trouble', () => {
+    beforeEach(() => server.user(MAILBOX));
+    /** The second request is the one with the effect. */
+    const atChange = (...troubles: readonly Trouble[]) => server.play('fine', ...troubles);
+
+    it('logs in once for many calls, and again after a token is not accepted', async () => {
+      await Promise.all(Array.from({ length: 5 }, () => execute('revoke_sessions')));
+      expect(server.logins).toBe(1);
+      server.tokens.expire();
+      expect(await execute('disable_user')).toMatchObject({ kind: 'done' });
+      expect(server.logins).toBe(2);
+    });
+
+    it('says that the credentials are not accepted after two answers of status 401', async () => {
+      server.play(401, 401);
+      expect(await execute('revoke_sessions')).toEqual({
+        kind: 'refused',
+        message:
+          'Microsoft Graph does not accept the credentials: InvalidAuthenticationToken, says 401.',
+      });
+    });
+
+    it('says what the login service refuses', async () => {
+      connector = connect({ client_secret: 'wrong-secret-value' });
+      expect(await execute('revoke_sessions')).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('invalid_client, The client secret is wrong.'),
+      });
+      expect(gate.left).toBe(0);
+    });
+
+    it.each<Trouble>([500, 'html', 'drop'])(
+      'sends nothing when the login service answers with %p',
+      async (trouble) => {
+        server.playAtLogin(trouble, trouble, trouble);
+        await expect(execute('revoke_sessions')).rejects.toThrow(UnreachableError);
+        expect(gate.left).toBe(0);
+      },
+    );
+
+    it.each([400, 403, 404, 409])('is refused with status %i', async (status) => {
+      atChange(status);
+      expect(await execute('disable_user')).toEqual({
+        kind: 'refused',
+        message: `Microsoft Graph answered with status ${status}: Error${status}, says ${status}.`,
+      });
+    });
+
+    it('comes back after status 429, also with a move', async () => {
+      server.mail(MESSAGE);
+      server.retryAfter = '0';
+      server.play('fine', 'fine', 429);
+      expect(await execute('quarantine_email')).toMatchObject({ kind: 'done' });
+      server.retryAfter = '60';
+      atChange(429);
+      expect(await execute('disable_user')).toMatchObject({ kind: 'refused' });
+    });
+
+    it.each<Trouble>([500, 'html', 'drop', 'drop-after'])(
+      'does not know the outcome when a move is answered with %p, and looks before it moves again',
+      async (trouble) => {
+        const mail = server.mail(MESSAGE);
+        server.play('fine', 'fine', trouble);
+        await expect(execute('quarantine_email')).rejects.toThrow(OutcomeUnknownError);
+        const isDone = mail.folder === 'folder-junk';
+        const probed = await connector.probe!(callOf('quarantine_email'));
+        expect(probed).toEqual(isDone ? expect.objectContaining({ kind: 'done' }) : 'unknown');
+        await execute('quarantine_email', {}, { attempt: 2 });
+        expect(mail.folder).toBe('folder-junk');
+      },
+    );
+
+    it('does not wait for ever', async () => {
+      await execute('revoke_sessions');
+      http.hasty = true;
+      server.mail(MESSAGE);
+      server.play('fine', 'fine', 'hang');
+      await expect(execute('quarantine_email')).rejects.toThrow('No whole answer came in time.');
+    });
+
+    it.each<Trouble>([500, 'html', 'drop', { status: 200, body: { id: 'x' } }])(
+      'has done nothing when a question is answered with %p',
+      async (trouble) => {
+        server.play(trouble, trouble, trouble);
+        await expect(execute('disable_user')).rejects.toThrow(UnreachableError);
+      },
+    );
+
+    it('takes an error inside a success for a refusal', async () => {
+      atChange({ status: 200, body: { error: { code: 'Denied', message: 'no' } } });
+      expect(await execute('disable_user')).toMatchObject({
+        kind: 'refused',
+        message: 'Microsoft Graph answered with status 200: Denied, no.',
+      });
+    });
+
+    it('sends nothing more once the gate is shut', async () => {
+      gate.refuseFrom = 2;
+      await expect(execute('disable_user')).rejects.toThrow('the switch is on');
+      expect(server.users[0]!.accountEnabled).toBe(true);
+    });
+  });
+
+  describe('asked what became of an action', () => {
+    it.each<[ActionTypeName, boolean, string]>([
+      ['disable_user', false, 'done'],
+      ['disable_user', true, 'unknown'],
+      ['enable_user', true, 'done'],
+      ['enable_user', false, 'unknown'],
+    ])('says of %s when the account is enabled (%p): %s', async (type, enabled, expected) => {
+      server.user(MAILBOX, enabled);
+      const probed = await connector.probe!(callOf(type));
+      expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
+    });
+
+    it.each<[ActionTypeName, readonly string[], string]>([
+      ['quarantine_email', ['junkemail', 'junkemail'], 'done'],
+      ['quarantine_email', ['junkemail', 'inbox'], 'unknown'],
+      ['quarantine_email', [], 'unknown'],
+      ['release_email', ['inbox', 'archive'], 'done'],
+      ['release_email', ['inbox', 'junkemail'], 'unknown'],
+      ['delete_email', [], 'done'],
+      ['delete_email', ['inbox'], 'unknown'],
+    ])('says of %s with copies in %j: %s', async (type, folders, expected) => {
+      for (const folder of folders) server.mail(MESSAGE, folder);
+      const probed = await connector.probe!(callOf(type));
+      expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
+    });
+
+    it('does not know of sessions', async () => {
+      expect(await connector.probe!(callOf('revoke_sessions'))).toBe('unknown');
+    });
+  });
+
+  it.each([
+    "' or internetMessageId ne '",
+    'x> and true or <x',
+    'a\r\nx-admin: 1',
+    '../../users',
+    '{{ secrets.client_secret }}',
+    'a?$top=999&$filter=true#x',
+    '%2e%2e%2fusers',
+  ])('takes %j for nothing but a value', async (value) => {
+    server.mail(MESSAGE);
+    server.user('ada@example.com');
+    const asMail = await execute('quarantine_email', { message_id: value });
+    const asMailbox = await execute('quarantine_email', { recipient: value });
+    const asUser = await execute('disable_user', { user: value });
+    for (const outcome of [asMail, asMailbox, asUser]) expect(outcome.kind).toBe('refused');
+    expect(server.mails[0]!.folder).toBe('folder-inbox');
+    expect(server.users[0]!.accountEnabled).toBe(true);
+    const told = server.calls.flatMap(({ path }) => [path['mailbox'], path['user']]);
+    for (const name of told) expect([undefined, MAILBOX, value.trim()]).toContain(name);
+  });
+
+  describe('tested', () => {
+    it('asks for one user', async () => {
+      expect(await connector.test()).toMatchObject({
+        success: true,
+        message: 'Microsoft Graph accepts the credentials.',
+      });
+      expect(server.lines).toEqual(['GET /v1.0/users?$select=id&$top=1']);
+    });
+
+    it.each<[Trouble, boolean]>([
+      [403, true],
+      [401, false],
+      [500, false],
+      ['html', false],
+      [{ status: 200, body: { hello: 'world' } }, false],
+      ['drop', false],
+    ])('with the answer %p has success: %p', async (trouble, success) => {
+      server.play(trouble, trouble);
+      expect(await connector.test()).toMatchObject({ success });
+    });
+  });
+
+  it('refuses what it does not provide', async () => {
+    expect(connector.provides('block_ip')).toBe(false);
+    expect(await execute('block_ip', {})).toMatchObject({ kind: 'refused' });
+  });
+});

@@ -1,0 +1,65 @@
+import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import { AccessTokens } from '../calls/access-tokens.js';
+import { vendorUrl } from '../calls/url-parts.js';
+import { VendorCalls } from '../calls/vendor-calls.js';
+import type { StringSchema } from '../config/config-schema.js';
+
+/** How an application of a tenant logs in, for every service of Microsoft. */
+export interface MicrosoftLogin {
+  readonly login_url: string;
+  readonly tenant_id: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+export const MICROSOFT_LOGIN_FIELDS = {
+  login_url: {
+    type: 'string',
+    format: 'uri',
+    maxLength: 2_000,
+    default: 'https://login.microsoftonline.com',
+    description: 'The login service. National clouds have their own.',
+  },
+  tenant_id: {
+    type: 'string',
+    pattern: '^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$',
+    maxLength: 253,
+    description: 'The directory: its id, or one of its domains.',
+  },
+  client_id: {
+    type: 'string',
+    pattern: '^[A-Za-z0-9-]{1,100}$',
+    maxLength: 100,
+    description: 'The id of the application that is registered for this service.',
+  },
+  client_secret: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 1_000,
+    writeOnly: true,
+    description: 'A client secret of the application.',
+  },
+} as const satisfies Record<string, StringSchema>;
+
+/**
+ * Tokens by client credentials, for all permissions that an administrator granted to the application.
+ * https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow
+ *
+ * @param resource the service, such as `https://graph.microsoft.com`
+ */
+export function microsoftTokens(
+  http: OutboundHttp,
+  { login_url, tenant_id, client_id, client_secret }: MicrosoftLogin,
+  resource: string,
+): AccessTokens {
+  return new AccessTokens(new VendorCalls(http), {
+    url: vendorUrl(login_url, [tenant_id, 'oauth2', 'v2.0', 'token']),
+    form: {
+      client_id,
+      client_secret,
+      scope: `${resource}/.default`,
+      grant_type: 'client_credentials',
+    },
+    secrets: [client_secret],
+  });
+}

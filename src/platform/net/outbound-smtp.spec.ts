@@ -77,12 +77,7 @@ describe('OutboundSmtp', () => {
   ])('knows what was handed over when it is given up at %s', async (step, error) => {
     server.tricks.set(step, 'hang');
     const controller = new AbortController();
-    const end = setInterval(() => {
-      const reached = step === '.' ? 'DATA' : step;
-      if (!server.commands.some((line) => line.startsWith(reached))) return;
-      setTimeout(() => controller.abort(), 200);
-      clearInterval(end);
-    }, 10);
+    void server.untilTricked().then(() => controller.abort());
     const given = departure({ signal: controller.signal });
     await expect(smtp().deliver(at(), MAIL, given)).rejects.toThrow(error);
   });

@@ -43,6 +43,8 @@ export class SmtpServer {
   readonly nextTricks = new Map<Step, Trick[]>();
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
+  /** The steps at which a trick was played. */
+  readonly tricked: Step[] = [];
   connections = 0;
 
   private constructor(readonly options: SmtpServerOptions) {
@@ -71,11 +73,19 @@ export class SmtpServer {
     this.violations.length = 0;
     this.tricks.clear();
     this.nextTricks.clear();
+    this.tricked.length = 0;
     this.connections = 0;
   }
 
   trickAt(step: Step): Trick | undefined {
-    return this.nextTricks.get(step)?.shift() ?? this.tricks.get(step);
+    const trick = this.nextTricks.get(step)?.shift() ?? this.tricks.get(step);
+    if (trick) this.tricked.push(step);
+    return trick;
+  }
+
+  /** When it next is silent, or does what else it was told to. */
+  async untilTricked(): Promise<void> {
+    while (this.tricked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,7 @@ import { shownStart, storable } from '../../../platform/text.js';
 
 const LONGEST_SUMMARY = 255;
 const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;
-/** What no line of text has. */
+/** Tabs too: a line of text has none of them. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** Jira refuses a longer summary, and one with line breaks. */
@@ -21,7 +21,7 @@ export function summaryOf(title: string): string {
 export function documentOf(text: string): object {
   const content = storable(text)
     .split(LINE_ENDS)
-    .map((line) => line.replace(/\t/g, ' ').replace(CONTROLS, ' '))
+    .map((line) => line.replace(CONTROLS, ' '))
     .map((line) => ({
       type: 'paragraph',
       // An empty text node is invalid; an empty paragraph is not.

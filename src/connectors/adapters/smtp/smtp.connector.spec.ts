@@ -19,6 +19,15 @@ const OPEN: Gate = {
     request({ signal: new AbortController().signal, leave: async () => undefined }),
 };
 
+/** As a reader shows it (RFC 2047). */
+function subjectIn(head: string): string {
+  const [, value = ''] = /^Subject: (.*(?:\r\n .*)*)/m.exec(head) ?? [];
+  const unfolded = value.replace(/\?=\r\n =\?UTF-8\?Q\?/g, '').replace(/\r\n/g, '');
+  return unfolded.replace(/=\?UTF-8\?Q\?(.*?)\?=/gi, (_, word: string) =>
+    decodeURIComponent(word.replaceAll('_', ' ').replaceAll('=', '%')),
+  );
+}
+
 class LocalResolver implements Resolver {
   lookups: string[] = [];
 
@@ -109,12 +118,12 @@ describe('SmtpConnector', () => {
   });
 
   it.each([
-    ['a header', 'Hello\r\nBcc: eve@evil.example\r\n\r\nbody'],
-    ['a line of Unicode', 'Hello\u2028Bcc: eve@evil.example\u2029x\u0085y'],
-    ['a bare line feed', 'Hello\nBcc: eve@evil.example'],
-    ['an encoded word', '=?utf-8?Q?Hello=0D=0ABcc:_eve@evil.example?='],
-    ['NUL and half a pair', 'Hello\0 \ud800 Bcc: eve@evil.example'],
-  ])('puts %s in a subject as nothing but a subject', async (_, subject) => {
+    ['a header', 'Hello\r\nBcc: e@x.example\r\n\r\nbody', 'Hello Bcc: e@x.example body'],
+    ['a line of Unicode', 'Hello\u2028Bcc: e\u2029x\u0085y', 'Hello Bcc: e x y'],
+    ['a bare line feed', 'Hello\nBcc: e@x.example', 'Hello Bcc: e@x.example'],
+    ['an encoded word', '=?utf-8?Q?Hi=0D=0ABcc:_e?=', '= ?utf-8?Q?Hi=0D=0ABcc:_e?='],
+    ['NUL and half a pair', 'Hi\0 \ud800 Bcc: e', 'Hi\ufffd \ufffd Bcc: e'],
+  ])('puts %s in a subject as nothing but a subject', async (_, subject, shown) => {
     await send({ subject });
     const [head] = server.mails[0]!.content.split('\r\n\r\n');
     const names = head!.split(/\r\n(?! )/).map((line) => line.split(':')[0]);
@@ -129,7 +138,7 @@ describe('SmtpConnector', () => {
       'Subject',
       'To',
     ]);
-    expect(head).not.toContain('=?utf-8?Q?Hello=0D=0A');
+    expect(subjectIn(head!)).toBe(shown);
     expect(server.commands.filter((line) => line.startsWith('RCPT'))).toEqual([
       'RCPT TO:<ada@example.com>',
     ]);
@@ -144,6 +153,18 @@ describe('SmtpConnector', () => {
     expect(body).toContain('one\r\n.\r\nRCPT TO:<eve@evil.example>\r\n..\r\n.\r\n');
     expect(server.violations).toEqual([]);
     expect(server.commands.filter((line) => line.includes('evil'))).toEqual([]);
+  });
+
+  it('sends no sign that mail cannot carry', async () => {
+    await send({ message: 'a\0b\ud800c' });
+    const [, body] = server.mails[0]!.content.split('\r\n\r\n');
+    expect(body).not.toContain('\0');
+    expect(body).toContain('=EF=BF=BD');
+  });
+
+  it('reads no reply of more than sixteen kilobytes', async () => {
+    server.tricks.set('RCPT', { say: `${`550-${'x'.repeat(1_000)}\r\n`.repeat(17)}550 end` });
+    await expect(send()).rejects.toThrow(UnreachableError);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { HttpType } from './adapters/http/http.connector.js';
 import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
+import { OktaType } from './adapters/okta/okta.connector.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
 import { SlackType } from './adapters/slack/slack.connector.js';
 import { SmtpType } from './adapters/smtp/smtp.connector.js';
@@ -12,8 +13,13 @@ import type { ConnectorType } from './connector-type.port.js';
 export class ConnectorTypes {
   readonly all: readonly ConnectorType[];
 
-  constructor(http: HttpType, microsoftGraph: MicrosoftGraphType, sandbox: SandboxType) {
-    this.all = [http, microsoftGraph, sandbox];
+  constructor(
+    http: HttpType,
+    microsoftGraph: MicrosoftGraphType,
+    okta: OktaType,
+    sandbox: SandboxType,
+  ) {
+    this.all = [http, microsoftGraph, okta, sandbox];
   }
 
   find(name: string): ConnectorType | undefined {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { HttpType } from './adapters/http/http.connector.js';
 import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
+import { OktaType } from './adapters/okta/okta.connector.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
 import { SlackType } from './adapters/slack/slack.connector.js';
 import { SmtpType } from './adapters/smtp/smtp.connector.js';
@@ -22,6 +23,7 @@ import { DefaultSandbox } from './default-sandbox.js';
   providers: [
     HttpType,
     MicrosoftGraphType,
+    OktaType,
     SandboxType,
     ConnectorTypes,
     SealedConfig,

@@ -220,6 +220,7 @@ describe('/api/connectors', () => {
     expect(body.data.map(({ name }: { name: string }) => name)).toEqual([
       'http',
       'microsoft_graph',
+      'okta',
       'sandbox',
     ]);
     expect(body.data[0].config_schema.properties.secrets.writeOnly).toBe(true);

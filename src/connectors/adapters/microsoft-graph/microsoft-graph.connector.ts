@@ -15,6 +15,7 @@ import {
   type Outcome,
   type TestResult,
 } from '../../connector.port.js';
+import { probeAccount, setAccount } from '../accounts.js';
 import { microsoftTokens } from '../microsoft-login.js';
 import { GRAPH_SCHEMA, type GraphConfig } from './graph-config.js';
 import { GraphMail } from './graph-mail.js';
@@ -70,7 +71,7 @@ export class MicrosoftGraphConnector extends Connector {
         return await this.mail.probe(call);
       case 'disable_user':
       case 'enable_user':
-        return await this.users.probeEnabled(call, type === 'enable_user');
+        return await probeAccount(this.users, call);
     }
   }
 
@@ -105,7 +106,7 @@ export class MicrosoftGraphConnector extends Connector {
         return await this.mail.delete(call, gate);
       case 'disable_user':
       case 'enable_user':
-        return await this.users.setEnabled(call, gate, type === 'enable_user');
+        return await setAccount(this.users, call, gate);
       case 'revoke_sessions':
         return await this.users.revokeSessions(call, gate);
     }

@@ -41,10 +41,13 @@ export class GraphMail {
 
   /** Back to where a quarantine has taken it from, when this rolls one back; else to the inbox. */
   async release(call: ActionCall, gate: Gate): Promise<Outcome> {
+    const origins = originsIn(call);
+    if (origins?.size === 0) {
+      return { kind: 'done', message: 'Nothing to undo: the mail had been in quarantine already.' };
+    }
     const mailbox = this.mailbox(call, gate);
     const quarantine = await mailbox.folder(QUARANTINE);
     const copies = await present(mailbox, call);
-    const origins = originsIn(call);
     const left = copies.filter(
       ({ id, folder }) => folder === quarantine && (origins?.has(id) ?? true),
     );

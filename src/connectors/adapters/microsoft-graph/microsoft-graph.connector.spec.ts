@@ -151,9 +151,21 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.mails[0]!.folder).toBe('folder-inbox');
     });
 
+    it('and not a copy that its user has moved on meanwhile', async () => {
+      const mail = server.mail(MESSAGE, 'archive');
+      const undo = await undoing();
+      mail.folder = 'folder-inbox';
+      expect(await execute('release_email', {}, undo)).toMatchObject({ data: { released: 0 } });
+      expect(mail.folder).toBe('folder-inbox');
+    });
+
     it('and touches nothing when the quarantine had nothing to do, or somebody was faster', async () => {
       const mail = server.mail(MESSAGE, 'junkemail');
-      await execute('release_email', {}, await undoing());
+      const undone = await execute('release_email', {}, await undoing());
+      expect(undone).toEqual({
+        kind: 'done',
+        message: 'Nothing to undo: the mail had been in quarantine already.',
+      });
       expect(mail.folder).toBe('folder-junk');
       await execute('release_email');
       expect(await execute('release_email')).toEqual({

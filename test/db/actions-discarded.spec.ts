@@ -1,6 +1,9 @@
 import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
 import type { Action } from '../../src/actions/action.js';
-import { ClaimRepository } from '../../src/actions/execution/claim.repository.js';
+import {
+  type BusyConnectors,
+  ClaimRepository,
+} from '../../src/actions/execution/claim.repository.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
@@ -11,6 +14,8 @@ const LAPSED = -1_000;
 const AT = new Date('2026-11-02T09:30:00Z');
 const REJECTION = { by: 'system', at: AT, reason: 'Over.' };
 const UNKNOWN = { success: false, message: 'Who knows.', code: 'outcome_unknown' } as const;
+
+const NOBODY_BUSY: BusyConnectors = { polled: [], probed: [], acceptedForMs: 0, lapsedForMs: 0 };
 
 /** Every state that matters to who ends, lists or counts actions without having claimed them. */
 const STATES = {
@@ -170,10 +175,41 @@ describe('the repositories of actions that nobody has claimed', () => {
   it('find claims that have lapsed, the one that lapsed first first', async () => {
     const ids = await oneOfEach();
     const older = await insert({ phase: 'claimed', leaseMs: LAPSED * 2 });
-    const found = (await claims.lapsed(9)).map(({ id }) => id);
+    const found = (await claims.lapsed(9, NOBODY_BUSY)).map(({ id }) => id);
     expect(found[0]).toBe(older);
     expect(found.sort()).toEqual([older, ids.claimedLapsed, ids.acceptedLapsed].sort());
-    expect(await claims.lapsed(1)).toHaveLength(1);
+    expect(await claims.lapsed(1, NOBODY_BUSY)).toHaveLength(1);
+  });
+
+  it('leave out what waits for a busy connector, unless it has waited too long or needs no question', async () => {
+    const HOUR_MS = 3_600_000;
+    const at = (connectorId: string, fields: ActionFields) => insert({ connectorId, ...fields });
+    const sent = { phase: 'claimed', sent: true, leaseMs: LAPSED } as const;
+    const accepted = { phase: 'accepted', sent: true, leaseMs: LAPSED, acceptedAgoMs: 0 } as const;
+    const rows = {
+      polled: await at('full', accepted),
+      polledTooLong: await at('full', { ...accepted, acceptedAgoMs: HOUR_MS }),
+      polledElsewhere: await at('free', accepted),
+      probed: await at('full', sent),
+      probedTooLong: await at('full', { ...sent, leaseMs: -HOUR_MS }),
+      probedElsewhere: await at('free', sent),
+      notSent: await at('full', { ...sent, sent: false }),
+      // It cannot tell what became of a call, so there is nothing to wait for.
+      sentToMute: await at('mute', sent),
+      polledAtMute: await at('mute', accepted),
+    };
+    const bounds = { acceptedForMs: HOUR_MS / 2, lapsedForMs: HOUR_MS / 2 };
+    const busy = { polled: ['full', 'mute'], probed: ['full'], ...bounds };
+    const found = (await claims.lapsed(20, busy)).map(({ id }) => id);
+    const names = Object.entries(rows).filter(([, id]) => found.includes(id));
+    expect(names.map(([name]) => name)).toEqual([
+      'polledTooLong',
+      'polledElsewhere',
+      'probedTooLong',
+      'probedElsewhere',
+      'notSent',
+      'sentToMute',
+    ]);
   });
 
   it('count what is unclaimed, and claims whose lease holds as under way', async () => {

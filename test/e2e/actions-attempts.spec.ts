@@ -131,20 +131,23 @@ describe('an action and what its attempts left behind', () => {
     },
   );
 
-  it('is watched by the run that has it, also when the vendor cannot be asked for a while', async () => {
-    let looks = 0;
+  it('rests in its row while the vendor is doing it, also when the vendor cannot be asked for a while', async () => {
     vendor.script = async (call, gate) => {
       await vendor.send(call, gate);
       return { kind: 'accepted', message: 'Begun.', handle: { ticket: 1 } };
     };
-    vendor.look = async () => {
-      looks += 1;
-      if (looks === 1) throw new Error('No answer.');
-      return { kind: 'done', message: 'Ended.' };
-    };
-    const after = await run(await nobodys());
-    expect(after).toMatchObject({ status: 'completed', fence: 1, result: { message: 'Ended.' } });
-    expect(looks).toBe(2);
+    const action = await run(await nobodys());
+    const resting = { status: 'pending', phase: 'accepted', fence: 1, handle: { ticket: 1 } };
+    expect(action).toMatchObject(resting);
+    const { acceptedAt } = action;
+    const ask = () => world.app.nest.get(ActionExecutor).resume(action, vendor);
+    vendor.look = () => Promise.reject(new Error('No answer.'));
+    expect(await ask()).toMatchObject({ ...resting, acceptedAt });
+    vendor.look = async () => ({ kind: 'accepted', message: 'More.', handle: { ticket: 2 } });
+    expect(await ask()).toMatchObject({ ...resting, acceptedAt, handle: { ticket: 2 } });
+    vendor.look = async () => ({ kind: 'done', message: 'Ended.' });
+    expect(await ask()).toMatchObject({ status: 'completed', result: { message: 'Ended.' } });
+    expect(vendor.left).toHaveLength(1);
   });
 
   describe('whose incident was deleted while a run had it', () => {

@@ -7,7 +7,6 @@ import { PermitGate } from '../../kill-switch/permit-gate.js';
 import { type Action, hasEnded } from '../action.js';
 import { shownActionId } from '../action-id.js';
 import { type Claimed, Claims } from './claims.js';
-import { ConnectorPlaces } from './connector-places.js';
 import { ConnectorRun, type RunOptions, type RunTools } from './connector-run.js';
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, Failpoints } from './failpoints.js';
@@ -21,7 +20,6 @@ import { mayBegin, mayRepeat, NO_CONNECTOR, resultOfLoss } from './execution-rul
 @Injectable()
 export class ActionExecutor implements BeforeApplicationShutdown {
   private readonly log = new Logger(ActionExecutor.name);
-  private readonly stop = new AbortController();
   private readonly underWay = new Set<Promise<Action>>();
   private readonly tools: RunTools;
 
@@ -29,7 +27,6 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     private readonly registry: ConnectorRegistry,
     private readonly killSwitch: KillSwitch,
     private readonly claims: Claims,
-    private readonly places: ConnectorPlaces,
     private readonly settings: Settings,
     private readonly failpoints: Failpoints,
   ) {
@@ -37,7 +34,12 @@ export class ActionExecutor implements BeforeApplicationShutdown {
       claims,
       failpoints,
       deadlineMs: settings.actionDeadlineMs,
-      stopping: this.stop.signal,
+      hold: (action, deadlineMs) =>
+        new LeaseKeeper(action, {
+          leaseMs: settings.actionLeaseMs,
+          deadlineMs,
+          renew: (claimed) => claims.renew(claimed),
+        }),
       warn: (error, { id }) =>
         this.log.warn({ err: error, action: shownActionId(id) }, 'A call to a connector failed.'),
     };
@@ -60,19 +62,21 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   /** Goes on with a claim that was taken over: the vendor is doing it, or is asked what became of it. */
   async resume(action: Action, connector: Connector): Promise<Action> {
     const isDoingIt = action.phase === 'accepted';
-    const work = isDoingIt ? this.watch(action, connector) : this.ask(action, connector);
+    const work = isDoingIt ? this.follow(action, connector) : this.ask(action, connector);
     return await this.track(work, action);
   }
 
   /** Ends an action by what its row says of it, without asking anybody. Throws ClaimLostError. */
   async giveUp(action: Action, { idempotency }: RunOptions = {}): Promise<Action> {
-    const message = 'The run that had it ended before it was done.';
+    const message =
+      action.phase === 'accepted'
+        ? 'The vendor accepted it, and could not be asked how far it is.'
+        : 'The run that had it ended before it was done.';
     const loss = { kind: 'stopped', message, sent: action.sent, idempotent: false } as const;
     return await this.claims.finish(action, resultOfLoss(loss), idempotency);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stop.abort();
     await Promise.allSettled(this.underWay);
   }
 
@@ -88,16 +92,14 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     return await this.call(claimed, connector, options);
   }
 
-  private async watch(action: Action, connector: Connector): Promise<Action> {
-    return await this.withRun(action, connector, {}, (run) => run.watch(action));
+  private async follow(action: Action, connector: Connector): Promise<Action> {
+    return await new ConnectorRun(this.tools, connector).follow(action);
   }
 
   private async ask(action: Action, connector: Connector): Promise<Action> {
-    const known = await this.withRun(action, connector, {}, async (run) => {
-      const outcome = await this.places.within(connector.identity.id, () => run.probe(action));
-      return outcome === 'unknown' ? undefined : await run.conclude(action, outcome);
-    });
-    if (known) return known;
+    const run = new ConnectorRun(this.tools, connector);
+    const outcome = await run.probe(action);
+    if (outcome !== 'unknown') return await run.conclude(action, outcome);
     return mayRepeat(action, connector)
       ? await this.claims.release(action, action.sent)
       : await this.giveUp(action);
@@ -109,28 +111,13 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     options: RunOptions,
   ): Promise<Action> {
     await this.failpoints.hit(FAILPOINT.claimed);
-    return await this.withRun(action, connector, options, (run, { signal }) => {
-      const gate = new PermitGate(this.killSwitch, permit, signal, {
-        noteSending: () => this.claims.noteSending(action),
-        reclaim: (tx) => this.claims.confirm(tx, action),
-      });
-      return run.call(action, gate);
-    });
-  }
-
-  private async withRun<T>(
-    action: Action,
-    connector: Connector,
-    options: RunOptions,
-    work: (run: ConnectorRun, lease: LeaseKeeper) => Promise<T>,
-  ): Promise<T> {
-    const lease = new LeaseKeeper(action, {
-      leaseMs: this.settings.actionLeaseMs,
-      deadlineMs: this.settings.actionDeadlineMs,
-      renew: (claimed) => this.claims.renew(claimed),
+    const lease = this.tools.hold(action, this.settings.actionDeadlineMs);
+    const gate = new PermitGate(this.killSwitch, permit, lease.signal, {
+      noteSending: () => this.claims.noteSending(action),
+      reclaim: (tx) => this.claims.confirm(tx, action),
     });
     try {
-      return await work(new ConnectorRun(this.tools, connector, lease, options), lease);
+      return await new ConnectorRun(this.tools, connector, options).call(action, gate, lease);
     } finally {
       lease.stop();
     }

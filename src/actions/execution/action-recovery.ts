@@ -14,13 +14,15 @@ import { LapsedClaims } from './lapsed-claims.js';
 import { UnclaimedActions } from './unclaimed-actions.js';
 
 const LONGEST_PAUSE_MS = 5_000;
+/** What a vendor is doing is asked about when it is due, and not much later. A look that finds nothing costs one short read. */
+const LONGEST_PAUSE_OF_QUESTIONS_MS = 1_000;
 const PAUSES_PER_LEASE = 4;
 const TASK = 'Recovering actions';
 
 /**
  * Looks for actions that no run works on: their replica died with or before its claim, or the kill switch held them. Every
- * replica looks, and a claim decides which one goes on. There are two loops, one for claims that lapsed and one for actions
- * without a claim: a vendor that takes its time with the second kind does not delay the first.
+ * replica looks, and a claim decides which one goes on. There are two loops, one for claims that lapsed and for what vendors
+ * are doing, and one for actions without a claim: a vendor that takes its time with the second kind does not delay the first.
  */
 @Injectable()
 export class ActionRecovery
@@ -41,7 +43,8 @@ export class ActionRecovery
     const loop = { task: TASK, log: this.log, pauseMs };
     const report = (error: unknown) => reportFailure(this.log, TASK, error);
     const lookAgain = () => this.beginningUnclaimed.wake();
-    this.settlingLapsed = new BackgroundLoop(loop, () => this.settle(report));
+    const settling = { ...loop, pauseMs: Math.min(pauseMs, LONGEST_PAUSE_OF_QUESTIONS_MS) };
+    this.settlingLapsed = new BackgroundLoop(settling, () => this.settle(report));
     this.beginningUnclaimed = new BackgroundLoop(loop, () =>
       this.unclaimedActions.beginOldest({ lookAgain, report }),
     );
@@ -64,8 +67,9 @@ export class ActionRecovery
   }
 
   private async settle(report: (error: unknown) => void): Promise<void> {
-    if ((await this.lapsedClaims.settleOldest(report)) === 0) return;
-    this.settlingLapsed.wake();
+    const lookAgain = () => this.settlingLapsed.wake();
+    if ((await this.lapsedClaims.settleOldest({ lookAgain, report })) === 0) return;
+    lookAgain();
     this.beginningUnclaimed.wake();
   }
 }

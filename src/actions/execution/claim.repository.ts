@@ -1,6 +1,14 @@
 // SQL for the writes: every run pays for most of them, two are about many runs at once, and all share one condition.
 import { Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsWhere, In, IsNull, Not, Raw } from 'typeorm';
+import {
+  DataSource,
+  type FindOptionsWhere,
+  In,
+  IsNull,
+  Not,
+  Raw,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
@@ -24,6 +32,17 @@ export interface NewClaim {
 export interface Except {
   readonly ids: readonly string[];
   readonly types: readonly ActionTypeName[];
+}
+
+/** Connectors that are asked as much as they may be at a time. What has to be asked there waits, but not for ever. */
+export interface BusyConnectors {
+  /** They do what they have accepted, and can tell how far it is. */
+  readonly polled: readonly string[];
+  /** Those of them that can tell, too, what became of a call of which nobody knows. */
+  readonly probed: readonly string[];
+  /** How long an operation may take that was accepted, and how long a claim that has lapsed waits for its question. */
+  readonly acceptedForMs: number;
+  readonly lapsedForMs: number;
 }
 
 const RETURNING = `returning ${ACTION_COLUMNS}`;
@@ -83,6 +102,15 @@ const ACCEPTED: Statement = {
      where ${OURS} and actions.phase is not null ${RETURNING}`,
 };
 
+/** Nothing compared with null counts as waiting. */
+const WAITS_FOR_BUSY = `coalesce(case actions.phase
+  when 'accepted' then actions.connector_id = any(:polled)
+                       and actions.accepted_at > now() - :acceptedForMs * interval '1 millisecond'
+  else actions.sent and actions.connector_id = any(:probed)
+       and actions.lease_until > now() - :lapsedForMs * interval '1 millisecond' end, false)`;
+
+type Search = SelectQueryBuilder<ActionEntity>;
+
 /** An action that cannot be begun lets others go before it. */
 const DEFER: Statement = {
   name: 'actions_defer',
@@ -111,9 +139,14 @@ export class ClaimRepository {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** Claims of runs that did not renew their lease, the one that lapsed first first. */
-  async lapsed(limit: number): Promise<Action[]> {
-    return await this.withoutLease(limit, { phase: Not(IsNull()) });
+  /**
+   * Claims of runs that did not renew their lease, and what is due to be asked about, the one that lapsed first first. What
+   * waits for a busy connector is left out, as long as it may wait: so it does not stand before the others.
+   */
+  async lapsed(limit: number, busy: BusyConnectors): Promise<Action[]> {
+    return await this.withoutLease(limit, { phase: Not(IsNull()) }, (search) =>
+      busy.polled.length > 0 ? search.andWhere(`not (${WAITS_FOR_BUSY})`, { ...busy }) : search,
+    );
   }
 
   /** Actions that may begin and that nobody has claimed in time, the one that has waited longest first. */
@@ -159,9 +192,9 @@ export class ClaimRepository {
   async vendorAccepted(
     { id, fence }: Fenced,
     handle: Readonly<Record<string, unknown>>,
-    leaseMs: number,
+    restMs: number,
   ): Promise<Action | undefined> {
-    const values = [id, fence, leaseMs, JSON.stringify(handle)];
+    const values = [id, fence, restMs, JSON.stringify(handle)];
     const [row] = await this.statements.rows<ActionRow>(ACCEPTED, values);
     return row && actionOf(row);
   }
@@ -183,13 +216,15 @@ export class ClaimRepository {
   private async withoutLease(
     limit: number,
     where: FindOptionsWhere<ActionEntity>,
+    narrowed: (search: Search) => Search = (search) => search,
   ): Promise<Action[]> {
     const hasLapsed = Raw((lease) => `${lease} < now()`);
-    const rows = await this.dataSource
+    const search = this.dataSource
       .getRepository(ActionEntity)
       .createQueryBuilder('actions')
       .select(ACTION_COLUMNS)
-      .where({ ...where, status: 'pending', lease_until: hasLapsed })
+      .where({ ...where, status: 'pending', lease_until: hasLapsed });
+    const rows = await narrowed(search)
       .orderBy('actions.lease_until')
       .limit(limit)
       .getRawMany<ActionRow>();

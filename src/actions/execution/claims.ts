@@ -97,10 +97,17 @@ export class Claims {
     return await this.claims.renew(action, this.settings.actionLeaseMs);
   }
 
-  /** The vendor is doing it. Its handle is written however often that takes: without it nobody can ask how far it is. */
-  async vendorAccepted(action: Action, handle: Readonly<Record<string, unknown>>): Promise<Action> {
+  /**
+   * The vendor is doing it, and the run ends: the action is due again after its rest, for whichever replica comes first. The
+   * handle is written however often that takes: without it nobody can ask how far the vendor is.
+   */
+  async vendorAccepted(
+    action: Action,
+    handle: Readonly<Record<string, unknown>>,
+    restMs: number,
+  ): Promise<Action> {
     const accepted = await this.persistently(() =>
-      this.claims.vendorAccepted(action, handle, this.settings.actionLeaseMs),
+      this.claims.vendorAccepted(action, handle, restMs),
     );
     if (!accepted) throw new ClaimLostError();
     await this.failpoints.hit(FAILPOINT.vendorAccepted);

@@ -20,38 +20,13 @@ describe('the places of recovery', () => {
     expect(places.tryTake('vendor')).toBeUndefined();
   });
 
-  it('go to who asked first, before anybody who only tries', async () => {
+  it('are told of by the connectors that have none free', () => {
     const places = new ConnectorPlaces();
-    const [first, second] = fill(places, 'vendor');
-    const order: string[] = [];
-    const ends = ['a', 'b'].map((name) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const done = places.within('vendor', () => {
-        order.push(name);
-        return promise;
-      });
-      return { resolve, done };
-    });
+    places.tryTake('other');
+    const [first] = fill(places, 'hanging');
+    expect(places.taken()).toEqual(['hanging']);
     first!();
-    expect(places.tryTake('vendor')).toBeUndefined();
-    await Promise.resolve();
-    expect(order).toEqual(['a']);
-    second!();
-    for (const { resolve, done } of ends) {
-      resolve();
-      await done;
-    }
-    expect(order).toEqual(['a', 'b']);
-    expect(places.tryTake('vendor')).toBeDefined();
-    expect(places.tryTake('vendor')).toBeDefined();
-  });
-
-  it('are given back by work that fails', async () => {
-    const places = new ConnectorPlaces();
-    fill(places, 'vendor')[0]!();
-    const failing = places.within('vendor', () => Promise.reject(new Error('No answer.')));
-    await expect(failing).rejects.toThrow('No answer.');
-    expect(places.tryTake('vendor')).toBeDefined();
+    expect(places.taken()).toEqual([]);
   });
 
   it('tell when one is free that somebody was refused, and else nothing', () => {

@@ -7,8 +7,8 @@ export const MOST_PER_CONNECTOR = 8;
 export type GiveBack = Release;
 
 /**
- * How much recovery and the queue of playbook runs ask of one vendor at a time. Each connector has places of its own: a
- * vendor that hangs keeps those waiting who want that vendor, and nobody else.
+ * How much is asked of one vendor at a time. Each connector has places of its own: a vendor that hangs keeps those
+ * waiting who want that vendor, and nobody else.
  */
 @Injectable()
 export class ConnectorPlaces {
@@ -22,21 +22,16 @@ export class ConnectorPlaces {
     this.listeners.push(listener);
   }
 
-  /** Undefined when none is free; who waits in `within` comes first. */
+  /** Undefined when none is free. */
   tryTake(connectorId: string): GiveBack | undefined {
     const release = this.of(connectorId).tryAcquire();
     if (!release) this.wanted.add(connectorId);
     return release && this.forgetIdle(connectorId, release);
   }
 
-  /** Works in a place, in the order of asking. */
-  async within<T>(connectorId: string, work: () => Promise<T>): Promise<T> {
-    const giveBack = this.forgetIdle(connectorId, await this.of(connectorId).acquire());
-    try {
-      return await work();
-    } finally {
-      giveBack();
-    }
+  /** The connectors that have no place free. */
+  taken(): string[] {
+    return [...this.all].flatMap(([connectorId, places]) => (places.isFull ? [connectorId] : []));
   }
 
   private of(connectorId: string): Semaphore {

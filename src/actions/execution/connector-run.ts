@@ -1,5 +1,4 @@
 import { shownActionId } from '../action-id.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Participant } from '../../platform/database/transactions.js';
 import type { ActionCall, Connector, Outcome } from '../../connectors/connector.port.js';
@@ -12,31 +11,38 @@ import type { Claims } from './claims.js';
 import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, type Failpoints } from './failpoints.js';
 import type { LeaseKeeper } from './lease-keeper.js';
-import { failed, type Loss, pollPauseMs, resultOf, resultOfLoss } from './execution-rules.js';
+import {
+  failed,
+  type Loss,
+  QUESTION_MS,
+  restMs,
+  resultOf,
+  resultOfLoss,
+} from './execution-rules.js';
 
 export interface RunOptions {
   /** Takes part in the transaction that finishes the action. */
   readonly idempotency?: Participant<Action>;
-  /** Called when the vendor has answered: what is still to come is asking it now and then how far it is. */
-  readonly answered?: () => void;
 }
 
 export interface RunTools {
   readonly claims: Claims;
   readonly failpoints: Failpoints;
   readonly deadlineMs: number;
-  /** Aborted when this replica stops: other replicas go on with what the vendors are doing. */
-  readonly stopping: AbortSignal;
+  /** Renews the claim until it is stopped; what takes longer than this is given up. */
+  readonly hold: (action: Action, deadlineMs: number) => LeaseKeeper;
   readonly warn: (error: unknown, action: Action) => void;
 }
 
-/** One run with its connector: from the claim to the end of the action, or until another replica goes on with it. */
+/**
+ * One run with its connector: from the claim to the end of the action, or until the vendor says that it is doing it. Then
+ * nobody has the action: its row says when it is due to be asked about again, and any replica does.
+ */
 export class ConnectorRun {
   constructor(
     private readonly tools: RunTools,
     private readonly connector: Connector,
-    private readonly lease: LeaseKeeper,
-    private readonly options: RunOptions,
+    private readonly options: RunOptions = {},
   ) {}
 
   private get idempotency(): Participant<Action> {
@@ -44,11 +50,10 @@ export class ConnectorRun {
   }
 
   /** Makes the call that the action was claimed for. */
-  async call(action: Action, gate: PermitGate): Promise<Action> {
+  async call(action: Action, gate: PermitGate, lease: LeaseKeeper): Promise<Action> {
     let outcome: Outcome;
     try {
-      const call = await this.callOf(action);
-      outcome = await this.lease.unlessOver(this.connector.execute(call, gate));
+      outcome = await lease.unlessOver(this.connector.execute(callOf(action), gate));
     } catch (error) {
       return await this.afterError(action, gate, error);
     }
@@ -65,60 +70,47 @@ export class ConnectorRun {
 
   /** What the vendor says became of the action; `unknown` when it cannot tell or does not answer. */
   async probe(action: Action): Promise<Outcome | 'unknown'> {
-    if (!this.connector.probe) return 'unknown';
-    try {
-      return await this.lease.unlessOver(this.connector.probe(await this.callOf(action)));
-    } catch (error) {
-      if (error instanceof ClaimLostError) throw error;
-      this.tools.warn(error, action);
-      return 'unknown';
-    }
+    const { connector } = this;
+    if (!connector.probe) return 'unknown';
+    return (await this.question(action, () => connector.probe!(callOf(action)))) ?? 'unknown';
+  }
+
+  /** Asks once how far the vendor is with what it accepted. Where that has not ended, the action rests until it is due again. */
+  async follow(action: Action): Promise<Action> {
+    const { connector } = this;
+    const { handle = {} } = action;
+    const answer = await this.question(action, async () =>
+      connector.poll?.(handle, callOf(action)),
+    );
+    return await this.conclude(
+      action,
+      // The vendor does not answer just now; what it accepted goes on.
+      answer ?? { kind: 'accepted', message: 'It does not say.', handle },
+    );
   }
 
   async conclude(action: Action, outcome: Outcome): Promise<Action> {
-    this.options.answered?.();
+    const { claims, deadlineMs } = this.tools;
     if (outcome.kind !== 'accepted') {
-      return await this.tools.claims.finish(action, resultOf(outcome), this.idempotency);
+      return await claims.finish(action, resultOf(outcome), this.idempotency);
     }
-    return await this.watch(await this.tools.claims.vendorAccepted(action, outcome.handle));
-  }
-
-  /** Asks the vendor until what it accepted has ended, but no longer than an action may take. */
-  async watch(action: Action): Promise<Action> {
-    const { claims, deadlineMs, stopping } = this.tools;
-    const giveUpAt = (action.acceptedAt?.getTime() ?? Date.now()) + deadlineMs;
-    let { handle = {} } = action;
-    for (let looks = 0; Date.now() < giveUpAt; looks += 1) {
-      const pause = Math.min(pollPauseMs(looks), giveUpAt - Date.now());
-      await sleep(pause, undefined, { signal: stopping }).catch(() => undefined);
-      if (stopping.aborted) return await claims.release(action, action.sent);
-      const outcome = await this.look(action, handle);
-      if (!outcome) continue;
-      if (outcome.kind !== 'accepted') {
-        return await claims.finish(action, resultOf(outcome), this.idempotency);
-      }
-      if (JSON.stringify(outcome.handle) !== JSON.stringify(handle)) {
-        ({ handle } = outcome);
-        await claims.vendorAccepted(action, handle);
-      }
-    }
+    const rest = restMs(action.acceptedAt, new Date(), deadlineMs);
+    if (rest > 0) return await claims.vendorAccepted(action, outcome.handle, rest);
     const message = `The vendor accepted it and had not finished after ${deadlineMs} ms.`;
     return await claims.finish(action, failed('outcome_unknown', message), this.idempotency);
   }
 
-  private async look(
-    action: Action,
-    handle: Readonly<Record<string, unknown>>,
-  ): Promise<Outcome | undefined> {
+  /** The time for a question begins when it is asked, however long the call took. Undefined when there was no answer. */
+  private async question<T>(action: Action, ask: () => Promise<T>): Promise<T | undefined> {
+    const lease = this.tools.hold(action, QUESTION_MS);
     try {
-      return await this.lease.unlessOver(
-        this.connector.poll?.(handle, await this.callOf(action)) ?? Promise.resolve(undefined),
-      );
+      return await lease.unlessOver(ask());
     } catch (error) {
       if (error instanceof ClaimLostError) throw error;
-      // The vendor does not answer just now; what it accepted goes on.
       this.tools.warn(error, action);
       return undefined;
+    } finally {
+      lease.stop();
     }
   }
 

@@ -4,7 +4,7 @@ import {
   failed,
   recoveryStepOf,
   mayBegin,
-  pollPauseMs,
+  restMs,
   resultOf,
   resultOfLoss,
 } from './execution-rules.js';
@@ -49,9 +49,17 @@ describe('the result of a call', () => {
   });
 });
 
-describe('the pause before a vendor is asked again', () => {
+describe('the rest before a vendor is asked again', () => {
+  const now = new Date('2026-11-22T09:00:00Z');
+  const after = (elapsedMs: number) => restMs(new Date(now.getTime() - elapsedMs), now, 900_000);
+
   it('is short at first and never longer than a quarter of a minute', () => {
-    expect([0, 1, 2, 5, 50].map(pollPauseMs)).toEqual([500, 1_000, 2_000, 15_000, 15_000]);
+    expect(restMs(undefined, now, 900_000)).toBe(500);
+    expect([0, 900, 4_000, 30_000, 800_000].map(after)).toEqual([500, 500, 2_000, 15_000, 15_000]);
+  });
+
+  it('ends with the time that an action may take, after which there is none', () => {
+    expect([899_900, 900_000, 2_000_000].map(after)).toEqual([100, 0, 0]);
   });
 });
 

@@ -48,12 +48,20 @@ export const NO_CONNECTOR: ActionResult = failed(
   'No enabled connector provides this action.',
 );
 
-const FIRST_POLL_MS = 500;
-const LONGEST_POLL_MS = 15_000;
+/** A question to a vendor is a few short requests. One that hangs keeps its place no longer than this. */
+export const QUESTION_MS = 30_000;
 
-/** The pause before the vendor is asked again how far it is: short at first, then longer and longer. */
-export function pollPauseMs(looks: number): number {
-  return Math.min(FIRST_POLL_MS * 2 ** Math.min(looks, 10), LONGEST_POLL_MS);
+const SHORTEST_REST_MS = 500;
+const LONGEST_REST_MS = 15_000;
+
+/**
+ * How long an action rests before its vendor is asked again how far it is: half as long as the vendor has been doing it, so
+ * that what is quick is known quickly, and what is slow is asked about seldom. 0 when it has taken longer than an action may.
+ */
+export function restMs(acceptedAt: Date | undefined, now: Date, deadlineMs: number): number {
+  const elapsed = acceptedAt ? now.getTime() - acceptedAt.getTime() : 0;
+  const rest = Math.min(Math.max(Math.round(elapsed / 2), SHORTEST_REST_MS), LONGEST_REST_MS);
+  return Math.max(Math.min(rest, deadlineMs - elapsed), 0);
 }
 
 /** After so many claims nothing is repeated any more; one that only asks the vendor counts, too. */

@@ -14,7 +14,7 @@ const MOST_AT_ONCE = 64;
 const NOBODY = '';
 
 export interface Watcher {
-  /** Called when there may be something to begin: more actions wait, or a connector has a place again. */
+  /** Called when there may be something to do: more actions wait, or a connector has a place again. */
   readonly lookAgain: () => void;
   readonly report: (error: unknown) => void;
 }
@@ -60,22 +60,15 @@ export class UnclaimedActions {
     { lookAgain, report }: Watcher,
   ): Promise<void> {
     this.underWay.add(action.id);
-    const leave = () => {
-      giveBack();
-      this.underWay.delete(action.id);
-    };
-    const answered = () => {
-      leave();
-      lookAgain();
-    };
     let after = action;
     try {
-      after = await this.executor.run(action, { answered });
+      after = await this.executor.run(action);
     } catch (error) {
       report(error);
       if (!isDatabaseUnavailable(error)) await this.claims.defer(action).catch(report);
     }
-    leave();
+    giveBack();
+    this.underWay.delete(action.id);
     // What is held again, or was put back, has its turn when the loop looks the next time.
     if (hasEnded(after) || after.phase) lookAgain();
   }

@@ -13,9 +13,14 @@ export class Semaphore {
     return this.taken === 0;
   }
 
+  /** Whether no place is free. */
+  get isFull(): boolean {
+    return this.taken === this.places;
+  }
+
   /** A place, or undefined when none is free. */
   tryAcquire(): Release | undefined {
-    if (this.taken === this.places) return undefined;
+    if (this.isFull) return undefined;
     this.taken += 1;
     return this.releaseOnce();
   }

@@ -11,6 +11,7 @@ export interface ActionFields {
   readonly sent?: boolean;
   /** From now on; negative for a lease that has lapsed. */
   readonly leaseMs?: number;
+  readonly acceptedAgoMs?: number;
   readonly type?: ActionTypeName;
   readonly connectorId?: string;
   readonly incidentId?: string;
@@ -41,9 +42,9 @@ export async function insertAction(db: DataSource, fields: ActionFields = {}): P
   const ended = status === 'completed' || status === 'failed';
   await db.query(
     `insert into actions (id, action_type, parameters, status, phase, fence, sent, connector_id, incident_id,
-                          lease_until, requested_by, requested_at, approval_level, result)
+                          lease_until, requested_by, requested_at, approval_level, result, accepted_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 millisecond', 'alice',
-             now() - $11 * interval '1 millisecond', $12, $13)`,
+             now() - $11 * interval '1 millisecond', $12, $13, now() - $14 * interval '1 millisecond')`,
     [
       id,
       fields.type ?? 'block_ip',
@@ -58,6 +59,7 @@ export async function insertAction(db: DataSource, fields: ActionFields = {}): P
       requestedAgoMs,
       status === 'pending_approval' ? 'analyst' : null,
       ended ? { success: status === 'completed', message: 'Ended.' } : null,
+      fields.acceptedAgoMs,
     ],
   );
   return id;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { CrowdstrikeFalconType } from './adapters/crowdstrike-falcon/crowdstrike-falcon.connector.js';
 import { HttpType } from './adapters/http/http.connector.js';
 import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
 import { OktaType } from './adapters/okta/okta.connector.js';
@@ -13,13 +14,8 @@ import type { ConnectorType } from './connector-type.port.js';
 export class ConnectorTypes {
   readonly all: readonly ConnectorType[];
 
-  constructor(
-    http: HttpType,
-    microsoftGraph: MicrosoftGraphType,
-    okta: OktaType,
-    sandbox: SandboxType,
-  ) {
-    this.all = [http, microsoftGraph, okta, sandbox];
+  constructor(falcon: CrowdstrikeFalconType, http: HttpType, sandbox: SandboxType) {
+    this.all = [falcon, http, sandbox];
   }
 
   find(name: string): ConnectorType | undefined {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CrowdstrikeFalconType } from './adapters/crowdstrike-falcon/crowdstrike-falcon.connector.js';
 import { HttpType } from './adapters/http/http.connector.js';
 import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
 import { OktaType } from './adapters/okta/okta.connector.js';
@@ -21,6 +22,7 @@ import { DefaultSandbox } from './default-sandbox.js';
 @Module({
   controllers: [ConnectorHealthController, ConnectorsController],
   providers: [
+    CrowdstrikeFalconType,
     HttpType,
     MicrosoftGraphType,
     OktaType,

@@ -218,13 +218,13 @@ describe('/api/connectors', () => {
     const { body } = await viewer.request('GET', '/api/connectors/types');
     expect(body.meta).toBeUndefined();
     expect(body.data.map(({ name }: { name: string }) => name)).toEqual([
+      'crowdstrike_falcon',
       'http',
-      'microsoft_graph',
-      'okta',
       'sandbox',
     ]);
-    expect(body.data[0].config_schema.properties.secrets.writeOnly).toBe(true);
-    expect(body.data.at(-1).actions).toHaveLength(23);
+    const named = (name: string) => body.data.find((type: { name: string }) => type.name === name);
+    expect(named('http').config_schema.properties.secrets.writeOnly).toBe(true);
+    expect(named('sandbox').actions).toHaveLength(23);
   });
 
   it('tests a connector, answers 200 either way, and records the result', async () => {

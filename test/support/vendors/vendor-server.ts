@@ -166,13 +166,16 @@ export abstract class VendorServer {
   ): (Pick<VendorCall, 'path' | 'query'> & { route: Route }) | { problem: string } {
     const [rawPath = '', rawQuery = ''] = url.split('?');
     const query = Object.fromEntries(new URLSearchParams(rawQuery));
+    /** Of a path that may be asked in several ways, the first one's. */
+    let wrong: string | undefined;
     for (const route of this.routes) {
       const path = route.method === method ? matchOf(route.path, rawPath) : undefined;
       if (!path) continue;
       const problem = queryProblem(route, query);
-      return problem ? { problem: `${method} ${url}: ${problem}` } : { route, path, query };
+      if (!problem) return { route, path, query };
+      wrong ??= `${method} ${url}: ${problem}`;
     }
-    return { problem: `There is no ${method} ${rawPath}.` };
+    return { problem: wrong ?? `There is no ${method} ${rawPath}.` };
   }
 
   private bodyOf(

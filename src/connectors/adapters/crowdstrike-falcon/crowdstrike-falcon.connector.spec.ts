@@ -1,0 +1,294 @@
+import { FalconServer } from '../../../../test/support/vendors/falcon-server.js';
+import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
+import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
+import type { ActionCall, Connector } from '../../connector.port.js';
+import { CrowdstrikeFalconType } from './crowdstrike-falcon.connector.js';
+
+const ACT = 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f';
+const DETAILS = 'POST /devices/entities/devices/v2';
+const CONTAIN = 'POST /devices/entities/devices-actions/v2?action_name=contain';
+
+describe('a connector to CrowdStrike Falcon', () => {
+  let server: FalconServer;
+  let http: SiteHttp;
+  let gate: CountingGate;
+  let falcon: Connector;
+  let host: string;
+
+  beforeEach(async () => {
+    server = await new FalconServer().start();
+    host = server.addHost('LAPTOP-7');
+    http = new SiteHttp();
+    gate = new CountingGate();
+    falcon = create();
+  });
+  afterEach(async () => {
+    const { problems } = server;
+    await server.stop();
+    expect(problems).toEqual([]);
+  });
+
+  const create = (client_secret = 'falcon-secret-1') =>
+    new CrowdstrikeFalconType(http).create(
+      { id: 'c', name: 'falcon', type: 'crowdstrike_falcon' },
+      { base_url: server.url, client_id: 'falcon-client', client_secret },
+    );
+  const call = (type: ActionTypeName, host_id: string, more: object = {}): ActionCall => ({
+    actionId: ACT,
+    attempt: 1,
+    type,
+    parameters: { host_id, ...more },
+  });
+  const execute = (type: ActionTypeName, hostId = host, more: object = {}) =>
+    falcon.execute(call(type, hostId, more), gate);
+  const status = (value: string) => (server.hosts.get(host)!.status = value);
+
+  describe('that contains a host', () => {
+    it('is told that it was accepted, and asks until the host is contained', async () => {
+      const accepted = await execute('isolate_host');
+      if (accepted.kind !== 'accepted') throw new Error(accepted.message);
+      expect(accepted.handle).toEqual({ device_id: host, seen_under_way: false });
+      expect(server.lines).toEqual([DETAILS, CONTAIN]);
+      const isolate = call('isolate_host', host);
+      const pending = await falcon.poll!(accepted.handle, isolate);
+      const handle = { device_id: host, seen_under_way: true };
+      expect(pending).toMatchObject({ kind: 'accepted', handle });
+      server.settle('contained');
+      expect(await falcon.poll!(handle, isolate)).toEqual({
+        kind: 'done',
+        message: 'The host is contained.',
+        data: { device_id: host, status: 'contained' },
+      });
+      expect(gate.left).toBe(2);
+    });
+
+    it('lifts it again in the same way', async () => {
+      status('contained');
+      expect(await execute('unisolate_host')).toMatchObject({ kind: 'accepted' });
+      server.settle('normal');
+      const handle = { device_id: host, seen_under_way: true };
+      const lifted = await falcon.poll!(handle, call('unisolate_host', host));
+      expect(lifted).toMatchObject({ kind: 'done', data: { status: 'normal' } });
+    });
+
+    it('waits while the vendor still shows the host as it was, and fails when it is taken back', async () => {
+      const isolate = call('isolate_host', host);
+      const early = { device_id: host, seen_under_way: false };
+      expect(await falcon.poll!(early, isolate)).toMatchObject({ kind: 'accepted', handle: early });
+      const seen = { ...early, seen_under_way: true };
+      expect(await falcon.poll!(seen, isolate)).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('"normal"'),
+      });
+    });
+
+    it.each([
+      ['contained', { kind: 'done' }],
+      ['containment_pending', { kind: 'accepted', handle: { seen_under_way: true } }],
+    ])('asks for nothing when the host is %s already', async (present, outcome) => {
+      status(present);
+      expect(await execute('isolate_host')).toMatchObject(outcome);
+      expect(server.lines).toEqual([DETAILS]);
+    });
+
+    it('takes a conflict for success when somebody else was faster, and for a refusal otherwise', async () => {
+      server.play('fine', 409);
+      expect(await execute('isolate_host')).toMatchObject({
+        kind: 'refused',
+        message: 'Falcon answered with status 409: says 409.',
+      });
+      const details = { resources: [{ device_id: host, status: 'normal' }] };
+      status('contained');
+      server.play({ status: 200, body: details });
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'done' });
+    });
+
+    it.each([
+      ['contained', 'done'],
+      ['containment_pending', 'accepted'],
+    ])('knows what became of a call that broke off, when the host is %s', async (present, kind) => {
+      server.play('fine', 'drop-after', 'drop-after', 'drop-after');
+      await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
+      status(present);
+      expect(await falcon.probe!(call('isolate_host', host))).toMatchObject({ kind });
+    });
+
+    it('sends it again when the connection broke, and takes for accepted what it did the first time', async () => {
+      server.play('fine', 'drop-after');
+      const handle = { device_id: host, seen_under_way: true };
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted', handle });
+      expect(server.lines).toEqual([DETAILS, CONTAIN, CONTAIN, DETAILS]);
+    });
+
+    it('cannot tell what became of a call while the host is as it was', async () => {
+      expect(await falcon.probe!(call('isolate_host', host))).toBe('unknown');
+    });
+
+    it('finds a host by its name, whatever its case, and asks about it by its id from then on', async () => {
+      const accepted = await execute('isolate_host', 'laptop-7');
+      expect(accepted).toMatchObject({ kind: 'accepted', handle: { device_id: host } });
+      expect(server.lines[0]).toBe(
+        'GET /devices/queries/devices/v1?filter=hostname%3A%27laptop-7%27&limit=2',
+      );
+    });
+
+    it.each([
+      ['of another name that only begins alike', 'laptop'],
+      ['of no such name', 'printer-1'],
+      ['of no such id', 'f'.repeat(32)],
+    ])('refuses a host %s', async (_, hostId) => {
+      expect(await execute('isolate_host', hostId)).toEqual({
+        kind: 'refused',
+        message: 'Falcon knows no such host.',
+      });
+      expect(server.lines).not.toContain(CONTAIN);
+    });
+
+    it('refuses a name that two hosts have', async () => {
+      server.addHost('laptop-7');
+      expect(await execute('isolate_host', 'LAPTOP-7')).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('Several hosts'),
+      });
+    });
+
+    it.each([
+      "x'+status:'normal",
+      "laptop-7'",
+      '*',
+      '../oauth2',
+      'a?b=c',
+      'a&limit=5000',
+      'line\r\nbreak',
+      '\0',
+      '\ud800',
+      '{{ secrets.x }}',
+      'x'.repeat(10_000),
+      '',
+    ])('sends nothing for the host %j', async (hostId) => {
+      expect(await execute('isolate_host', hostId)).toMatchObject({ kind: 'refused' });
+      expect(server.lines).toEqual([]);
+      expect(gate.left).toBe(0);
+    });
+  });
+
+  describe('that scans a host', () => {
+    it.each([
+      ['quick', ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*']],
+      ['full', ['*']],
+      [undefined, ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*']],
+    ])('of the type %s, is done when the scan has begun', async (scan_type, file_paths) => {
+      const accepted = await execute('scan_host', host, { scan_type });
+      if (accepted.kind !== 'accepted') throw new Error(accepted.message);
+      const [[id, scan]] = [...server.scans] as [[string, { request: object; status: string }]];
+      expect(scan.request).toMatchObject({ hosts: [host], file_paths, quarantine: false });
+      const ask = () => falcon.poll!(accepted.handle, call('scan_host', host));
+      expect(await ask()).toMatchObject({ kind: 'accepted', handle: { scan_id: id } });
+      scan.status = 'running';
+      expect(await ask()).toMatchObject({ kind: 'done', data: { scan_id: id } });
+    });
+
+    it.each(['failed', 'canceled'])('fails when the scan is %s', async (end) => {
+      const accepted = await execute('scan_host');
+      if (accepted.kind !== 'accepted') throw new Error(accepted.message);
+      for (const scan of server.scans.values()) scan.status = end;
+      expect(await falcon.poll!(accepted.handle, call('scan_host', host))).toEqual({
+        kind: 'refused',
+        message: `The scan was ${end} at the vendor.`,
+      });
+    });
+
+    it('is sent once, and found again by the id of its action when the call broke off', async () => {
+      expect(falcon.idempotent('scan_host')).toBe(false);
+      const scan = call('scan_host', host);
+      expect(await falcon.probe!(scan)).toBe('unknown');
+      server.play('fine', 'drop-after');
+      await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
+      expect(server.scans.size).toBe(1);
+      expect(await falcon.probe!(scan)).toMatchObject({ kind: 'accepted' });
+    });
+  });
+
+  describe('when the vendor', () => {
+    it('ends a token before its time, logs in again once and goes on', async () => {
+      await falcon.test();
+      server.tokens.expire();
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      expect(server.logins).toBe(2);
+    });
+
+    it('does not accept the client, is refused without showing the secret', async () => {
+      falcon = create('another-secret');
+      const refused = { kind: 'refused', message: expect.stringContaining('does not accept') };
+      expect(await execute('isolate_host')).toMatchObject(refused);
+      const test = await falcon.test();
+      expect(test.success).toBe(false);
+      expect(test.message).not.toContain('another-secret');
+    });
+
+    it.each([400, 401, 403, 404])('answers with %i, is refused in its words', async (code) => {
+      server.play('fine', code, code);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
+      expect(server.hosts.get(host)!.status).toBe('normal');
+    });
+
+    it('says an error inside a success, is refused in its words', async () => {
+      const errors = [{ code: 400, message: 'No such sensor.' }, { code: 1 }];
+      server.play('fine', { status: 202, body: { meta: {}, errors, resources: [] } });
+      expect(await execute('isolate_host')).toEqual({
+        kind: 'refused',
+        message: 'Falcon answered with status 202: No such sensor.',
+      });
+    });
+
+    it('asks to come back later, is asked again', async () => {
+      server.retryAfter = '0';
+      server.play('fine', 429);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+    });
+
+    it.each([500, 'html', 'drop-after', 'hang'] as const)(
+      'does not tell what became of it (%s), leaves it unknown',
+      async (trouble) => {
+        http.hasty = true;
+        server.play('fine', trouble, trouble, trouble);
+        await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
+      },
+    );
+
+    it.each([500, 'html', 'drop'] as const)(
+      'does not answer a question (%s), has had no effect',
+      async (trouble) => {
+        server.play(trouble, trouble, trouble);
+        await expect(execute('isolate_host')).rejects.toThrow(UnreachableError);
+        expect(server.lines).not.toContain(CONTAIN);
+      },
+    );
+
+    it.each([
+      ['no device', { resources: [{ hostname: 'x' }] }],
+      ['another device', { resources: [{ device_id: 'x', status: 'contained' }] }],
+      ['no list', { resources: { __proto__: [] } }],
+      ['nothing', undefined],
+    ])('answers with %s, contains nothing', async (_, body) => {
+      server.play({ status: 200, body });
+      await execute('isolate_host').catch(() => undefined);
+      expect(server.lines).toEqual([DETAILS]);
+    });
+  });
+
+  it('sends nothing after the kill switch went on between its question and its effect', async () => {
+    gate.refuseFrom = 2;
+    await expect(execute('isolate_host')).rejects.toThrow('the switch is on');
+    expect(server.lines).toEqual([DETAILS]);
+  });
+
+  it('is tested by a question that needs the right to read hosts', async () => {
+    const fine = { success: true, message: 'Falcon accepts the credentials.' };
+    expect(await falcon.test()).toMatchObject(fine);
+    server.play(403);
+    expect(await falcon.test()).toMatchObject({ success: false });
+    expect(gate.left).toBe(0);
+  });
+});

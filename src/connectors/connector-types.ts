@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CrowdstrikeFalconType } from './adapters/crowdstrike-falcon/crowdstrike-falcon.connector.js';
 import { HttpType } from './adapters/http/http.connector.js';
+import { MicrosoftDefenderType } from './adapters/microsoft-defender/microsoft-defender.connector.js';
 import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
 import { OktaType } from './adapters/okta/okta.connector.js';
 import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
@@ -14,8 +15,14 @@ import type { ConnectorType } from './connector-type.port.js';
 export class ConnectorTypes {
   readonly all: readonly ConnectorType[];
 
-  constructor(falcon: CrowdstrikeFalconType, http: HttpType, sandbox: SandboxType) {
-    this.all = [falcon, http, sandbox];
+  constructor(
+    falcon: CrowdstrikeFalconType,
+    http: HttpType,
+    microsoftDefender: MicrosoftDefenderType,
+    microsoftGraph: MicrosoftGraphType,
+    sandbox: SandboxType,
+  ) {
+    this.all = [falcon, http, microsoftDefender, microsoftGraph, sandbox];
   }
 
   find(name: string): ConnectorType | undefined {

@@ -220,6 +220,8 @@ describe('/api/connectors', () => {
     expect(body.data.map(({ name }: { name: string }) => name)).toEqual([
       'crowdstrike_falcon',
       'http',
+      'microsoft_defender',
+      'microsoft_graph',
       'sandbox',
     ]);
     const named = (name: string) => body.data.find((type: { name: string }) => type.name === name);

@@ -5,9 +5,10 @@ import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { AccessTokens } from '../../calls/access-tokens.js';
 import { textAt } from '../../calls/answer-shape.js';
 import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
+import { vendorUrl } from '../../calls/url-parts.js';
 import { VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import type { Config } from '../../config/config-schema.js';
+import { type Config, withDefaults } from '../../config/config-schema.js';
 import {
   type ActionCall,
   Connector,
@@ -25,7 +26,7 @@ import {
   WISHES,
 } from './containment.js';
 import { complaintIn, type Device, FalconApi } from './falcon-api.js';
-import { FALCON_SCHEMA, type FalconConfig, FALCON_URL } from './falcon-config.js';
+import { FALCON_SCHEMA, type FalconConfig } from './falcon-config.js';
 import { descriptionOf, scanOutcome, scanRequest } from './scans.js';
 
 const ACTIONS: readonly ActionTypeName[] = ['isolate_host', 'unisolate_host', 'scan_host'];
@@ -120,10 +121,11 @@ export class CrowdstrikeFalconType extends ConnectorType {
   }
 
   create(identity: ConnectorIdentity, config: Config): Connector {
-    const { base_url = FALCON_URL, client_id, client_secret } = config as unknown as FalconConfig;
+    const all = withDefaults(this.schema, config) as unknown as FalconConfig;
+    const { base_url, client_id, client_secret } = all;
     const secrets = [client_secret];
     const credentials = new AccessTokens(new VendorCalls(this.http), {
-      url: new URL(`${base_url.replace(/\/$/, '')}/oauth2/token`),
+      url: vendorUrl(base_url, ['oauth2', 'token']),
       form: { client_id, client_secret },
       secrets,
     });

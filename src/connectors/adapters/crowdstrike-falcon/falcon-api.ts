@@ -2,6 +2,7 @@ import type { Gate } from '../../../platform/net/gate.js';
 import { isJsonObject, listAt, textAt, valueAt } from '../../calls/answer-shape.js';
 import { RefusedError } from '../../calls/refused.error.js';
 import type { VendorApi } from '../../calls/vendor-api.js';
+import { isHostName, isNamed } from '../host-names.js';
 
 export interface Device {
   readonly id: string;
@@ -16,9 +17,6 @@ export interface Scan {
 }
 
 const DEVICE_ID = /^[0-9a-f]{32}$/i;
-/** Narrower than what hosts may be called: nothing of it means anything in the vendor's query language. */
-const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]{0,252})$/i;
-
 /** More than one is enough to know that a name is not one host. */
 const MOST_OF_A_NAME = 2;
 
@@ -41,7 +39,7 @@ export class FalconApi {
     );
     const device = found.find((one) => one.id === id);
     // A search may find what is only alike.
-    if (!device || !(isId || isSameName(device.hostname, hostId))) throw unknownHost();
+    if (!device || !(isId || isNamed(device.hostname, hostId))) throw unknownHost();
     return device;
   }
 
@@ -83,7 +81,7 @@ export class FalconApi {
   }
 
   private async idOf(name: string, gate: Gate | undefined): Promise<string> {
-    if (!HOST_NAME.test(name)) throw new RefusedError('host_id is neither an id nor a name.');
+    if (!isHostName(name)) throw new RefusedError('host_id is neither an id nor a name.');
     const query = { filter: `hostname:'${name}'`, limit: String(MOST_OF_A_NAME) };
     const [id, another] = await this.ids(['devices', 'queries', 'devices', 'v1'], query, gate);
     if (id === undefined) throw unknownHost();
@@ -120,10 +118,6 @@ function resources(json: unknown): readonly unknown[] {
 function readDevice(json: unknown): Device {
   const hostname = valueAt(json, 'hostname');
   return { id: textAt(json, 'device_id'), hostname, status: textAt(json, 'status') };
-}
-
-function isSameName(hostname: unknown, name: string): boolean {
-  return isText(hostname) && hostname.toLowerCase() === name.toLowerCase();
 }
 
 function unknownHost(): RefusedError {

@@ -1,13 +1,10 @@
 import type { ConfigSchema } from '../../config/config-schema.js';
 
 export interface FalconConfig {
-  readonly base_url?: string;
+  readonly base_url: string;
   readonly client_id: string;
   readonly client_secret: string;
 }
-
-/** The cloud US-1. Each other one has an address of its own. */
-export const FALCON_URL = 'https://api.crowdstrike.com';
 
 export const FALCON_SCHEMA: ConfigSchema = {
   type: 'object',
@@ -17,7 +14,7 @@ export const FALCON_SCHEMA: ConfigSchema = {
       format: 'uri',
       minLength: 8,
       maxLength: 2_000,
-      default: FALCON_URL,
+      default: 'https://api.crowdstrike.com',
       description:
         'The address of the cloud in which the hosts are, such as https://api.eu-1.crowdstrike.com.',
     },

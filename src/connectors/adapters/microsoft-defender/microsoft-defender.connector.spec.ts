@@ -1,0 +1,257 @@
+import { DefenderServer } from '../../../../test/support/vendors/defender-server.js';
+import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
+import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
+import type { ActionCall, Connector, Outcome } from '../../connector.port.js';
+import { MicrosoftDefenderType } from './microsoft-defender.connector.js';
+
+const ACT = 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f';
+
+describe('a connector to Microsoft Defender for Endpoint', () => {
+  let server: DefenderServer;
+  let http: SiteHttp;
+  let gate: CountingGate;
+  let defender: Connector;
+  let host: string;
+
+  beforeEach(async () => {
+    server = await new DefenderServer().start();
+    host = server.addMachine('laptop-7.example.com');
+    http = new SiteHttp();
+    gate = new CountingGate();
+    defender = create();
+  });
+  afterEach(async () => {
+    const { problems } = server;
+    await server.stop();
+    expect(problems).toEqual([]);
+  });
+
+  const create = (more: object = {}) =>
+    new MicrosoftDefenderType(http).create(
+      { id: 'c', name: 'defender', type: 'microsoft_defender' },
+      { ...server.config, ...more },
+    );
+  const call = (type: ActionTypeName, host_id = host, more: object = {}): ActionCall => ({
+    actionId: ACT,
+    attempt: 1,
+    type,
+    parameters: { host_id, ...more },
+  });
+  const execute = (type: ActionTypeName, hostId = host, more: object = {}) =>
+    defender.execute(call(type, hostId, more), gate);
+  const poll = (outcome: Outcome, type: ActionTypeName): Promise<Outcome> => {
+    if (outcome.kind !== 'accepted') throw new Error(outcome.message);
+    return defender.poll!(outcome.handle, call(type));
+  };
+  const sent = () => server.lines.filter((line) => line.startsWith('POST'));
+
+  describe('that isolates a host', () => {
+    it('is told that it was accepted, and asks until it is done', async () => {
+      const accepted = await execute('isolate_host', host, { reason: 'It "phones"\r\nhome.' });
+      const { id, ...action } = server.actions[0]!;
+      expect(accepted).toMatchObject({ kind: 'accepted', handle: { machine_action_id: id } });
+      expect(action).toMatchObject({
+        scope: 'Full',
+        requestorComment: `Incident triage ${ACT}: It "phones"\r\nhome.`,
+      });
+      server.actions[0]!.status = 'InProgress';
+      expect(await poll(accepted, 'isolate_host')).toMatchObject({ kind: 'accepted' });
+      server.settle('Succeeded');
+      expect(await poll(accepted, 'isolate_host')).toEqual({
+        kind: 'done',
+        message: 'Defender says: Succeeded.',
+        data: { machine_id: host, machine_action_id: id, status: 'Succeeded' },
+      });
+      expect(server.lines.slice(0, 3)).toEqual([
+        `GET /api/machines/${host}`,
+        `GET /api/machineactions?$filter=machineId%20eq%20%27${host}%27&$top=50`,
+        `POST /api/machines/${host}/isolate`,
+      ]);
+    });
+
+    it.each(['Failed', 'TimeOut', 'Cancelled'])('fails when it ends as %s', async (end) => {
+      const accepted = await execute('isolate_host');
+      server.settle(end);
+      expect(await poll(accepted, 'isolate_host')).toEqual({
+        kind: 'refused',
+        message: `Defender says: ${end}.`,
+      });
+      // What was in vain does not count as what the host is.
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      expect(sent()).toHaveLength(2);
+    });
+
+    it('asks for nothing when the host is isolated already, or about to be', async () => {
+      await execute('isolate_host');
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      server.settle('Succeeded');
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'done' });
+      expect(sent()).toHaveLength(1);
+    });
+
+    it('releases it, and isolates it again after that', async () => {
+      for (const type of ['isolate_host', 'unisolate_host', 'isolate_host'] as const) {
+        expect(await execute(type)).toMatchObject({ kind: 'accepted' });
+        server.settle('Succeeded');
+      }
+      expect(sent().map((line) => line.split('/').at(-1))).toEqual([
+        'isolate',
+        'unisolate',
+        'isolate',
+      ]);
+    });
+
+    it('releases the host that was isolated, though another one has its name by now', async () => {
+      server.addMachine('laptop-8.example.com');
+      const rollback = { ...call('unisolate_host', 'laptop-8'), undoes: { machine_id: host } };
+      expect(await defender.execute(rollback, gate)).toMatchObject({ kind: 'accepted' });
+      expect(sent()).toEqual([`POST /api/machines/${host}/unisolate`]);
+    });
+
+    it('takes for accepted what it did before the connection broke', async () => {
+      server.play('fine', 'fine', 'drop-after');
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      expect(server.actions).toHaveLength(1);
+    });
+
+    it('is refused when another action is in progress there', async () => {
+      await execute('scan_host');
+      expect(await execute('isolate_host')).toEqual({
+        kind: 'refused',
+        message: 'Defender answered with status 400: Action is already in progress.',
+      });
+    });
+
+    it('finds out what became of a call that broke off', async () => {
+      expect(await defender.probe!(call('isolate_host'))).toBe('unknown');
+      server.play('fine', 'fine', 'drop-after', 'drop', 'drop');
+      await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
+      expect(await defender.probe!(call('isolate_host'))).toMatchObject({ kind: 'accepted' });
+      server.settle('Failed');
+      expect(await defender.probe!(call('isolate_host'))).toMatchObject({ kind: 'refused' });
+    });
+
+    it.each(['laptop-7', 'LAPTOP-7.example.com'])('finds the host %s', async (name) => {
+      expect(await execute('isolate_host', name)).toMatchObject({ kind: 'accepted' });
+      expect(sent()).toEqual([`POST /api/machines/${host}/isolate`]);
+    });
+
+    it('refuses a host that it does not know, and an answer about another one', async () => {
+      expect(await execute('isolate_host', 'printer-1')).toMatchObject({ kind: 'refused' });
+      server.play({ status: 200, body: { id: host, computerDnsName: 'other.example.com' } });
+      expect(await execute('isolate_host', 'printer-1')).toMatchObject({ kind: 'refused' });
+      const id = "x' or true";
+      server.play({ status: 200, body: { id, computerDnsName: 'printer-1' } });
+      expect(await execute('isolate_host', 'printer-1')).toMatchObject({ kind: 'refused' });
+      expect(sent()).toEqual([]);
+    });
+
+    it.each([
+      "x' or 1 eq 1",
+      '../machineactions',
+      '..',
+      'a?b',
+      'a\r\nb',
+      '\0',
+      '\ud800',
+      '',
+      '{{ x }}',
+    ])('sends nothing for the host %j', async (hostId) => {
+      expect(await execute('isolate_host', hostId)).toMatchObject({ kind: 'refused' });
+      expect([server.lines, gate.left]).toEqual([[], 0]);
+    });
+  });
+
+  describe('that scans a host', () => {
+    it.each([
+      ['full', 'Full'],
+      ['quick', 'Quick'],
+      [undefined, 'Quick'],
+    ])('of the type %s, is done when the scan has begun', async (scan_type, scope) => {
+      const accepted = await execute('scan_host', host, { scan_type });
+      expect(server.actions).toMatchObject([{ type: 'RunAntiVirusScan', scope }]);
+      expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'accepted' });
+      server.actions[0]!.status = 'InProgress';
+      expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'done' });
+    });
+
+    it('is sent once, and found again by the id of its action when the call broke off', async () => {
+      expect(defender.idempotent('scan_host')).toBe(false);
+      server.play('fine', 'drop-after');
+      await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
+      expect(sent()).toHaveLength(1);
+      expect(await defender.probe!(call('scan_host'))).toMatchObject({ kind: 'accepted' });
+      const another = { ...call('scan_host'), actionId: ACT.replace('0193', '0194') };
+      expect(await defender.probe!(another)).toBe('unknown');
+    });
+  });
+
+  describe('when the vendor', () => {
+    it('ends a token before its time, logs in again once and goes on', async () => {
+      await defender.test();
+      server.tokens.expire();
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      expect(server.logins).toBe(2);
+    });
+
+    it('does not accept the client, is refused without showing the secret', async () => {
+      defender = create({ client_secret: 'another-secret' });
+      const { message } = await execute('isolate_host');
+      expect(message).toContain('does not accept the credentials');
+      expect(message).not.toContain('another-secret');
+    });
+
+    it.each([401, 403, 404, 409])('answers with %i, is refused in its words', async (code) => {
+      server.play('fine', 'fine', code, code);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
+      expect(server.actions).toEqual([]);
+    });
+
+    it('says an error inside a success, is refused in its words', async () => {
+      server.play('fine', 'fine', { status: 201, body: { error: { message: 'No sensor.' } } });
+      expect(await execute('isolate_host')).toMatchObject({
+        kind: 'refused',
+        message: 'Defender answered with status 201: No sensor.',
+      });
+    });
+
+    it('asks to come back later, is asked again', async () => {
+      server.retryAfter = '0';
+      server.play('fine', 'fine', 429);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+    });
+
+    it.each([500, 'html', 'hang'] as const)(
+      'does not tell what became of it (%s), leaves it unknown',
+      async (trouble) => {
+        http.hasty = true;
+        server.play('fine', 'fine', trouble, trouble, trouble);
+        await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
+      },
+    );
+
+    it.each([500, 'html', 'drop'] as const)(
+      'does not answer a question (%s), has had no effect',
+      async (trouble) => {
+        server.play(trouble, trouble, trouble);
+        await expect(execute('isolate_host')).rejects.toThrow(UnreachableError);
+        expect(sent()).toEqual([]);
+      },
+    );
+  });
+
+  it('sends nothing after the kill switch went on between its questions and its effect', async () => {
+    gate.refuseFrom = 3;
+    await expect(execute('isolate_host')).rejects.toThrow('the switch is on');
+    expect(sent()).toEqual([]);
+  });
+
+  it('is tested by a question that needs the right to read machines', async () => {
+    const fine = { success: true, message: 'Defender accepts the credentials.' };
+    expect(await defender.test()).toMatchObject(fine);
+    server.play(403);
+    expect(await defender.test()).toMatchObject({ success: false });
+    expect(gate.left).toBe(0);
+  });
+});

@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
+import type { Gate } from '../../../platform/net/gate.js';
+import { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { shownStart } from '../../../platform/text.js';
+import { textAt } from '../../calls/answer-shape.js';
+import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
+import { VendorApi } from '../../calls/vendor-api.js';
+import { VendorCalls } from '../../calls/vendor-calls.js';
+import { type Config, withDefaults } from '../../config/config-schema.js';
+import {
+  type ActionCall,
+  Connector,
+  type ConnectorIdentity,
+  type Outcome,
+  type TestResult,
+} from '../../connector.port.js';
+import { ConnectorType } from '../../connector-type.port.js';
+import { microsoftTokens } from '../microsoft-login.js';
+import { complaintIn, DefenderApi } from './defender-api.js';
+import { DEFENDER_SCHEMA, type DefenderConfig } from './defender-config.js';
+import {
+  DEFENDER_ACTIONS,
+  type DefenderAction,
+  isDefenderAction,
+  outcomeOf,
+  ownOf,
+  standOf,
+  wishOf,
+} from './machine-actions.js';
+
+const LONGEST_REASON = 500;
+/** What the permissions of the application are for, whichever server of the service is asked. */
+const RESOURCE = 'https://api.securitycenter.microsoft.com';
+
+/** Defender makes an action of its own of each request, and is done when the host has heard of it. */
+export class MicrosoftDefenderConnector extends Connector {
+  constructor(
+    identity: ConnectorIdentity,
+    private readonly defender: DefenderApi,
+  ) {
+    super(identity);
+  }
+
+  provides(type: ActionTypeName): boolean {
+    return isDefenderAction(type);
+  }
+
+  /** A host that is isolated twice is isolated; each scan is another one. */
+  idempotent(type: ActionTypeName): boolean {
+    return type !== 'scan_host';
+  }
+
+  execute(call: ActionCall, gate: Gate): Promise<Outcome> {
+    return unlessRefused(async () => {
+      const { type } = call;
+      if (!isDefenderAction(type)) throw new RefusedError(`${type} is not provided.`);
+      const machineId = await this.defender.machine(hostOf(call), gate);
+      if (type === 'scan_host') return await this.send(call, type, machineId, gate);
+      const already = standOf(type, await this.defender.actionsOn(machineId, gate));
+      return already ?? (await this.isolate(call, type, machineId, gate));
+    });
+  }
+
+  override async poll(handle: Record<string, unknown>, { type }: ActionCall): Promise<Outcome> {
+    const action = await this.defender.action(textAt(handle, 'machine_action_id'));
+    return outcomeOf(type as DefenderAction, action);
+  }
+
+  override async probe(call: ActionCall): Promise<Outcome | 'unknown'> {
+    const type = call.type as DefenderAction;
+    const actions = await this.defender.actionsOn(await this.defender.machine(hostOf(call)));
+    const own = ownOf(type, call.actionId, actions);
+    if (own) return outcomeOf(type, own);
+    return standOf(type, actions) ?? 'unknown';
+  }
+
+  test(): Promise<TestResult> {
+    return testResult(async () => {
+      await this.defender.look();
+      return 'Defender accepts the credentials.';
+    });
+  }
+
+  private async isolate(
+    call: ActionCall,
+    type: DefenderAction,
+    machineId: string,
+    gate: Gate,
+  ): Promise<Outcome> {
+    try {
+      return await this.send(call, type, machineId, gate);
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== 400) throw error;
+      // An action is already in progress there: this one, if an answer was lost or somebody else was faster.
+      const stand = standOf(type, await this.defender.actionsOn(machineId, gate));
+      if (!stand) throw error;
+      return stand;
+    }
+  }
+
+  private async send(
+    call: ActionCall,
+    type: DefenderAction,
+    machineId: string,
+    gate: Gate,
+  ): Promise<Outcome> {
+    const { command } = wishOf(type);
+    const body = bodyOf(call, type);
+    const idempotent = this.idempotent(type);
+    return outcomeOf(type, await this.defender.command(gate, machineId, command, body, idempotent));
+  }
+}
+
+/** Of a rollback the host that was isolated: another one may have its name by now. */
+function hostOf({ parameters, undoes }: ActionCall): string {
+  return String(undoes?.machine_id ?? parameters.host_id);
+}
+
+function bodyOf({ actionId, parameters }: ActionCall, type: DefenderAction): object {
+  const { reason, scan_type } = parameters;
+  const why = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
+  const Comment = `Incident triage ${actionId}${shownStart(why, LONGEST_REASON)}`;
+  if (type === 'isolate_host') return { Comment, IsolationType: 'Full' };
+  if (type === 'unisolate_host') return { Comment };
+  return { Comment, ScanType: scan_type === 'full' ? 'Full' : 'Quick' };
+}
+
+@Injectable()
+export class MicrosoftDefenderType extends ConnectorType {
+  readonly name = 'microsoft_defender';
+  readonly description =
+    'Microsoft Defender for Endpoint: isolates hosts, releases them, and starts antivirus scans.';
+  readonly actions = DEFENDER_ACTIONS;
+  readonly schema = DEFENDER_SCHEMA;
+  readonly destinations = [{ address: 'base_url' }, { address: 'login_url' }];
+
+  constructor(private readonly http: OutboundHttp) {
+    super();
+  }
+
+  create(identity: ConnectorIdentity, config: Config): Connector {
+    const all = withDefaults(this.schema, config) as unknown as DefenderConfig;
+    const api = new VendorApi(new VendorCalls(this.http), {
+      vendor: 'Defender',
+      baseUrl: all.base_url,
+      credentials: microsoftTokens(this.http, all, RESOURCE),
+      secrets: [all.client_secret],
+      complaintIn,
+    });
+    return new MicrosoftDefenderConnector(identity, new DefenderApi(api));
+  }
+}

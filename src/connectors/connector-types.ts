@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CrowdstrikeFalconType } from './adapters/crowdstrike-falcon/crowdstrike-falcon.connector.js';
 import { HttpType } from './adapters/http/http.connector.js';
+import { JiraType } from './adapters/jira/jira.type.js';
 import { MicrosoftDefenderType } from './adapters/microsoft-defender/microsoft-defender.connector.js';
 import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
 import { OktaType } from './adapters/okta/okta.connector.js';
@@ -18,11 +19,16 @@ export class ConnectorTypes {
   constructor(
     falcon: CrowdstrikeFalconType,
     http: HttpType,
+    jira: JiraType,
     microsoftDefender: MicrosoftDefenderType,
     microsoftGraph: MicrosoftGraphType,
+    okta: OktaType,
+    slack: SlackType,
+    smtp: SmtpType,
+    virustotal: VirusTotalType,
     sandbox: SandboxType,
   ) {
-    this.all = [falcon, http, microsoftDefender, microsoftGraph, sandbox];
+    this.all = [falcon, http, jira, microsoftDefender, microsoftGraph, okta, slack, smtp, virustotal, sandbox];
   }
 
   find(name: string): ConnectorType | undefined {

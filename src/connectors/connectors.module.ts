@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CrowdstrikeFalconType } from './adapters/crowdstrike-falcon/crowdstrike-falcon.connector.js';
 import { HttpType } from './adapters/http/http.connector.js';
+import { JiraType } from './adapters/jira/jira.type.js';
 import { MicrosoftDefenderType } from './adapters/microsoft-defender/microsoft-defender.connector.js';
 import { MicrosoftGraphType } from './adapters/microsoft-graph/microsoft-graph.connector.js';
 import { OktaType } from './adapters/okta/okta.connector.js';
@@ -25,9 +26,13 @@ import { DefaultSandbox } from './default-sandbox.js';
   providers: [
     CrowdstrikeFalconType,
     HttpType,
+    JiraType,
     MicrosoftDefenderType,
     MicrosoftGraphType,
     OktaType,
+    SlackType,
+    SmtpType,
+    VirusTotalType,
     SandboxType,
     ConnectorTypes,
     SealedConfig,

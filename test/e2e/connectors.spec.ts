@@ -220,8 +220,13 @@ describe('/api/connectors', () => {
     expect(body.data.map(({ name }: { name: string }) => name)).toEqual([
       'crowdstrike_falcon',
       'http',
+      'jira',
       'microsoft_defender',
       'microsoft_graph',
+      'okta',
+      'slack',
+      'smtp',
+      'virustotal',
       'sandbox',
     ]);
     const named = (name: string) => body.data.find((type: { name: string }) => type.name === name);

@@ -7,8 +7,8 @@ export const MOST_PER_CONNECTOR = 8;
 export type GiveBack = Release;
 
 /**
- * How much is asked of one vendor at a time. Each connector has places of its own: a vendor that hangs keeps those
- * waiting who want that vendor, and nobody else.
+ * How much is asked of one vendor at a time. Each connector has places of its own: a
+ * vendor that hangs keeps those waiting who want that vendor, and nobody else.
  */
 @Injectable()
 export class ConnectorPlaces {

@@ -53,7 +53,8 @@ export class ConnectorRun {
   async call(action: Action, gate: PermitGate, lease: LeaseKeeper): Promise<Action> {
     let outcome: Outcome;
     try {
-      outcome = await lease.unlessOver(this.connector.execute(callOf(action), gate));
+      const call = await this.callOf(action);
+      outcome = await lease.unlessOver(this.connector.execute(call, gate));
     } catch (error) {
       return await this.afterError(action, gate, error);
     }
@@ -72,7 +73,8 @@ export class ConnectorRun {
   async probe(action: Action): Promise<Outcome | 'unknown'> {
     const { connector } = this;
     if (!connector.probe) return 'unknown';
-    return (await this.question(action, () => connector.probe!(callOf(action)))) ?? 'unknown';
+    const ask = async () => await connector.probe!(await this.callOf(action));
+    return (await this.question(action, ask)) ?? 'unknown';
   }
 
   /** Asks once how far the vendor is with what it accepted. Where that has not ended, the action rests until it is due again. */
@@ -80,7 +82,7 @@ export class ConnectorRun {
     const { connector } = this;
     const { handle = {} } = action;
     const answer = await this.question(action, async () =>
-      connector.poll?.(handle, callOf(action)),
+      connector.poll?.(handle, await this.callOf(action)),
     );
     return await this.conclude(
       action,

@@ -31,27 +31,19 @@ export class VendorCalls {
   }
 
   /** For a request with an effect, and for a look-up: each attempt passes the gate anew. */
-  async gated(gate: Gate, request: VendorRequest, options: CallOptions): Promise<OutboundAnswer> {
-    const start = performance.now();
-    /** When one attempt sent something, the outcome stays unknown, also when a later attempt sends nothing. */
-    let unknown: OutcomeUnknownError | undefined;
-    for (let attempt = 1; ; attempt += 1) {
-      const last = attempt === ATTEMPTS || performance.now() - start > NO_RETRY_AFTER_MS;
-      let pauseMs = backoff(attempt, Math.random());
-      try {
-        const answer = await this.attempt(gate, request);
-        if (last || !mayAnswerBeRepeated(answer.status, options)) return answer;
-        const asked = retryAfter(answer.header('retry-after'), new Date());
-        if (asked === 'too long') return answer;
-        pauseMs = Math.max(pauseMs, asked ?? 0);
-      } catch (error) {
-        if (error instanceof OutcomeUnknownError) unknown = error;
-        if (last || !mayRepeat(error, options.idempotent)) {
-          throw error instanceof UnreachableError ? (unknown ?? error) : error;
-        }
-      }
-      await this.wait(pauseMs);
-    }
+  gated(gate: Gate, request: VendorRequest, options: CallOptions): Promise<OutboundAnswer> {
+    const once = (departure: Departure): Promise<OutboundAnswer> =>
+      this.http.request({
+        timeoutMs: TIMEOUT_MS,
+        ...request,
+        signal: departure.signal,
+        beforeLeaving: () => departure.leave(),
+      });
+    return this.attempts.run(gate, once, {
+      idempotent: options.idempotent,
+      failed: ({ status }) => status >= 500,
+      pauseAfter: (answer) => pauseAfter(answer, options),
+    });
   }
 
   /** For a status poll and a test, which have no effect: the kill switch does not stop them. */
@@ -60,15 +52,17 @@ export class VendorCalls {
   }
 }
 
+function pauseAfter(answer: OutboundAnswer, options: CallOptions): number | undefined {
+  if (!mayAnswerBeRepeated(answer.status, options)) return undefined;
+  const asked = retryAfter(answer.header('retry-after'), new Date());
+  return asked === 'too long' ? undefined : (asked ?? 0);
+}
+
 function mayAnswerBeRepeated(
   status: number,
   { idempotent, limitIsRefusal = false }: CallOptions,
 ): boolean {
   return isTemporary(status) && (idempotent || (limitIsRefusal && status === 429));
-}
-
-async function sleepFor(ms: number): Promise<void> {
-  await sleep(ms);
 }
 
 /** Runs a connector's test and measures how long it takes. That the vendor cannot be reached is a result and not an error. */

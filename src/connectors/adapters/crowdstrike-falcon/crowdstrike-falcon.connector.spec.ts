@@ -48,17 +48,17 @@ describe('a connector to CrowdStrike Falcon', () => {
     it('is told that it was accepted, and asks until the host is contained', async () => {
       const accepted = await execute('isolate_host');
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
-      expect(accepted.handle).toEqual({ device_id: host, seen_under_way: false });
+      expect(accepted.handle).toEqual({ device_id: host, seen_under_way: false, changed: true });
       expect(server.lines).toEqual([DETAILS, CONTAIN]);
       const isolate = call('isolate_host', host);
       const pending = await falcon.poll!(accepted.handle, isolate);
-      const handle = { device_id: host, seen_under_way: true };
+      const handle = { device_id: host, seen_under_way: true, changed: true };
       expect(pending).toMatchObject({ kind: 'accepted', handle });
       server.settle('contained');
       expect(await falcon.poll!(handle, isolate)).toEqual({
         kind: 'done',
         message: 'The host is contained.',
-        data: { device_id: host, status: 'contained' },
+        data: { device_id: host, status: 'contained', changed: true },
       });
       expect(gate.left).toBe(2);
     });
@@ -70,6 +70,16 @@ describe('a connector to CrowdStrike Falcon', () => {
       const handle = { device_id: host, seen_under_way: true };
       const lifted = await falcon.poll!(handle, call('unisolate_host', host));
       expect(lifted).toMatchObject({ kind: 'done', data: { status: 'normal' } });
+    });
+
+    it('lifts it from the host that was contained, though another one has its name by now', async () => {
+      status('contained');
+      server.addHost('LAPTOP-8', 'contained');
+      const rollback = { ...call('unisolate_host', 'LAPTOP-8'), undoes: { device_id: host } };
+      expect(await falcon.execute(rollback, gate)).toMatchObject({
+        kind: 'accepted',
+        handle: { device_id: host },
+      });
     });
 
     it('waits while the vendor still shows the host as it was, and fails when it is taken back', async () => {
@@ -84,12 +94,30 @@ describe('a connector to CrowdStrike Falcon', () => {
     });
 
     it.each([
-      ['contained', { kind: 'done' }],
-      ['containment_pending', { kind: 'accepted', handle: { seen_under_way: true } }],
-    ])('asks for nothing when the host is %s already', async (present, outcome) => {
+      ['contained', { kind: 'done', data: { changed: false } }],
+      ['containment_pending', { kind: 'accepted', handle: { changed: false } }],
+    ])('asks for nothing when the host is %s already, and tells that', async (present, outcome) => {
       status(present);
       expect(await execute('isolate_host')).toMatchObject(outcome);
       expect(server.lines).toEqual([DETAILS]);
+    });
+
+    it('does not tell that nothing was changed when an earlier attempt may have changed it', async () => {
+      status('contained');
+      const again = { ...call('isolate_host', host), attempt: 2 };
+      expect(await falcon.execute(again, gate)).toEqual({
+        kind: 'done',
+        message: 'The host is contained.',
+        data: { device_id: host, status: 'contained' },
+      });
+    });
+
+    it('lifts nothing from a host that was contained before', async () => {
+      status('contained');
+      const undoes = { device_id: host, changed: false };
+      const rollback = { ...call('unisolate_host', host), undoes };
+      expect(await falcon.execute(rollback, gate)).toMatchObject({ kind: 'done' });
+      expect(server.lines).toEqual([]);
     });
 
     it('takes a conflict for success when somebody else was faster, and for a refusal otherwise', async () => {

@@ -17,6 +17,7 @@ import {
   type TestResult,
 } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';
+import { foundSo, marked, nothingToUndo } from '../changed.js';
 import {
   type ContainmentAction,
   type ContainmentHandle,
@@ -52,8 +53,10 @@ export class CrowdstrikeFalconConnector extends Connector {
   execute(call: ActionCall, gate: Gate): Promise<Outcome> {
     return unlessRefused(async () => {
       const { type } = call;
+      const nothing = nothingToUndo(call);
+      if (nothing) return nothing;
       const device = await this.falcon.device(hostOf(call), gate);
-      if (isContainmentAction(type)) return await this.contain(type, device, gate);
+      if (isContainmentAction(type)) return await this.contain(call, type, device, gate);
       return scanOutcome(await this.falcon.createScan(gate, scanRequest(call, device.id)));
     });
   }
@@ -64,7 +67,7 @@ export class CrowdstrikeFalconConnector extends Connector {
     }
     const kept = handle as ContainmentHandle;
     const { status } = await this.falcon.device(textAt(handle, 'device_id'));
-    return progressOf(type, kept, status);
+    return marked(progressOf(type, kept, status), handle.changed);
   }
 
   override async probe(call: ActionCall): Promise<Outcome | 'unknown'> {
@@ -84,10 +87,15 @@ export class CrowdstrikeFalconConnector extends Connector {
     });
   }
 
-  private async contain(type: ContainmentAction, device: Device, gate: Gate): Promise<Outcome> {
+  private async contain(
+    call: ActionCall,
+    type: ContainmentAction,
+    device: Device,
+    gate: Gate,
+  ): Promise<Outcome> {
     const { id } = device;
     const already = standOf(type, id, device.status);
-    if (already) return already;
+    if (already) return foundSo(already, call);
     try {
       await this.falcon.performAction(gate, WISHES[type].actionName, id);
     } catch (error) {
@@ -99,12 +107,13 @@ export class CrowdstrikeFalconConnector extends Connector {
       return stand;
     }
     const handle: ContainmentHandle = { device_id: id, seen_under_way: false };
-    return { kind: 'accepted', message: 'Falcon has accepted it.', handle };
+    return marked({ kind: 'accepted', message: 'Falcon has accepted it.', handle }, true);
   }
 }
 
-function hostOf({ parameters }: ActionCall): string {
-  return String(parameters.host_id);
+/** Of a rollback the host that was contained: another one may have its name by now. */
+function hostOf({ parameters, undoes }: ActionCall): string {
+  return String(undoes?.device_id ?? parameters.host_id);
 }
 
 @Injectable()

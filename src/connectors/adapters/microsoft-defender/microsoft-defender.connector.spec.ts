@@ -61,7 +61,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       expect(await poll(accepted, 'isolate_host')).toEqual({
         kind: 'done',
         message: 'Defender says: Succeeded.',
-        data: { machine_id: host, machine_action_id: id, status: 'Succeeded' },
+        data: { machine_id: host, machine_action_id: id, status: 'Succeeded', changed: true },
       });
       expect(server.lines.slice(0, 3)).toEqual([
         `GET /api/machines/${host}`,
@@ -84,9 +84,15 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
 
     it('asks for nothing when the host is isolated already, or about to be', async () => {
       await execute('isolate_host');
-      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      const found = await execute('isolate_host');
+      expect(found).toMatchObject({ kind: 'accepted', handle: { changed: false } });
       server.settle('Succeeded');
-      expect(await execute('isolate_host')).toMatchObject({ kind: 'done' });
+      const unchanged = { kind: 'done', data: { machine_id: host, changed: false } };
+      expect(await poll(found, 'isolate_host')).toMatchObject(unchanged);
+      expect(await execute('isolate_host')).toMatchObject(unchanged);
+      const undoes = { machine_id: host, changed: false };
+      const rollback = { ...call('unisolate_host'), undoes };
+      expect(await defender.execute(rollback, gate)).toMatchObject({ kind: 'done' });
       expect(sent()).toHaveLength(1);
     });
 

@@ -16,6 +16,7 @@ import {
   type TestResult,
 } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';
+import { foundSo, marked, nothingToUndo } from '../changed.js';
 import { microsoftTokens } from '../microsoft-login.js';
 import { complaintIn, DefenderApi } from './defender-api.js';
 import { DEFENDER_SCHEMA, type DefenderConfig } from './defender-config.js';
@@ -55,16 +56,19 @@ export class MicrosoftDefenderConnector extends Connector {
     return unlessRefused(async () => {
       const { type } = call;
       if (!isDefenderAction(type)) throw new RefusedError(`${type} is not provided.`);
+      const nothing = nothingToUndo(call);
+      if (nothing) return nothing;
       const machineId = await this.defender.machine(hostOf(call), gate);
       if (type === 'scan_host') return await this.send(call, type, machineId, gate);
       const already = standOf(type, await this.defender.actionsOn(machineId, gate));
-      return already ?? (await this.isolate(call, type, machineId, gate));
+      if (already) return foundSo(already, call);
+      return await this.isolate(call, type, machineId, gate);
     });
   }
 
   override async poll(handle: Record<string, unknown>, { type }: ActionCall): Promise<Outcome> {
     const action = await this.defender.action(textAt(handle, 'machine_action_id'));
-    return outcomeOf(type as DefenderAction, action);
+    return marked(outcomeOf(type as DefenderAction, action), handle.changed);
   }
 
   override async probe(call: ActionCall): Promise<Outcome | 'unknown'> {
@@ -89,7 +93,7 @@ export class MicrosoftDefenderConnector extends Connector {
     gate: Gate,
   ): Promise<Outcome> {
     try {
-      return await this.send(call, type, machineId, gate);
+      return marked(await this.send(call, type, machineId, gate), true);
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== 400) throw error;
       // An action is already in progress there: this one, if an answer was lost or somebody else was faster.

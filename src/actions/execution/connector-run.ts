@@ -8,7 +8,7 @@ import { PermitLapsed } from '../../kill-switch/permit.js';
 import type { PermitGate } from '../../kill-switch/permit-gate.js';
 import type { Action } from '../action.js';
 import type { Claims } from './claims.js';
-import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
+import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, type Failpoints } from './failpoints.js';
 import type { LeaseKeeper } from './lease-keeper.js';
 import {
@@ -153,7 +153,6 @@ function mayGoOnLater(error: unknown, gate: PermitGate): boolean {
 }
 
 function lossKind(error: unknown): Loss['kind'] {
-  if (error instanceof CallDeadlineError) return 'timeout';
   if (error instanceof OutcomeUnknownError) return error.reason;
   return error instanceof UnreachableError ? 'unreachable' : 'stopped';
 }

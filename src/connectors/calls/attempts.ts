@@ -1,6 +1,6 @@
 import type { Departure, Gate } from '../../platform/net/gate.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import { CircuitBreaker } from './circuit-breaker.js';
+import { BreakerOpenError, CircuitBreaker } from './circuit-breaker.js';
 import { ATTEMPTS, backoff, mayRepeat } from './retry-rules.js';
 
 const NO_RETRY_AFTER_MS = 20_000;
@@ -29,17 +29,26 @@ export class Attempts {
     const start = performance.now();
     /** When one attempt sent something, the outcome stays unknown, also when a later attempt sends nothing. */
     let unknown: OutcomeUnknownError | undefined;
+    /** Of the latest attempt: aborted when whoever called gives the call up. */
+    let signal: AbortSignal | undefined;
+    const depart = (departure: Departure): Promise<Answer> => {
+      ({ signal } = departure);
+      return once(departure);
+    };
     for (let attempt = 1; ; attempt += 1) {
       const last = attempt === ATTEMPTS || performance.now() - start > NO_RETRY_AFTER_MS;
       let pauseMs = backoff(attempt, Math.random());
       try {
-        const answer = await this.attempt(gate, once, rules);
+        this.breaker.enter();
+        const answer = await gate.send(depart);
+        this.noteAnswer(rules.failed(answer));
         const asked = last ? undefined : rules.pauseAfter(answer);
         if (asked === undefined) return answer;
         pauseMs = Math.max(pauseMs, asked);
       } catch (error) {
+        this.noteLoss(error, signal);
         if (error instanceof OutcomeUnknownError) unknown = error;
-        if (last || !mayRepeat(error, rules.idempotent)) {
+        if (last || signal?.aborted || !mayRepeat(error, rules.idempotent)) {
           throw error instanceof UnreachableError ? (unknown ?? error) : error;
         }
       }
@@ -47,24 +56,19 @@ export class Attempts {
     }
   }
 
-  private async attempt<Answer>(
-    gate: Gate,
-    once: (departure: Departure) => Promise<Answer>,
-    { failed }: AttemptRules<Answer>,
-  ): Promise<Answer> {
-    this.breaker.enter();
-    try {
-      const answer = await gate.send(once);
-      if (failed(answer)) this.breaker.failed();
-      else this.breaker.succeeded();
-      return answer;
-    } catch (error) {
-      if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
-        this.breaker.failed();
-      } else {
-        this.breaker.notTried();
-      }
-      throw error;
+  private noteAnswer(isFailure: boolean): void {
+    if (isFailure) this.breaker.failed();
+    else this.breaker.succeeded();
+  }
+
+  /** Where the call was given up, the reason counts, and not that its connection was cut: a lost claim is no vendor's fault. */
+  private noteLoss(error: unknown, signal: AbortSignal | undefined): void {
+    if (error instanceof BreakerOpenError) return;
+    const cause: unknown = signal?.aborted ? signal.reason : error;
+    if (cause instanceof UnreachableError || cause instanceof OutcomeUnknownError) {
+      this.breaker.failed();
+    } else {
+      this.breaker.notTried();
     }
   }
 }

@@ -184,6 +184,36 @@ describe('VendorCalls', () => {
       expect(requests).toHaveLength(6);
     });
 
+    describe('for calls that are given up while they are under way', () => {
+      const givenUpFor = (reason: Error) => {
+        const giver = new AbortController();
+        const departure = { ...DEPARTURE, signal: giver.signal };
+        const gate: Gate = {
+          send: (request) => {
+            const answer = request(departure);
+            giver.abort(reason);
+            return answer;
+          },
+        };
+        const calls = callsOf(new OutcomeUnknownError('The request was given up.', 'timeout'));
+        return { ...calls, call: () => calls.calls.gated(gate, REQUEST, IDEMPOTENT) };
+      };
+
+      it('sends on when that was not for the vendor, and repeats none of them', async () => {
+        const { call, requests } = givenUpFor(new Error('The claim is lost.'));
+        await fiveTimes(call);
+        await expect(call()).rejects.toThrow('given up');
+        expect(requests).toHaveLength(6);
+      });
+
+      it('sends nothing more after five that the vendor took too long for', async () => {
+        const { call, requests } = givenUpFor(new OutcomeUnknownError('too long', 'timeout'));
+        await fiveTimes(call);
+        await expect(call()).rejects.toThrow('no further one is made');
+        expect(requests).toHaveLength(5);
+      });
+    });
+
     it('lets the next call try when the gate refused the one that was to find out', async () => {
       let now = 0;
       jest.spyOn(performance, 'now').mockImplementation(() => now);

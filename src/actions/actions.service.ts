@@ -42,13 +42,8 @@ export class ActionsService {
     wanted: WantedAction,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const { action, run } = await this.requests.request(caller, wanted, idempotency);
-    if (!run) return action;
-    return await this.runs.runClaimedAndWait(
-      { action, permit: run.permit },
-      run.connector,
-      idempotency,
-    );
+    const requested = await this.requests.request(caller, wanted, idempotency);
+    return await this.runs.runAndWait(requested, idempotency);
   }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {

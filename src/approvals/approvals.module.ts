@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { ApprovalExpiry } from './approval-expiry.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
@@ -8,7 +9,7 @@ import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalsService } from './approvals.service.js';
 
 @Module({
-  imports: [ActionsModule, AuthModule, KillSwitchModule],
+  imports: [ActionsModule, AuthModule, ConnectorsModule, KillSwitchModule],
   controllers: [ApprovalsController],
   providers: [ApprovalExpiry, ApprovalLevelGuard, ApprovalsService],
 })

@@ -5,6 +5,7 @@ import { requireApprovalLevel } from '../auth/authorisation.js';
 import { RequiredLevels } from '../actions/policy/required-levels.js';
 import { ActionDecisions, type LockedAction } from '../actions/requests/action-decisions.js';
 import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
+import { decidedAction } from '../actions/execution/decided-action.js';
 import { OwnRequestError } from '../auth/auth.errors.js';
 import type { Principal } from '../auth/principal.js';
 import type { ApprovalLevel } from '../platform/access/roles.js';
@@ -17,7 +18,9 @@ import {
   Transactions,
   type Tx,
 } from '../platform/database/transactions.js';
+import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
+import type { Permit } from '../kill-switch/permit.js';
 import type { IncidentStatus } from '../incidents/incident.js';
 import { IncidentResolvedError, NotWaitingError } from './approvals.errors.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
@@ -38,6 +41,7 @@ export class ApprovalsService {
     private readonly levels: RequiredLevels,
     private readonly decisions: ActionDecisions,
     private readonly runs: AwaitedRuns,
+    private readonly registry: ConnectorRegistry,
     private readonly killSwitch: KillSwitch,
     private readonly persons: SamePerson,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
@@ -53,17 +57,20 @@ export class ApprovalsService {
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
     requireApprovalLevel(caller, this.levels.forDecision(waiting));
+    const connector = await this.registry.providerOf(waiting.type);
+    let permit: Permit | undefined;
     const approved = await this.transactions.run<Action>(
       async (tx) => {
         await this.requireOther(tx, caller, waiting);
         requireApprovable(waiting, waiting.incident?.status, confirmResolved);
         // The first of all locks, as in every claim. An active kill switch leaves the action waiting.
-        await this.killSwitch.claimPermit(tx);
+        permit = await this.killSwitch.claimPermit(tx);
         const { action, incident } = await this.lock(tx, waiting);
         const level = this.levels.forDecision(action, incident?.severity);
         requireApprovalLevel(caller, level);
         requireApprovable(action, incident?.status, confirmResolved);
-        const approval = { by: caller.name, level, comment };
+        const connectorId = connector?.identity.id;
+        const approval = { by: caller.name, level, comment, connectorId };
         const after = await this.decisions.approve(tx, id, approval);
         if (!after) throw new NotWaitingError(this.decisions.expiredReason);
         return this.decided(tx, after);
@@ -71,7 +78,7 @@ export class ApprovalsService {
       caller,
       idempotency,
     );
-    return await this.runs.runAndWait(approved, idempotency);
+    return await this.runs.runAndWait(decidedAction(approved, permit, connector), idempotency);
   }
 
   async reject(

@@ -1,6 +1,7 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { insertAction } from '../support/actions/action-table.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
 
@@ -22,13 +23,10 @@ describe('the kill switch', () => {
   });
   afterAll(() => world?.close());
 
-  /** Approved, and not begun when the switch goes on. */
+  /** As a run leaves one whose call the switch refused. */
   const held = async () => {
-    const { crashed } = crashAt(world.app, FAILPOINT.unclaimed);
-    const id = await world.approved('isolate_host');
-    await crashed;
     await world.turnOn();
-    return id;
+    return `act-${await insertAction(world.database, { phase: null, fence: 1, leaseMs: 0 })}`;
   };
   const switchState = async () =>
     (await world.clients.viewer.request('GET', '/api/kill-switch')).body.data;
@@ -39,7 +37,7 @@ describe('the kill switch', () => {
     );
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it('holds an action that was approved before, and lets it go on afterwards', async () => {
+  it('holds an action that was to begin, and lets it go on afterwards', async () => {
     const id = await held();
     await pause(LEASE_MS * 2);
     expect((await world.get(id)).status).toBe('pending');

@@ -2,6 +2,7 @@ import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { Claims } from '../../src/actions/execution/claims.js';
 import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { insertAction } from '../support/actions/action-table.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
 
@@ -31,7 +32,7 @@ describe('the recovery of actions', () => {
       ({ status }) => ['completed', 'failed', 'rejected'].includes(status!),
     );
 
-  const { unclaimed, claimed, sending, answered, finished } = FAILPOINT;
+  const { claimed, sending, answered, finished } = FAILPOINT;
 
   it.each([
     ['before anything is sent', claimed, 'block_sender', 'failed', 'interrupted', 0],
@@ -58,18 +59,6 @@ describe('the recovery of actions', () => {
       expect(Date.now() - started).toBeLessThan(LEASE_MS * 4);
     },
   );
-
-  it('runs an approved action whose replica dies right after the decision', async () => {
-    const { crashed } = crashAt(world.app, unclaimed);
-    const id = await world.approved('isolate_host');
-    await crashed;
-    expect(await ended(id)).toMatchObject({
-      status: 'completed',
-      approved_by: world.names.senior,
-      executed_by: world.names.senior,
-    });
-    expect(world.vendor.effectsOf(id)).toBe(1);
-  });
 
   it('lets no run that was taken for dead write its outcome over that of another', async () => {
     const claims = world.app.nest.get(Claims);
@@ -99,9 +88,9 @@ describe('the recovery of actions', () => {
   });
 
   it('recovers many at once, each once', async () => {
-    const { crashed } = crashAt(world.app, unclaimed);
-    const ids = await Promise.all(Array.from({ length: 30 }, () => world.approved('isolate_host')));
-    await crashed;
+    const waiting = { phase: null, fence: 0, leaseMs: 0 };
+    const inserted = Array.from({ length: 30 }, () => insertAction(world.database, waiting));
+    const ids = (await Promise.all(inserted)).map((id) => `act-${id}`);
     for (const id of ids) expect((await ended(id)).status).toBe('completed');
     for (const id of ids) expect(world.vendor.effectsOf(id)).toBe(1);
   });

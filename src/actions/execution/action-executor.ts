@@ -50,7 +50,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     return await this.track(this.begin(action, options), action);
   }
 
-  /** Calls the connector for an action that was claimed by the transaction that created it. */
+  /** Calls the connector for an action that was claimed by the transaction that created or approved it. */
   async runClaimed(
     claimed: Claimed,
     connector: Connector,

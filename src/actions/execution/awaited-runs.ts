@@ -8,6 +8,7 @@ import { shownActionId } from '../action-id.js';
 import { ActionExecutor } from './action-executor.js';
 import type { Claimed } from './claims.js';
 import type { GiveBack } from './connector-places.js';
+import type { DecidedAction } from './decided-action.js';
 
 /** Between creating or approving an action and beginning it there is hardly any work: a replica that takes longer is dead. */
 const GRACE_MS = 5_000;
@@ -33,13 +34,23 @@ export class AwaitedRuns {
   }
 
   /** The action when it has ended in time; else as it was, while the run goes on. Anything but `pending` is left alone. */
-  async runAndWait(action: Action, idempotency: Participant<Action> = {}): Promise<Action> {
+  async runAndWait(
+    { action, run }: DecidedAction,
+    idempotency: Participant<Action>,
+  ): Promise<Action> {
     if (action.status !== 'pending') return action;
+    if (run) {
+      return await this.runClaimedAndWait(
+        { action, permit: run.permit },
+        run.connector,
+        idempotency,
+      );
+    }
     return await this.inTime(action, this.executor.run(action, { idempotency }));
   }
 
   /**
-   * The same, for an action that was claimed by the transaction that created it. A place of its connector is given back when
+   * The same, for an action that was claimed by the transaction that decided on it. A place of its connector is given back when
    * the vendor has answered, whoever waits for how long.
    */
   async runClaimedAndWait(
@@ -48,8 +59,7 @@ export class AwaitedRuns {
     idempotency: Participant<Action>,
     giveBack: GiveBack = () => undefined,
   ): Promise<Action> {
-    const options = { idempotency, answered: giveBack };
-    const running = this.executor.runClaimed(claimed, connector, options).finally(giveBack);
+    const running = this.executor.runClaimed(claimed, connector, { idempotency }).finally(giveBack);
     return await this.inTime(claimed.action, running);
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 /** The places of an execution at which a crash leaves something different behind, in their order. */
 export const FAILPOINT = {
-  /** The action is approved, or was put back, and nobody has claimed it. What runs at once is claimed when it is created. */
+  /** Nobody has claimed the action: it was put back, or was held. What is requested or approved is claimed with that. */
   unclaimed: 1,
   /** It is claimed, and nothing was sent. */
   claimed: 2,

@@ -24,8 +24,10 @@ export interface Approval {
   /** What it had to be approved at in the end: never below what it was requested at. */
   readonly level: ApprovalLevel;
   readonly comment?: string;
-  /** How long whoever approved it has to begin it. */
-  readonly graceMs: number;
+  /** The connector that it is claimed for; absent where none provides it. */
+  readonly connectorId?: string;
+  /** Of its claim; without one, how long whoever approved it has to begin it. */
+  readonly leaseMs: number;
   /** How long it may have waited; 0 for any time. */
   readonly ttlMinutes: number;
 }
@@ -100,7 +102,7 @@ export class ActionsRepository {
 
   /** Undefined when it did not wait for approval any more, or had waited too long. */
   async approve(tx: Tx, id: string, approval: Approval): Promise<Action | undefined> {
-    const { by, at, level, comment, graceMs, ttlMinutes } = approval;
+    const { by, at, level, comment, connectorId, leaseMs, ttlMinutes } = approval;
     const update = updateOf(tx)
       .set({
         status: 'pending',
@@ -108,10 +110,15 @@ export class ActionsRepository {
         approved_at: at,
         approval_comment: comment ?? null,
         approval_level: level === 'none' ? null : level,
-        lease_until: () => `now() + :graceMs * interval '1 millisecond'`,
+        ...(connectorId !== undefined && {
+          phase: 'claimed' as const,
+          fence: () => 'fence + 1',
+          connector_id: connectorId,
+        }),
+        lease_until: () => `now() + :leaseMs * interval '1 millisecond'`,
       })
       .where({ id, status: 'pending_approval' })
-      .setParameters({ graceMs });
+      .setParameters({ leaseMs });
     if (ttlMinutes > 0) update.andWhere(`not (${isLate('requested_at')})`, { ttlMinutes });
     return (await changedBy(update))[0];
   }

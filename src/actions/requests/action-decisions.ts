@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -7,7 +6,7 @@ import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { type Action, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
-import { ActionsRepository } from '../records/actions.repository.js';
+import { ActionsRepository, type Approval } from '../records/actions.repository.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
 
 export interface LockedAction {
@@ -15,6 +14,8 @@ export interface LockedAction {
   /** Absent for direct actions, and when it was deleted. */
   readonly incident?: LockedIncident;
 }
+
+export type ApprovalToGive = Pick<Approval, 'by' | 'level' | 'comment' | 'connectorId'>;
 
 /** Every way out of `pending_approval`: approved, rejected, or waited too long. Who may decide is for the caller to judge. */
 @Injectable()
@@ -39,21 +40,18 @@ export class ActionDecisions {
     return action && { action, incident };
   }
 
-  /** Undefined when it does not wait for approval, or has waited too long. Whoever calls it then runs the action. */
-  async approve(
-    tx: Tx,
-    id: string,
-    { by, level, comment }: { by: string; level: ApprovalLevel; comment?: string },
-  ): Promise<Action | undefined> {
+  /**
+   * Undefined when it does not wait for approval, or has waited too long. It is claimed for the connector, where one
+   * provides it: the transaction needs a permit then. Whoever calls it runs the action.
+   */
+  async approve(tx: Tx, id: string, approval: ApprovalToGive): Promise<Action | undefined> {
     const approved = await this.actions.approve(tx, id, {
-      by,
+      ...approval,
       at: this.clock.now(),
-      level,
-      graceMs: this.runs.graceMs,
+      leaseMs: approval.connectorId ? this.settings.actionLeaseMs : this.runs.graceMs,
       ttlMinutes: this.settings.approvalTtlMinutes,
-      comment,
     });
-    if (approved) await this.recorder.record(tx, 'approved', by, [approved]);
+    if (approved) await this.recorder.record(tx, 'approved', approval.by, [approved]);
     return approved;
   }
 

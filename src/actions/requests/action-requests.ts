@@ -14,12 +14,11 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import type { Action, Parameters } from '../action.js';
+import { type DecidedAction, decidedAction } from '../execution/decided-action.js';
 import { ActionCreation, type ActionToCreate, type ActionToRecord } from './action-creation.js';
 import {
   type ActionRequest,
   JointRequests,
-  requestedOf,
-  type RequestedAction,
   toCreate,
   type WantedAction,
 } from './joint-requests.js';
@@ -37,10 +36,6 @@ export class ActionRequests {
     private readonly creation: ActionCreation,
   ) {}
 
-  async isAvailable(type: ActionTypeName): Promise<boolean> {
-    return (await this.registry.providerOf(type)) !== undefined;
-  }
-
   requireValid(type: ActionTypeName, parameters: Parameters): void {
     const errors = parameterErrors(actionType(type), parameters);
     if (errors.length > 0) throw new ValidationError(errors);
@@ -51,7 +46,7 @@ export class ActionRequests {
     caller: Principal,
     wanted: WantedAction,
     idempotency: Participant<Action>,
-  ): Promise<RequestedAction> {
+  ): Promise<DecidedAction> {
     this.requireValid(wanted.type, wanted.parameters);
     if (!takesPart(idempotency)) {
       const connector = await this.registry.providerOf(wanted.type);
@@ -77,7 +72,7 @@ export class ActionRequests {
   private async requestAlone(
     request: ActionRequest,
     idempotency: Participant<Action>,
-  ): Promise<RequestedAction> {
+  ): Promise<DecidedAction> {
     const { caller, wanted } = request;
     let permit: Permit | undefined;
     const action = await this.transactions.run<Action>(
@@ -89,7 +84,7 @@ export class ActionRequests {
       caller,
       idempotency,
     );
-    return requestedOf(request, action, permit);
+    return decidedAction(action, permit, request.connector);
   }
 
   private async lockIncident(

@@ -7,8 +7,8 @@ import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import type { LockedIncident } from '../../incidents/incident.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
-import type { Permit } from '../../kill-switch/permit.js';
-import type { Action, Parameters } from '../action.js';
+import type { Parameters } from '../action.js';
+import { type DecidedAction, decidedAction } from '../execution/decided-action.js';
 import { ActionCreation, type ActionToCreate } from './action-creation.js';
 import { JointRequestsRepository } from './joint-requests.repository.js';
 
@@ -25,16 +25,10 @@ export interface ActionRequest {
   readonly connector?: Connector;
 }
 
-export interface RequestedAction {
-  readonly action: Action;
-  /** Present where it may run at once: the action is claimed, and this is what its run needs. */
-  readonly run?: { readonly permit: Permit; readonly connector: Connector };
-}
-
 /** The hot path: requests that arrive together share one transaction, and the permit that it has read. */
 @Injectable()
 export class JointRequests {
-  private readonly batches = new Batcher<ActionRequest, RequestedAction | undefined>((requests) =>
+  private readonly batches = new Batcher<ActionRequest, DecidedAction | undefined>((requests) =>
     this.requestTogether(requests),
   );
 
@@ -49,7 +43,7 @@ export class JointRequests {
    * Undefined for a request that needs a transaction of its own, which tells what is the matter: the kill switch is on, a
    * credential is not valid any more, the incident is gone, or somebody is changing it.
    */
-  async submit(request: ActionRequest): Promise<RequestedAction | undefined> {
+  async submit(request: ActionRequest): Promise<DecidedAction | undefined> {
     const { incidentId } = request.wanted;
     if (incidentId !== undefined && !isUuid(incidentId)) return undefined;
     return await this.batches.submit(request);
@@ -57,7 +51,7 @@ export class JointRequests {
 
   private async requestTogether(
     requests: readonly ActionRequest[],
-  ): Promise<(RequestedAction | undefined)[]> {
+  ): Promise<(DecidedAction | undefined)[]> {
     try {
       return await this.transactions.run((tx) => this.requestIn(tx, requests));
     } catch (error) {
@@ -69,7 +63,7 @@ export class JointRequests {
   private async requestIn(
     tx: Tx,
     requests: readonly ActionRequest[],
-  ): Promise<(RequestedAction | undefined)[]> {
+  ): Promise<(DecidedAction | undefined)[]> {
     const permit = await this.killSwitch.claimPermit(tx);
     const incidents = await this.repository.enter(
       tx,
@@ -87,7 +81,10 @@ export class JointRequests {
       usual.map((request) => toCreate(request, incidentOf(request))),
     );
     const requested = new Map(
-      usual.map((request, index) => [request, requestedOf(request, actions[index]!, permit)]),
+      usual.map((request, index) => [
+        request,
+        decidedAction(actions[index]!, permit, request.connector),
+      ]),
     );
     return requests.map((request) => requested.get(request));
   }
@@ -105,12 +102,4 @@ export function toCreate(
     incident,
     claimFor: connector?.identity.id,
   };
-}
-
-export function requestedOf(
-  { connector }: ActionRequest,
-  action: Action,
-  permit: Permit | undefined,
-): RequestedAction {
-  return { action, run: action.phase && permit && connector && { permit, connector } };
 }

@@ -10,13 +10,16 @@ import { mapConstraints } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { LockedIncident, Severity } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, askersOf, type Parameters, type RequiredLevel } from '../action.js';
 import { RequiredLevels } from '../policy/required-levels.js';
 import { higherLevel } from '../policy/approval-policy.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { ActionRequests } from './action-requests.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
+import { decidedAction } from '../execution/decided-action.js';
 
 /** Undoes an action with a new one of the inverse type, which runs at once unless another person has to approve it. */
 @Injectable()
@@ -25,6 +28,7 @@ export class RollbackService {
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
     private readonly killSwitch: KillSwitch,
+    private readonly registry: ConnectorRegistry,
     private readonly requests: ActionRequests,
     private readonly levels: RequiredLevels,
     private readonly actions: ActionsRepository,
@@ -47,7 +51,8 @@ export class RollbackService {
       throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
     }
     refuseFor(rollbackObstacle(original));
-    const available = await this.requests.isAvailable(inverse);
+    const connector = await this.registry.providerOf(inverse);
+    let permit: Permit | undefined;
     const rollback = await mapConstraints(
       {
         uq_actions_rollback_of: () =>
@@ -56,7 +61,7 @@ export class RollbackService {
       () =>
         this.transactions.run<Action>(
           async (tx) => {
-            await this.killSwitch.claimPermit(tx);
+            permit = await this.killSwitch.claimPermit(tx);
             const incident = await this.lockIncident(tx, original);
             const locked = await this.actions.lockById(tx, id);
             if (!locked) throw new NotFoundError('Action');
@@ -68,7 +73,8 @@ export class RollbackService {
               type: inverse,
               parameters: inverseParameters(inverse, original.parameters, reason),
               requestedBy: caller.name,
-              available,
+              available: connector !== undefined,
+              connectorId: approvalLevel ? undefined : connector?.identity.id,
               rollbackOf: original.id,
               reason,
               incident,
@@ -79,7 +85,8 @@ export class RollbackService {
           idempotency,
         ),
     );
-    return await this.runs.runAndWait(rollback, idempotency);
+    const decided = decidedAction(rollback, permit, connector);
+    return await this.runs.runAndWait(decided, idempotency);
   }
 
   /** The higher of what the original needed and what its inverse needs. */

@@ -53,12 +53,15 @@ const slowly = (claim, actionsOf) =>
     return made;
   };
 
-/* What runs at once is claimed by being accepted, many together; the rest by an executor. */
+/* What runs at once is claimed by being accepted, many together, and the rest by its approval, or by an executor. */
 const { ActionsRepository } = compiled('actions/records/actions.repository.js');
 ActionsRepository.prototype.insertAll = slowly(
   ActionsRepository.prototype.insertAll,
   (made, tx, inserted) => inserted.map(({ action }) => action),
 );
+ActionsRepository.prototype.approve = slowly(ActionsRepository.prototype.approve, (approved) => [
+  approved,
+]);
 const { ClaimRepository } = compiled('actions/execution/claim.repository.js');
 ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim, (claimed) => [claimed]);
 

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { shownActionId } from '../../../src/actions/action-id.js';
+import { MOST_PER_CONNECTOR } from '../../../src/actions/execution/connector-places.js';
 import { FAILPOINT } from '../../../src/actions/execution/failpoints.js';
+import { newId } from '../../../src/platform/ids.js';
 import type { ChaosReplica } from './chaos-replica.js';
 import { ask, ChaosSite, type Kind } from './chaos-site.js';
 import { StuckWatch } from './stuck-watch.js';
@@ -52,9 +55,12 @@ export const KINDS: readonly Kind[] = [
 
 const kindOf = (type: Kind['type']): Kind => KINDS.find((kind) => kind.type === type)!;
 
+/** More of one kind than one replica begins at a time, so that the other one comes to it, too. */
+const LEFT = kindOf('revoke_sessions');
+const MANY_LEFT = MOST_PER_CONNECTOR + 4;
+
 /** What has to be among the actions for a replica to come to the point. */
 const NEEDED: Readonly<Record<number, Kind>> = {
-  [FAILPOINT.unclaimed]: kindOf('unisolate_host'),
   [FAILPOINT.vendorAccepted]: kindOf('scan_host'),
   [FAILPOINT.renewing]: kindOf('reset_password'),
 };
@@ -101,6 +107,7 @@ export async function executorStorm(site: ChaosSite, each: number, batch: number
   const submitFor = (place: number, point: number): void => {
     const kinds = Array.from({ length: batch }, () => pick());
     if (NEEDED[point]) kinds.push(NEEDED[point]);
+    if (point === FAILPOINT.unclaimed) submissions.push(...leave(site));
     submissions.push(...kinds.map((kind) => submit(site, place, key, kind)));
     // What has no key shares its transactions with others.
     const atOnce = kinds.map(() => pick()).filter(({ approved }) => !approved);
@@ -191,6 +198,19 @@ async function submit(site: ChaosSite, place: number, key: string, kind: Kind): 
   const id = await insist(site, place, key, '/api/actions/execute', body);
   if (kind.approved) await insist(site, place, key, `/api/actions/${id}/approve`, {});
   return { kind, id };
+}
+
+/** As runs leave actions whose calls the kill switch refused: they wait for whoever begins them. */
+function leave(site: ChaosSite): Promise<Submitted>[] {
+  return Array.from({ length: MANY_LEFT }, async () => {
+    const id = newId();
+    await site.db.query(
+      `insert into actions (id, action_type, parameters, status, requested_by, requested_at, fence, lease_until)
+       values ($1, $2, $3, 'pending', 'test', now(), 0, now())`,
+      [id, LEFT.type, LEFT.parameters],
+    );
+    return { kind: LEFT, id: shownActionId(id) };
+  });
 }
 
 /** As a client does that asks again for nothing: whether there is an action then, the table says. */

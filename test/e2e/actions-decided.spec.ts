@@ -1,0 +1,147 @@
+import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
+import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
+import { ConnectorPlaces } from '../../src/actions/execution/connector-places.js';
+import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { rowOf } from '../support/actions/action-table.js';
+import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
+import { eventually } from '../support/jobs/eventually.js';
+
+const LEASE_MS = 700;
+
+type Decide = () => Promise<string>;
+
+/** What a person decides on is claimed by the transaction of the decision, as a request is by the one that creates it. */
+describe('an action that was decided on', () => {
+  let world: ActionWorld;
+  let connector: string;
+
+  beforeAll(async () => {
+    const settings = { ACTION_LEASE_MS: String(LEASE_MS), ACTION_WAIT_MS: '300' };
+    world = await ActionWorld.start(settings, 2);
+    await addOther();
+    // A test that hangs a run would otherwise hang the end of the suite, too.
+    world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
+    // The dead look after nobody.
+    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
+    [{ id: connector }] = await world.database.query(
+      `select id from connectors where name = 'vendor'`,
+    );
+  });
+  /** Where no other connector is enabled, the sandbox serves. */
+  const addOther = async (): Promise<void> => {
+    const actions = { lookup_url: { path: '/lookup_url', body: {} } };
+    const config = { base_url: world.vendor.url, actions };
+    const body = { name: 'other', type: 'http', config };
+    await world.clients.admin.request('POST', '/api/connectors', { body });
+  };
+
+  afterEach(() => {
+    revive(world.app);
+    world.vendor.forget();
+  });
+  afterAll(() => world?.close());
+
+  const row = (id: string) => rowOf(world.database, id.replace('act-', ''));
+  const ended = (id: string) =>
+    eventually(
+      () => world.get(id),
+      ({ status }) => status === 'completed' || status === 'failed',
+    );
+
+  const toApprove = async (): Promise<Decide> => {
+    const { action_id: id } = (await world.execute('isolate_host')).body.data;
+    return async () => {
+      await world.clients.senior.request('POST', `/api/actions/${id}/approve`, { body: {} });
+      return id;
+    };
+  };
+  const toRollBack = async (): Promise<Decide> => {
+    const { action_id: id } = (await world.execute('block_sender')).body.data;
+    expect(await ended(id)).toMatchObject({ status: 'completed' });
+    return async () => {
+      const body = { reason: 'a false alarm' };
+      const path = `/api/actions/${id}/rollback`;
+      const answer = await world.clients.analyst.request('POST', path, { body });
+      return answer.body.data?.rollback_action_id;
+    };
+  };
+
+  describe.each([
+    ['approved', toApprove],
+    ['rolled back', toRollBack],
+  ])('and %s', (_, toDecide) => {
+    it('is claimed, and its lease runs, before anything of its call begins', async () => {
+      const decide = await toDecide();
+      const { crashed } = crashAt(world.app, FAILPOINT.claimed);
+      const id = await decide();
+      await crashed;
+      expect(await row(id)).toMatchObject({
+        status: 'pending',
+        phase: 'claimed',
+        fence: 1,
+        sent: false,
+        connector_id: connector,
+      });
+      expect(await ended(id)).toMatchObject({ result: { success: false, code: 'interrupted' } });
+      expect(world.vendor.effectsOf(id)).toBe(0);
+    });
+
+    it('never is where others could begin it', async () => {
+      const decide = await toDecide();
+      let others = 0;
+      void crashAt(world.app, FAILPOINT.unclaimed).crashed.then(() => (others += 1));
+      const id = await decide();
+      expect(await ended(id)).toMatchObject({ status: 'completed' });
+      expect(others).toBe(0);
+    });
+
+    it('is not called for twice when its replica dies with the call on its way', async () => {
+      const decide = await toDecide();
+      const { crashed } = crashAt(world.app, FAILPOINT.answered);
+      const id = await decide();
+      await crashed;
+      expect(await ended(id)).toMatchObject({ result: { code: 'outcome_unknown' } });
+      expect(world.vendor.effectsOf(id)).toBe(1);
+    });
+
+    it('is done though recovery has all the places of its connector', async () => {
+      const decide = await toDecide();
+      const places = world.app.nest.get(ConnectorPlaces);
+      const taken: (() => void)[] = [];
+      for (let place; (place = places.tryTake(connector));) taken.push(place);
+      expect(taken.length).toBeGreaterThan(0);
+      try {
+        const id = await decide();
+        expect(await ended(id)).toMatchObject({ status: 'completed' });
+        expect(world.vendor.effectsOf(id)).toBe(1);
+      } finally {
+        for (const giveBack of taken) giveBack();
+      }
+    });
+
+    it('is done once when many decide at once', async () => {
+      const decide = await toDecide();
+      const before = world.calls.length;
+      await Promise.all(Array.from({ length: 20 }, () => decide()));
+      await eventually(
+        () => world.calls.length,
+        (calls) => calls > before,
+      );
+      expect(world.calls).toHaveLength(before + 1);
+    });
+
+    it('fails without a claim when no connector is enabled for it', async () => {
+      const decide = await toDecide();
+      const enable = (enabled: boolean) =>
+        world.clients.admin.request('PUT', `/api/connectors/${connector}`, { body: { enabled } });
+      await enable(false);
+      try {
+        const id = await decide();
+        expect(await ended(id)).toMatchObject({ result: { success: false, code: 'no_connector' } });
+        expect(await row(id)).toMatchObject({ fence: 0, connector_id: null });
+      } finally {
+        await enable(true);
+      }
+    });
+  });
+});

@@ -15,6 +15,8 @@ export abstract class ConnectorType implements ConfigDefinition {
   abstract readonly destinations: readonly Destination[];
   /** Every action type that a connector of this type can provide. */
   abstract readonly actions: readonly ActionTypeName[];
+  /** At least so long lie between two of its regular checks: a vendor may count them. They come once a minute at most. */
+  readonly checkedEveryMs: number = 0;
   /** Its connectors serve only while there is no enabled connector of another type. */
   readonly servesOnlyAlone: boolean = false;
 

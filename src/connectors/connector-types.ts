@@ -28,7 +28,18 @@ export class ConnectorTypes {
     virustotal: VirusTotalType,
     sandbox: SandboxType,
   ) {
-    this.all = [falcon, http, jira, microsoftDefender, microsoftGraph, okta, slack, smtp, virustotal, sandbox];
+    this.all = [
+      falcon,
+      http,
+      jira,
+      microsoftDefender,
+      microsoftGraph,
+      okta,
+      slack,
+      smtp,
+      virustotal,
+      sandbox,
+    ];
   }
 
   find(name: string): ConnectorType | undefined {

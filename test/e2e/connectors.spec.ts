@@ -1,8 +1,10 @@
 import { DataSource } from 'typeorm';
+import { HttpType } from '../../src/connectors/adapters/http/http.connector.js';
 import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import type { Gate } from '../../src/platform/net/gate.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { DefaultSandbox } from '../../src/connectors/default-sandbox.js';
+import { Clock } from '../../src/platform/clock.js';
 import { Resolver } from '../../src/platform/net/targets.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -287,6 +289,33 @@ describe('/api/connectors', () => {
     record.mockRestore();
     const metrics = await app.request('GET', '/metrics');
     expect(metrics.text).toContain(`connector_up{connector="firewall ${names}"} 0`);
+  });
+
+  it('checks a connector again only when the vendor has rested as long as its type wants', async () => {
+    const { id } = (await create(http())).body.data;
+    const hour = 3_600_000;
+    const rest = jest.replaceProperty(app.nest.get(HttpType), 'checkedEveryMs', hour);
+    const checks = app.nest.get(ConnectorChecks);
+    const checkAt = async (at: number): Promise<number> => {
+      const clock = jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(new Date(at));
+      const before = vendor.requests.length;
+      await checks.checkAll();
+      clock.mockRestore();
+      return vendor.requests.length - before;
+    };
+    try {
+      expect(await checkAt(Date.now())).toBe(1);
+      const shown = await viewer.request('GET', `/api/connectors/${id}`);
+      const checked = Date.parse(shown.body.data.last_checked_at);
+      expect(await checkAt(checked + hour - 1)).toBe(0);
+      expect(await checkAt(checked + hour)).toBe(1);
+      // Somebody who asks is answered at any time.
+      await admin.request('POST', `/api/connectors/${id}/test`);
+      expect(vendor.requests).toHaveLength(3);
+    } finally {
+      rest.restore();
+    }
+    expect(await checkAt(Date.now())).toBe(1);
   });
 
   it.each(['http://169.254.169.254', 'http://10.0.0.1', 'https://[::1]', 'http://2852039166'])(

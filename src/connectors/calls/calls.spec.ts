@@ -1,6 +1,6 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { CircuitBreaker } from './circuit-breaker.js';
-import { backoff, mayRepeat, retryAfter } from './retry-rules.js';
+import { backoff, mayRepeat, retryAfter, retryAt } from './retry-rules.js';
 
 describe('CircuitBreaker', () => {
   it('refuses calls after five failures in a row, and lets one call through after a while', () => {
@@ -53,6 +53,27 @@ describe('retryAfter', () => {
     ['soon', undefined],
   ])('reads the header %j as %j', (header, expected) =>
     expect(retryAfter(header, now)).toBe(expected),
+  );
+});
+
+describe('retryAt', () => {
+  const now = new Date('2026-11-02T09:30:00Z');
+  const second = now.getTime() / 1_000;
+
+  it.each([
+    [undefined, undefined],
+    [String(second + 3), 3_000],
+    [` ${second} `, 0],
+    [String(second - 60), 0],
+    [String(second + 6), 'too long'],
+    ['999999999999', 'too long'],
+    ['9999999999999', undefined],
+    ['-1', undefined],
+    ['1e9', undefined],
+    ['Mon, 02 Nov 2026 09:30:03 GMT', undefined],
+    ['', undefined],
+  ])('reads the header %j as %j', (header, expected) =>
+    expect(retryAt(header, now)).toBe(expected),
   );
 });
 

@@ -29,6 +29,15 @@ export function backoff(attempt: number, chance: number): number {
  * an action waits.
  */
 export function retryAfter(header: string | undefined, now: Date): number | 'too long' | undefined {
-  const wait = retryAfterMs(header, now);
+  return bounded(retryAfterMs(header, now));
+}
+
+/** The same for vendors that say in a header of their own at which second since 1970 they may be asked again. */
+export function retryAt(header: string | undefined, now: Date): number | 'too long' | undefined {
+  if (header === undefined || !/^\d{1,12}$/.test(header.trim())) return undefined;
+  return bounded(Math.max(0, Number(header) * 1_000 - now.getTime()));
+}
+
+function bounded(wait: number | undefined): number | 'too long' | undefined {
   return wait !== undefined && wait > LONGEST_WAIT_MS ? 'too long' : wait;
 }

@@ -42,6 +42,8 @@ export interface VendorApiOptions {
   readonly secrets: readonly string[];
   /** The vendor's own words in an answer that is an error, whatever its status; undefined when it is none. */
   readonly complaintIn: (json: unknown) => string | undefined;
+  /** See CallOptions: of a vendor that has a header of its own for what others say in Retry-After. */
+  readonly limitEndsIn?: string;
 }
 
 const LONGEST_COMPLAINT = 300;
@@ -61,8 +63,9 @@ export class VendorApi {
   /** A request with an effect. */
   async change<T>(gate: Gate, request: ChangeRequest, read: (json: unknown) => T): Promise<T> {
     const { idempotent } = request;
+    const { limitEndsIn } = this.options;
     const send = (outgoing: VendorRequest): Promise<OutboundAnswer> =>
-      this.calls.gated(gate, outgoing, { idempotent, limitIsRefusal: true });
+      this.calls.gated(gate, outgoing, { idempotent, limitIsRefusal: true, limitEndsIn });
     return await this.answered(send, request, read);
   }
 
@@ -75,8 +78,11 @@ export class VendorApi {
     request: ApiRequest,
     read: (json: unknown) => T,
   ): Promise<T> {
+    const { limitEndsIn } = this.options;
     const send = (outgoing: VendorRequest): Promise<OutboundAnswer> =>
-      gate ? this.calls.gated(gate, outgoing, { idempotent: true }) : this.calls.ungated(outgoing);
+      gate
+        ? this.calls.gated(gate, outgoing, { idempotent: true, limitEndsIn })
+        : this.calls.ungated(outgoing);
     try {
       return await this.answered(send, request, read);
     } catch (error) {

@@ -5,7 +5,7 @@ import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
 import type { TestResult } from '../connector.port.js';
 import { Attempts } from './attempts.js';
-import { isTemporary, retryAfter } from './retry-rules.js';
+import { isTemporary, retryAfter, retryAt } from './retry-rules.js';
 
 export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
 
@@ -14,6 +14,11 @@ export interface CallOptions {
   readonly idempotent: boolean;
   /** Of a request that it answers with 429 the vendor does nothing, so that it may be sent again, idempotent or not. */
   readonly limitIsRefusal?: boolean;
+  /**
+   * The header, in lower case, in which an answer with status 429 and without Retry-After says at which second since 1970
+   * the vendor may be asked again.
+   */
+  readonly limitEndsIn?: string;
 }
 
 /** For one attempt. All attempts and waits together stay well below the lease of an action. */
@@ -54,8 +59,24 @@ export class VendorCalls {
 
 function pauseAfter(answer: OutboundAnswer, options: CallOptions): number | undefined {
   if (!mayAnswerBeRepeated(answer.status, options)) return undefined;
-  const asked = retryAfter(answer.header('retry-after'), new Date());
+  const asked = pauseAskedBy(answer, options);
   return asked === 'too long' ? undefined : (asked ?? 0);
+}
+
+function pauseAskedBy(
+  answer: OutboundAnswer,
+  { limitEndsIn }: CallOptions,
+): number | 'too long' | undefined {
+  const now = new Date();
+  const asked = retryAfter(answer.header('retry-after'), now);
+  if (asked !== undefined || limitEndsIn === undefined || answer.status !== 429) return asked;
+  return retryAt(answer.header(limitEndsIn), vendorsTime(answer) ?? now);
+}
+
+/** Its second is one of its own clock, which may differ from ours by more than an action waits. */
+function vendorsTime(answer: OutboundAnswer): Date | undefined {
+  const time = new Date(answer.header('date') ?? '');
+  return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
 function mayAnswerBeRepeated(

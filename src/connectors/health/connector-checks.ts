@@ -1,5 +1,6 @@
 import { Semaphore } from '../../platform/concurrency/semaphore.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
@@ -8,6 +9,7 @@ import { Jobs } from '../../platform/jobs/jobs.js';
 import { ConfiguredConnectors } from '../configured-connectors.js';
 import { type CheckResult, CONNECTOR_UNHEALTHY, type SealedConnector } from '../connector.js';
 import type { TestResult } from '../connector.port.js';
+import { ConnectorTypes } from '../connector-types.js';
 import { ConnectorsRepository } from '../connectors.repository.js';
 import { ConnectorsService } from '../connectors.service.js';
 
@@ -26,9 +28,11 @@ export class ConnectorChecks implements OnModuleInit {
     private readonly connectors: ConnectorsRepository,
     private readonly service: ConnectorsService,
     private readonly configured: ConfiguredConnectors,
+    private readonly types: ConnectorTypes,
     private readonly events: DomainEvents,
     private readonly audit: AuditLog,
     private readonly jobs: Jobs,
+    private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
@@ -36,9 +40,9 @@ export class ConnectorChecks implements OnModuleInit {
   }
 
   async checkAll(): Promise<void> {
-    const enabled = (await this.connectors.all()).filter((row) => row.enabled);
+    const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
     const places = new Semaphore(AT_ONCE);
-    await Promise.all(enabled.map((row) => places.run(() => this.check(row))));
+    await Promise.all(due.map((row) => places.run(() => this.check(row))));
   }
 
   /** For somebody who asks. The result is recorded like that of a regular check. */
@@ -61,6 +65,12 @@ export class ConnectorChecks implements OnModuleInit {
       caller,
       idempotency,
     );
+  }
+
+  private isDue({ type, lastCheckedAt }: SealedConnector): boolean {
+    const checkedEveryMs = this.types.find(type)?.checkedEveryMs ?? 0;
+    if (!lastCheckedAt) return true;
+    return this.clock.now().getTime() - lastCheckedAt.getTime() >= checkedEveryMs;
   }
 
   private async check(row: SealedConnector): Promise<void> {

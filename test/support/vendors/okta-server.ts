@@ -41,6 +41,10 @@ export class OktaServer extends VendorServer {
     return authorization === `SSWS ${TOKEN}`;
   }
 
+  protected override askingToWait(status: number): Readonly<Record<string, string>> {
+    return status === 429 ? { 'x-rate-limit-reset': this.limitEnds } : super.askingToWait(status);
+  }
+
   protected errorOf(status: number, message: string): unknown {
     const errorCode = `E00000${String(status).slice(-2)}`;
     return {

@@ -144,6 +144,8 @@ export class CrowdstrikeFalconType extends ConnectorType {
       credentials,
       secrets,
       complaintIn,
+      // A second since 1970, as the vendor's own client reads it: https://github.com/CrowdStrike/gofalcon
+      limitEndsIn: 'x-ratelimit-retryafter',
     });
     return new CrowdstrikeFalconConnector(identity, new FalconApi(api));
   }

@@ -136,6 +136,8 @@ export class OktaType extends ConnectorType {
       credentials: fixedCredentials({ authorization: `SSWS ${api_token}` }),
       secrets: [api_token],
       complaintIn: oktaComplaint,
+      // https://developer.okta.com/docs/reference/rl-best-practices/
+      limitEndsIn: 'x-rate-limit-reset',
     });
     return new OktaConnector(identity, api);
   }

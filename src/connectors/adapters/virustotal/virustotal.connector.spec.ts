@@ -3,7 +3,7 @@ import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-
 import { VirusTotalServer } from '../../../../test/support/vendors/virustotal-server.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import { VirusTotalConnector } from './virustotal.connector.js';
+import { VirusTotalConnector, VirusTotalType } from './virustotal.connector.js';
 
 const HASH = '44d88612fea8a8f36de82e1278abb02f';
 
@@ -118,6 +118,11 @@ describe('VirusTotalConnector', () => {
       message: 'VirusTotal answered with status 403: ForbiddenError: [secret].',
     });
     expect(await connectorWith('wrong').test()).toMatchObject({ success: false });
+  });
+
+  it('leaves the few requests that a day has to look-ups', () => {
+    const { checkedEveryMs } = new VirusTotalType(http);
+    expect(86_400_000 / checkedEveryMs).toBeLessThan(500 / 10);
   });
 
   describeUsualTroubles('question', () => ({

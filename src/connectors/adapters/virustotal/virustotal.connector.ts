@@ -23,6 +23,8 @@ export interface VirusTotalConfig {
 
 const BASE_URL = 'https://www.virustotal.com/api/v3';
 const TEST_TIMEOUT_MS = 5_000;
+/** A key of the free service has 500 requests a day, and 4 a minute: https://docs.virustotal.com/reference/public-vs-premium-api */
+const CHECKED_EVERY_MS = 3_600_000;
 /** MD5, SHA-1 or SHA-256. */
 const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
@@ -147,6 +149,7 @@ export class VirusTotalType extends ConnectorType {
   readonly description = 'VirusTotal: what its engines think of a URL, domain, address or file.';
   readonly actions = Object.keys(PLACES).filter(isActionType);
   readonly destinations = [{ address: 'base_url' }];
+  override readonly checkedEveryMs = CHECKED_EVERY_MS;
 
   readonly schema: ConfigSchema = {
     type: 'object',

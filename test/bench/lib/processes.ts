@@ -18,7 +18,11 @@ const PATIENCE_MS = 120_000;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** The compiled service as production runs it: authentication, limits, request log, metrics, background work. */
-export async function startService(dist: string, databaseUrl: string): Promise<Target> {
+export async function startService(
+  dist: string,
+  databaseUrl: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Target> {
   const folder = temporaryFolder();
   const log = join(folder.path, 'service.log');
   const output = openSync(log, 'a');
@@ -35,6 +39,7 @@ export async function startService(dist: string, databaseUrl: string): Promise<T
       RATE_LIMIT_WRITE: '1000000000',
       RATE_LIMIT_TRIAGE: '1000000000',
       RATE_LIMIT_WEBHOOK: '1000000000',
+      ...settings,
     },
     stdio: ['ignore', output, output],
   });

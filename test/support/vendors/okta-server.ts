@@ -18,6 +18,7 @@ const TOKEN = '00okta-token-that-nobody-sees';
  * https://developer.okta.com/docs/api/openapi/okta-management/management/tag/UserCred/ (resetPassword)
  * https://developer.okta.com/docs/api/openapi/okta-management/management/tag/UserSessions/ (revokeUserSessions)
  * https://developer.okta.com/docs/reference/error-codes/
+ * https://developer.okta.com/docs/reference/rl-best-practices/ (X-Rate-Limit-Reset)
  */
 export class OktaServer extends VendorServer {
   readonly users: StoredOktaUser[] = [];

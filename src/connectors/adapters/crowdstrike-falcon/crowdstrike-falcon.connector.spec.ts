@@ -274,6 +274,9 @@ describe('a connector to CrowdStrike Falcon', () => {
       server.retryAfter = '0';
       server.play('fine', 429);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      server.retryAfter = '60';
+      server.play('fine', 429);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
     });
 
     it.each([500, 'html', 'drop-after', 'hang'] as const)(

@@ -73,7 +73,10 @@ describe('the recovery of playbook runs', () => {
     },
   );
 
-  it.each(Object.entries(FAILPOINT).filter(([name]) => !['renewing', 'finishing'].includes(name)))(
+  /** What is approved is claimed with that; the other two are not on the way of such an action. */
+  const notPassed = ['unclaimed', 'renewing', 'finishing'];
+
+  it.each(Object.entries(FAILPOINT).filter(([name]) => !notPassed.includes(name)))(
     'takes the outcome of an action whose replica dies at: %s',
     async (_, point) => {
       const playbook = await world.playbook([

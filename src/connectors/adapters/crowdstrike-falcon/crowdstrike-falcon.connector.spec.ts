@@ -275,7 +275,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       server.play('fine', 429);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       server.retryAfter = '60';
-      server.play('fine', 429);
+      server.play(429);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
     });
 

@@ -42,6 +42,8 @@ describe('JiraConnector', () => {
     connector = connectorWith();
   });
 
+  afterEach(() => expect(server.problems).toEqual([]));
+
   afterAll(() => server.stop());
 
   it('opens an issue that carries the id of the action', async () => {

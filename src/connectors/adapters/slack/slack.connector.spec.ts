@@ -32,6 +32,8 @@ describe('SlackConnector', () => {
     connector = connectorWith(server.token);
   });
 
+  afterEach(() => expect(server.problems).toEqual([]));
+
   afterAll(() => server.stop());
 
   it.each(['#soc', 'soc', 'C0123456789'])('posts into %s', async (channel) => {

@@ -37,6 +37,8 @@ describe('VirusTotalConnector', () => {
     server.knows('ip_addresses/203.0.113.9', { malicious: 5, suspicious: 1 });
   });
 
+  afterEach(() => expect(server.problems).toEqual([]));
+
   afterAll(() => server.stop());
 
   it.each<[ActionTypeName, Record<string, unknown>, string]>([

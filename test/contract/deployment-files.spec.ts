@@ -67,7 +67,7 @@ interface Selector {
 interface Peer {
   readonly namespaceSelector?: Selector;
   readonly podSelector?: Selector;
-  readonly ipBlock?: { readonly cidr: string; readonly except: readonly string[] };
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
 }
 
 interface Policy {
@@ -195,8 +195,13 @@ describe('the deployment files', () => {
       { spec: { template: { spec: PodSpec } } },
     ];
     const pod = deployment.spec.template.spec;
-    const [policy] = documentsOf('docker/kubernetes/network-policy.yaml') as [{ spec: Policy }];
-    const { ingress, egress, policyTypes } = policy.spec;
+    const policyIn = (name: string): Policy => {
+      const [policy] = documentsOf(`docker/kubernetes/${name}.yaml`) as [{ spec: Policy }];
+      return policy.spec;
+    };
+    const { ingress, egress: general, policyTypes } = policyIn('network-policy');
+    const stores = policyIn('network-policy-stores').egress;
+    const egress = [...general, ...stores];
 
     it('confine the container', () => {
       expect(pod).toMatchObject({
@@ -258,7 +263,9 @@ describe('the deployment files', () => {
       };
       return egress
         .filter(({ to }) =>
-          to.some(({ ipBlock }) => ipBlock && within([ipBlock.cidr]) && !within(ipBlock.except)),
+          to.some(
+            ({ ipBlock }) => ipBlock && within([ipBlock.cidr]) && !within(ipBlock.except ?? []),
+          ),
         )
         .flatMap(({ ports }) => ports.map(({ port }) => port));
     };

@@ -1,0 +1,137 @@
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
+import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
+import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
+import { Job } from 'kubernetes-models/batch/v1/Job';
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
+import { Namespace } from 'kubernetes-models/v1/Namespace';
+import { Secret } from 'kubernetes-models/v1/Secret';
+import { Service } from 'kubernetes-models/v1/Service';
+import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly spec?: object;
+}
+
+interface Kustomization {
+  readonly resources: readonly string[];
+}
+
+/** The published schemas of what a cluster takes, as the packages of Kubernetes' and the operator's types hold them. */
+const KINDS = {
+  Deployment,
+  HorizontalPodAutoscaler,
+  Ingress,
+  Job,
+  Namespace,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  PrometheusRule,
+  Secret,
+  Service,
+  ServiceAccount,
+  ServiceMonitor,
+};
+
+const FOLDER = 'docker/kubernetes';
+const files = globSync(`${FOLDER}/**/*.yaml`);
+const kustomizations = files.filter((file) => file.endsWith('kustomization.yaml'));
+const manifests = files.filter((file) => !kustomizations.includes(file));
+
+const read = <Content>(file: string): Content => parse(readFileSync(file, 'utf8')) as Content;
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Notes which keys are asked for: a schema's validator asks for those that it knows, and a server refuses others. */
+function watched<Value>(value: Value, path: string, asked: Set<string>): Value {
+  if (!isObject(value)) return value;
+  return new Proxy(value, {
+    get: (target, key, receiver) => {
+      const child: unknown = Reflect.get(target, key, receiver);
+      if (typeof key !== 'string' || !Object.hasOwn(target, key)) return child;
+      asked.add(`${path}.${key}`);
+      return watched(child, `${path}.${key}`, asked);
+    },
+  });
+}
+
+function pathsIn(value: unknown, path: string): string[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, child]) => [
+    `${path}.${key}`,
+    ...pathsIn(child, `${path}.${key}`),
+  ]);
+}
+
+interface Model {
+  validate(): void;
+}
+
+/** What the schema of its kind says against a manifest; nothing where it is right. */
+function troubles(manifest: Manifest): string[] {
+  const Kind = KINDS[manifest.kind as keyof typeof KINDS] as new () => Model;
+  const asked = new Set<string>();
+  const model = new Kind();
+  for (const [key, value] of Object.entries(manifest)) {
+    asked.add(`.${key}`);
+    Object.assign(model, { [key]: watched(value, `.${key}`, asked) });
+  }
+  try {
+    model.validate();
+  } catch (error) {
+    return [String(error)];
+  }
+  return pathsIn(manifest, '').filter((path) => !asked.has(path));
+}
+
+describe('the manifests of Kubernetes', () => {
+  it.each(manifests)('%s is what the schema of its kind says', (file) => {
+    const manifest = read<Manifest>(file);
+    expect(Object.keys(KINDS)).toContain(manifest.kind);
+    expect(troubles(manifest)).toEqual([]);
+  });
+
+  it('are found wrong when a field is misspelt, missing or of another type', () => {
+    const monitor = read<Manifest>(`${FOLDER}/service-monitor.yaml`);
+    const changed = (change: string, to: string): Manifest =>
+      JSON.parse(JSON.stringify(monitor).replace(change, to)) as Manifest;
+    expect(troubles(changed('"interval"', '"intervall"'))).toEqual(['.spec.endpoints.0.intervall']);
+    expect(troubles(changed('"selector"', '"select"'))).not.toEqual([]);
+    expect(troubles(changed('"/metrics"', '5'))).not.toEqual([]);
+    expect(troubles(changed('monitoring.coreos.com/v1', 'v1'))).not.toEqual([]);
+  });
+
+  it.each(kustomizations)(
+    '%s names files that exist, and leaves none out but the example',
+    (file) => {
+      const { resources } = read<Kustomization>(file);
+      const folder = dirname(file);
+      expect(resources.filter((name) => !existsSync(join(folder, name)))).toEqual([]);
+      const there = manifests.filter((name) => dirname(name) === folder);
+      expect(there.filter((name) => !resources.includes(name.slice(folder.length + 1)))).toEqual(
+        folder === FOLDER ? [`${FOLDER}/secret.example.yaml`] : [],
+      );
+    },
+  );
+
+  it('alert as docker/prometheus does', () => {
+    const rule = read<Manifest>(`${FOLDER}/prometheus-rule.yaml`);
+    expect(rule.spec).toEqual(read('docker/prometheus/alerts.yml'));
+  });
+
+  it('migrate with the image of the version that starts next', () => {
+    expect(read<{ images: unknown }>(`${FOLDER}/migration/kustomization.yaml`).images).toEqual(
+      read<{ images: unknown }>(`${FOLDER}/kustomization.yaml`).images,
+    );
+    const command = readFileSync(`${FOLDER}/migration/job.yaml`, 'utf8');
+    const [, script = ''] = /node, dist\/(cli\/[\w-]+)\.js/.exec(command) ?? [];
+    expect(existsSync(`src/${script}.ts`)).toBe(true);
+  });
+});

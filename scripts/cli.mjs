@@ -6,7 +6,7 @@ import { build } from './lib/build.mjs';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const [command] = process.argv.splice(2, 1);
 try {
-  build(process.cwd(), (line) => console.error(line));
+  await build(process.cwd(), (line) => console.error(line));
 } catch (error) {
   console.error(error.message);
   process.exit(1);

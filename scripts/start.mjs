@@ -22,7 +22,7 @@ if (Number.parseInt(process.versions.node, 10) < NEEDED) {
 process.chdir(root);
 try {
   const { build } = await import('./lib/build.mjs');
-  build(root, (line) => console.error(line));
+  await build(root, (line) => console.error(line));
 } catch (error) {
   refuse(error.message);
 }

@@ -3,7 +3,6 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import fastifyCookie from '@fastify/cookie';
 import type { FastifyHttpOptions } from 'fastify';
 import type { Server } from 'node:http';
-import { Logger } from 'nestjs-pino';
 import { AppModule, type Ground } from './app.module.js';
 import { AnsweringAdapter } from './platform/http/answering-adapter.js';
 import { installBodyReader } from './platform/http/body-reader.js';
@@ -22,6 +21,7 @@ import {
 import { KnownRoutes } from './platform/http/method-not-allowed.js';
 import { installSecurityHeaders } from './platform/http/security-headers.js';
 import { installRequestLog } from './platform/logging/request-log.js';
+import { ServiceLogger } from './platform/logging/service-logger.js';
 import type { Settings } from './platform/config/settings.js';
 import { HttpMetrics } from './platform/metrics/http-metrics.js';
 
@@ -56,7 +56,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
     createAdapter(ground.settings),
     { bodyParser: false, bufferLogs: true, abortOnError: false },
   );
-  app.useLogger(app.get(Logger));
+  app.useLogger(new ServiceLogger(ground.logger));
   app.flushLogs();
   const instance = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Bootstrap } from './bootstrap/bootstrap.service.js';
 import { MadeUpPassword } from './bootstrap/made-up-password.js';
+import { WhoCanLogIn } from './bootstrap/who-can-log-in.js';
 import { BootstrapRepository } from './bootstrap/bootstrap.repository.js';
 import { Authentication } from './authentication/authentication.js';
 import { DeclaredAccess } from '../platform/access/declared-access.js';
@@ -61,10 +62,11 @@ import { UsersService } from './users/users.service.js';
     BootstrapRepository,
     Bootstrap,
     MadeUpPassword,
+    WhoCanLogIn,
     UsersRepository,
     UsersService,
   ],
   // What the global guards are made of, and who is who.
-  exports: [Authentication, DeclaredAccess, MetricsToken, SamePerson, Refusals],
+  exports: [Authentication, DeclaredAccess, MetricsToken, SamePerson, Refusals, WhoCanLogIn],
 })
 export class AuthModule {}

@@ -27,6 +27,8 @@ export interface TestAppOptions {
   readonly undocumented?: RegExp;
   /** For what Node lets nobody change later, such as how often it looks for requests that take too long. */
   readonly beforeListen?: (server: Server) => void;
+  /** Takes the lines of the log, with LOG_LEVEL among the settings. */
+  readonly log?: { write(line: string): void };
 }
 
 export interface TestApp {
@@ -69,7 +71,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const nest = await createApp({
     settings,
     dataSource,
-    logger: createRootLogger(settings),
+    logger: createRootLogger(settings, options.log),
     ...(options.modules && { alongside: options.modules }),
   });
   const server: Server = nest.getHttpServer();

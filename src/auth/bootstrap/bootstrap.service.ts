@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import { newId } from '../../platform/ids.js';
 import { SettingError } from '../../platform/config/load-settings.js';
@@ -22,7 +22,6 @@ const PASSWORD_BYTES = 18;
 /** Makes the first user and the first API key. A user or key that exists already is never changed. */
 @Injectable()
 export class Bootstrap implements OnModuleInit {
-  private readonly logger = new Logger(Bootstrap.name);
   private readonly embedded: boolean;
 
   constructor(
@@ -40,14 +39,11 @@ export class Bootstrap implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const { bootstrapAdminApiKey, bootstrapAdminPassword } = this.settings;
     if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
-    let path: string | undefined;
-    const made = await this.transactions.run(async (tx) => {
+    await this.transactions.run(async (tx) => {
       const credentials = await this.make(tx);
       // Before the commit: when the file cannot be written, nobody would know the credentials, so they must not exist.
-      if (credentials && this.embedded) path = writeCredentials(this.settings.dataDir, credentials);
-      return credentials;
+      if (credentials && this.embedded) writeCredentials(this.settings.dataDir, credentials);
     });
-    if (made) this.announce(made, path);
   }
 
   private async make(tx: Tx): Promise<Credentials | undefined> {
@@ -106,26 +102,6 @@ export class Bootstrap implements OnModuleInit {
     const details = { role: 'admin', reason: 'first start' };
     await this.audit.record(tx, { actor: 'system', action, subject, details });
   }
-
-  private announce(made: Credentials, path: string | undefined): void {
-    const what = [
-      made.password && `the user ${BOOTSTRAP_USER}`,
-      made.api_key && 'an admin API key',
-    ];
-    const names = what.filter(Boolean).join(' and ');
-    this.logger.log(`Made ${names}${path ? `; the credentials are in ${path}` : ''}.`);
-    if (path === undefined || !process.stdout.isTTY) return;
-    const lines = [
-      '',
-      '  First start. These are shown this once, and kept in',
-      `  ${path}`,
-      '',
-      ...(made.password ? [`  User:     ${made.username}`, `  Password: ${made.password}`] : []),
-      ...(made.api_key ? [`  API key:  ${made.api_key}`] : []),
-      '',
-    ];
-    process.stdout.write(`${lines.join('\n')}\n`);
-  }
 }
 
 /** Only called when the user is about to be made: later the setting is not used, so a weak one does no harm. */
@@ -142,10 +118,13 @@ export interface Credentials {
 
 const OWNER_ONLY = 0o600;
 
+export const credentialsFileIn = (dataDir: string): string =>
+  join(dataDir, 'bootstrap-credentials.json');
+
 /** Writes a whole file or none, which nobody but the owner can read at any moment. Answers its path. */
 export function writeCredentials(dataDir: string, credentials: Credentials): string {
   mkdirSync(dataDir, { recursive: true });
-  const path = join(dataDir, 'bootstrap-credentials.json');
+  const path = credentialsFileIn(dataDir);
   const draft = `${path}.${randomBytes(4).toString('hex')}`;
   const file = openSync(draft, 'wx', OWNER_ONLY);
   try {

@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
 import { UsersRepository } from '../users/users.repository.js';
 
@@ -7,9 +7,7 @@ import { UsersRepository } from '../users/users.repository.js';
  * but stays healthy, since everything works with that password.
  */
 @Injectable()
-export class MadeUpPassword implements OnModuleInit, OnApplicationBootstrap {
-  private readonly logger = new Logger(MadeUpPassword.name);
-
+export class MadeUpPassword implements OnModuleInit {
   constructor(
     private readonly users: UsersRepository,
     private readonly components: HealthComponents,
@@ -17,12 +15,6 @@ export class MadeUpPassword implements OnModuleInit, OnApplicationBootstrap {
 
   onModuleInit(): void {
     this.components.register('access', () => this.health());
-  }
-
-  /** After Bootstrap, which generates the password when a module is initialised. */
-  async onApplicationBootstrap(): Promise<void> {
-    const { message } = await this.health();
-    if (message !== undefined) this.logger.warn(message);
   }
 
   async isStillUsedBy(username: string): Promise<boolean> {

@@ -66,6 +66,11 @@ export class UsersRepository {
   }
 
   /** The names of the users who can log in with a password that the first start generated: one name, or none. */
+  async countEnabled(): Promise<number> {
+    const where = { enabled: true, deleted_at: IsNull() };
+    return await this.dataSource.getRepository(UserEntity).countBy(where);
+  }
+
   async namesWithMadeUpPassword(): Promise<string[]> {
     const users = await this.dataSource.getRepository(UserEntity).find({
       select: { id: true, username: true },

@@ -2,7 +2,7 @@ import { type Roles, requireSameDatabase } from './same-database.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
 import { connectionOptions, patientConnectionOptions } from './connection.js';
-import { createDataSource, type Schema } from './data-source.js';
+import { createDataSource, poolOf, type Schema } from './data-source.js';
 import { grantRuntime } from './runtime-role.js';
 import { requireUsableDatabase } from './schema-checks.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
@@ -18,7 +18,8 @@ export interface OpenDatabase {
   readonly url: string;
   /** Of the role that owns the tables; the same where there is only one role. */
   readonly ownerUrl: string;
-  readonly embedded: boolean;
+  /** Where the data is, for people: of a server elsewhere without the password. */
+  readonly place: string;
   close(): Promise<void>;
 }
 
@@ -43,16 +44,20 @@ export async function openDatabase(
     );
     giveUp?.throwIfAborted();
     const { url, ownerUrl } = server;
+    const outage = new Outage(log);
     const dataSource = createDataSource(schema, connectionOptions(url, settings), (error) =>
-      log(`A database connection was lost: ${error.message}`),
+      outage.begin(error),
     );
     await dataSource.initialize();
+    poolOf(dataSource).on('connect', () => outage.end());
     return {
       dataSource,
       url,
       ownerUrl,
-      embedded: settings.databaseUrl === undefined,
+      place: server.place,
       close: async () => {
+        // The embedded server ends the connections of a service that stops.
+        outage.ignore();
         // The pool waits until every connection has come back, and a connection whose server hangs never does.
         await Promise.race([dataSource.destroy(), sleep(CLOSE_MS, undefined, { ref: false })]);
         await server.stop();
@@ -64,7 +69,33 @@ export async function openDatabase(
   }
 }
 
+/** Says once that the database went away, and once that it is back. */
+class Outage {
+  private lostAt?: number;
+  private ignored = false;
+
+  constructor(private readonly log: (line: string) => void) {}
+
+  begin(error: Error): void {
+    if (this.ignored || this.lostAt !== undefined) return;
+    this.lostAt = performance.now();
+    this.log(`A database connection was lost: ${error.message}`);
+  }
+
+  end(): void {
+    if (this.lostAt === undefined) return;
+    const seconds = Math.round((performance.now() - this.lostAt) / 1000);
+    this.lostAt = undefined;
+    this.log(`The database is back after ${seconds} s.`);
+  }
+
+  ignore(): void {
+    this.ignored = true;
+  }
+}
+
 export interface Server extends Roles {
+  readonly place: string;
   stop(): Promise<void>;
 }
 
@@ -76,12 +107,23 @@ export async function reachServer(
 ): Promise<Server> {
   if (databaseUrl !== undefined) {
     const ownerUrl = migrationDatabaseUrl ?? databaseUrl;
-    return { url: databaseUrl, ownerUrl, stop: async () => undefined };
+    return { url: databaseUrl, ownerUrl, place: placeOf(databaseUrl), stop: async () => undefined };
   }
   // Loaded only here: with an external database the embedded binaries are not touched.
   const { startEmbeddedPostgres, startOrJoin } = await import('./embedded/embedded-postgres.js');
   const server = await (join ? startOrJoin : startEmbeddedPostgres)({ dataDir, log });
-  return { url: server.serviceUrl, ownerUrl: server.url, stop: () => server.stop() };
+  return {
+    url: server.serviceUrl,
+    ownerUrl: server.url,
+    place: `embedded PostgreSQL, which keeps its data in ${server.cluster}`,
+    stop: () => server.stop(),
+  };
+}
+
+function placeOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  const host = hostname === '' ? 'a local socket' : `${hostname}:${port || '5432'}`;
+  return `PostgreSQL at ${host}, database ${pathname.slice(1) || 'of the role'}`;
 }
 
 /** Brings the schema up to date as its owner, and lets the service's role use it. */

@@ -22,6 +22,7 @@ type Send = FastifyAdapter['reply'];
 export class AnsweringAdapter extends FastifyAdapter {
   override reply(...[response, returned, status]: Parameters<Send>): ReturnType<Send> {
     const reply = response as FastifyReply;
+    noteId(reply, returned);
     const answer = answerOf(reply, returned);
     const settle = reply.request?.completeAnswer;
     if (!settle) return super.reply(response, answer, status);
@@ -39,4 +40,10 @@ function answerOf(reply: FastifyReply, returned: unknown): unknown {
     return returned;
   }
   return { data: returned };
+}
+
+/** For the log: what a creation made has no id in its address yet. */
+function noteId({ request }: FastifyReply, returned: unknown): void {
+  const id = (returned as { readonly id?: unknown } | null | undefined)?.id;
+  if (request && typeof id === 'string') request.answeredId = id;
 }

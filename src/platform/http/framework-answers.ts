@@ -14,6 +14,7 @@ export function answerFrameworkError(
   reply: FastifyReply,
 ): void {
   const known = toAppError(error);
+  request.failure = known;
   void reply
     .status(known.status)
     .headers({ ...API_HEADERS, 'x-request-id': request.id })

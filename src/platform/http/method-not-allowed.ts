@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/app-error.js';
 import { errorBody } from './answer.js';
+import './request.js';
 
 interface KnownAddress {
   readonly pattern: RegExp;
@@ -32,6 +33,7 @@ export class KnownRoutes {
       const list = allow.join(', ');
       const words = `${request.method} is not allowed here; ${list} ${allow.length > 1 ? 'are' : 'is'}.`;
       const error = new AppError('method_not_allowed', words);
+      request.failure = error;
       void reply.status(error.status).header('allow', list).send(errorBody(error, request.id));
     });
   }

@@ -13,6 +13,10 @@ declare module 'fastify' {
     /** What is wrong with the content of a readable body: said after the caller's role is known to suffice. */
     contentProblem?: AppError;
     caller?: Caller;
+    /** The error that it is answered with. */
+    failure?: AppError;
+    /** The id of what it made or changed, where its address does not name one. */
+    answeredId?: string;
     /** Has the last word on what a handler answers. */
     completeAnswer?: (answer: Answer) => Promise<Answer>;
   }

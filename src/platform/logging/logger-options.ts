@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { Params } from 'nestjs-pino';
 import type { Settings } from '../config/settings.js';
+import { terminalLines } from './terminal-lines.js';
 
 /** Names under which a secret may turn up in something that is logged, at the top or one level down. */
 const SECRET_FIELDS = [
@@ -29,9 +30,10 @@ const redactPaths = SECRET_FIELDS.flatMap((field) => {
   return [field, `*${below}`, `req.headers${below}`, `headers${below}`];
 });
 
+/** Lines for a person on a terminal, and JSON for whatever else reads the output. */
 export function createRootLogger(
   settings: Settings,
-  destination?: pino.DestinationStream,
+  destination = process.stdout.isTTY ? terminalLines(process.stdout) : undefined,
 ): pino.Logger {
   const options: pino.LoggerOptions = {
     level: settings.logLevel,

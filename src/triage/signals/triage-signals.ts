@@ -49,7 +49,7 @@ export class TriageSignals implements OnModuleInit, OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     const { provider, configuredModel: model } = this.model;
-    this.log.log({ provider, model }, WHO_TRIAGES[provider]);
+    this.log.debug({ provider, model }, WHO_TRIAGES[provider]);
   }
 
   answered(): void {

@@ -37,6 +37,8 @@ export interface EmbeddedPostgres {
   readonly url: string;
   /** Of the role that the service runs as. */
   readonly serviceUrl: string;
+  /** Where the data is: as root it may be elsewhere than in DATA_DIR, and whoever makes backups has to know. */
+  readonly cluster: string;
   /** Of the server that runs now: a killed one is replaced by another on the same port. */
   readonly pid: number;
   stop(): Promise<void>;
@@ -61,7 +63,7 @@ export async function startEmbeddedPostgres(
  */
 export async function startOrJoin(
   options: EmbeddedPostgresOptions,
-): Promise<Pick<EmbeddedPostgres, 'url' | 'serviceUrl' | 'stop'>> {
+): Promise<Omit<EmbeddedPostgres, 'pid'>> {
   try {
     return await startEmbeddedPostgres(options);
   } catch (error) {
@@ -74,15 +76,17 @@ export async function startOrJoin(
 /** The holder of the lock may still be starting its server. */
 async function urlsOfRunning(
   dataDir: string,
-): Promise<Pick<EmbeddedPostgres, 'url' | 'serviceUrl'> | undefined> {
+): Promise<Omit<EmbeddedPostgres, 'pid' | 'stop'> | undefined> {
   for (const begin = Date.now(); Date.now() - begin < START_PATIENCE_MS; await sleep(50)) {
-    const file = await readPostmasterFile(await clusterOf(dataDir));
+    const cluster = await clusterOf(dataDir);
+    const file = await readPostmasterFile(cluster);
     const owner = await readIfPresent(passwordFileIn(dataDir));
     const service = await readIfPresent(servicePasswordFileIn(dataDir));
     if (!file?.ready || !owner || !service) continue;
     return {
       url: urlOf(DATABASE, owner.trim(), file.port),
       serviceUrl: urlOf(SERVICE_ROLE, service.trim(), file.port),
+      cluster,
     };
   }
   return undefined;
@@ -152,14 +156,13 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
   const spawnOn = (port: number) =>
     ServerProcess.spawn({ postgres, cluster, socketDir, user, log: serverLog, port, parameters });
   const { server, port } = await startOnFreePort(spawnOn);
-  // At each start: as root the data may be elsewhere than in DATA_DIR, and whoever makes backups has to know.
-  log(`PostgreSQL keeps its data in ${cluster}`);
   const supervisor = new Supervisor(server, () => spawnOn(port), log);
   undo.add(() => supervisor.stop());
 
   return {
     url: urlOf(DATABASE, passwords.owner, port),
     serviceUrl: urlOf(SERVICE_ROLE, passwords.service, port),
+    cluster,
     get pid() {
       return supervisor.pid;
     },

@@ -1,0 +1,73 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ServiceProcess } from '../support/service-process.js';
+
+type Line = Readonly<Record<string, unknown>>;
+
+describe('a start', () => {
+  afterEach(() => ServiceProcess.endAll());
+
+  const linesOf = (service: ServiceProcess): Line[] =>
+    service.lines.map((line) => JSON.parse(line) as Line);
+
+  it('says in four lines where the data is, who can log in, and where it listens; a stop is as quiet', async () => {
+    const service = await ServiceProcess.start();
+    const { dataDir } = service;
+    await service.logged(/The audit chain ends/);
+    const messages = linesOf(service).map(({ msg }) => String(msg));
+    expect(messages).toHaveLength(4);
+    expect(messages.join('\n')).toContain(`keeps its data in ${join(dataDir, 'postgres')}`);
+    expect(messages).toContain(
+      `Who can log in: admin, with the password in ${join(dataDir, 'bootstrap-credentials.json')}; change it at /login/password.`,
+    );
+    expect(linesOf(service).at(-1)).toMatchObject({
+      msg: `Listening on ${service.url}`,
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      docs: `${service.url}/docs`,
+    });
+    await service.stop();
+    const stop = linesOf(service).slice(4);
+    expect(stop.map(({ level }) => level)).toEqual(stop.map(() => 'info'));
+    expect(stop.map(({ msg }) => String(msg)).join('\n')).not.toMatch(/connection was lost/);
+  });
+
+  it('is refused before anything is made when the port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const service = new ServiceProcess({ settings: { PORT: String(port) } });
+    expect(await service.exited).toMatchObject({ code: 1 });
+    expect(service.lines).toEqual([
+      `Not started: 127.0.0.1:${port} is in use by another process (EADDRINUSE).`,
+    ]);
+    expect(readdirSync(service.dataDir)).toEqual([]);
+    other.close();
+  });
+
+  it('is refused in one sentence when DATA_DIR cannot be used', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'its-start-'));
+    writeFileSync(join(folder, 'file'), '');
+    const service = new ServiceProcess({ settings: { DATA_DIR: join(folder, 'file', 'data') } });
+    expect(await service.exited).toMatchObject({ code: 1 });
+    expect(service.lines).toHaveLength(1);
+    expect(service.lines[0]).toMatch(/^Not started: .* is below something that is no folder\.$/);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('logs more, and less again, when it is told to by SIGUSR2', async () => {
+    const service = await ServiceProcess.start();
+    await service.client.request('GET', '/live');
+    service.signal('SIGUSR2');
+    await service.logged(/the log is at debug/);
+    await service.client.request('GET', '/live');
+    const line = await service.logged(/"route":"\/live"/);
+    expect(JSON.parse(line)).toMatchObject({ level: 'debug' });
+    expect(service.lines.filter((one) => one.includes('"route":"/live"'))).toHaveLength(1);
+    service.signal('SIGUSR2');
+    await service.logged(/the log is at info/);
+  });
+});

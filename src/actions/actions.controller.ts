@@ -14,11 +14,11 @@ import { ActionDto, ActionSummaryDto } from './dto/action.dto.js';
 import { ActionQueryDto } from './dto/action-query.dto.js';
 import { ActionTypeDto } from './dto/action-type.dto.js';
 import {
-  ExecuteActionDto,
+  ActionRequestDto,
   ExecutedActionDto,
   statusOfExecution,
 } from './dto/execute-action.dto.js';
-import { RollBackActionDto, RolledBackActionDto } from './dto/rollback.dto.js';
+import { ActionRollbackDto, RolledBackActionDto } from './dto/rollback.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { RollbackService } from './requests/rollback.service.js';
 import {
@@ -91,7 +91,7 @@ export class ActionsController {
   })
   @ApiErrors('kill_switch_active')
   async execute(
-    @Body() body: ExecuteActionDto,
+    @Body() body: ActionRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -100,7 +100,7 @@ export class ActionsController {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const action = await this.actions.execute(caller, ExecuteActionDto.toWanted(body), remember);
+    const action = await this.actions.execute(caller, ActionRequestDto.toWanted(body), remember);
     void reply.status(statusOfExecution(action));
     return ExecutedActionDto.from(action);
   }
@@ -150,7 +150,7 @@ export class ActionsController {
   })
   async rollBack(
     @Param('id') id: string,
-    @Body() { reason }: RollBackActionDto,
+    @Body() { reason }: ActionRollbackDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -12,7 +12,7 @@ import { ActionsService } from './actions.service.js';
 import { ActionSummaryDto } from './dto/action.dto.js';
 import { IncidentActionsQueryDto } from './dto/action-query.dto.js';
 import {
-  ExecuteActionDto,
+  ActionRequestDto,
   ExecutedActionDto,
   statusOfExecution,
 } from './dto/execute-action.dto.js';
@@ -51,7 +51,7 @@ export class IncidentActionsController {
   @ApiErrors('kill_switch_active')
   async execute(
     @Param('id') incidentId: string,
-    @Body() body: ExecuteActionDto,
+    @Body() body: ActionRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -60,7 +60,7 @@ export class IncidentActionsController {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const wanted = { ...ExecuteActionDto.toWanted(body), incidentId };
+    const wanted = { ...ActionRequestDto.toWanted(body), incidentId };
     const action = await this.actions.execute(caller, wanted, remember);
     void reply.status(statusOfExecution(action));
     return ExecutedActionDto.from(action);

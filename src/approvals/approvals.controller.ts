@@ -11,9 +11,9 @@ import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { RequiresItsLevel } from './approval-level.guard.js';
 import {
-  ApproveActionDto,
+  ActionApprovalDto,
   ApprovedActionDto,
-  RejectActionDto,
+  ActionRejectionDto,
   RejectedActionDto,
 } from './approvals.dto.js';
 import { ApprovalsService } from './approvals.service.js';
@@ -34,7 +34,7 @@ export class ApprovalsController {
 
   @Post('approve')
   @HttpCode(200)
-  @RequiresItsLevel(ApproveActionDto, 'approve')
+  @RequiresItsLevel(ActionApprovalDto, 'approve')
   @Operation(
     'approveAction',
     'Approve an action, which runs it',
@@ -42,7 +42,7 @@ export class ApprovalsController {
       'higher. The action runs with exactly the parameters that it shows. What waited too long, and without\n' +
       '`confirm_resolved` what belongs to a resolved incident (`details.reason: incident_resolved`), is `invalid_state`.',
   )
-  @ApiBody({ type: ApproveActionDto, required: false })
+  @ApiBody({ type: ActionApprovalDto, required: false })
   @ApiAnswer({
     status: 200,
     description: 'It is approved and has ended: completed, or failed.',
@@ -64,7 +64,7 @@ export class ApprovalsController {
   })
   async approve(
     @Param('id') id: string,
-    @Body() body: ApproveActionDto,
+    @Body() body: ActionApprovalDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -73,7 +73,7 @@ export class ApprovalsController {
       status: statusOfApproval,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const wanted = ApproveActionDto.toApproval(body);
+    const wanted = ActionApprovalDto.toApproval(body);
     const action = await this.approvals.approve(caller, actionIdOf(id), wanted, remember);
     void reply.status(statusOfApproval(action));
     return ApprovedActionDto.from(action);
@@ -81,14 +81,14 @@ export class ApprovalsController {
 
   @Post('reject')
   @HttpCode(200)
-  @RequiresItsLevel(RejectActionDto, 'reject')
+  @RequiresItsLevel(ActionRejectionDto, 'reject')
   @Operation('rejectAction', 'Reject an action', "For who reaches the action's approval level.")
   @ApiAnswer({ status: 200, description: 'It will not run.', type: RejectedActionDto })
   @ApiErrors('insufficient_approval_level', 'invalid_state')
   @ApiErrorMeanings({ invalid_state: 'The action does not wait for approval, or not any more.' })
   async reject(
     @Param('id') id: string,
-    @Body() { reason }: RejectActionDto,
+    @Body() { reason }: ActionRejectionDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<RejectedActionDto> {

@@ -1,9 +1,9 @@
 import { createValidationPipe } from '../platform/validation/validation.pipe.js';
-import { RejectActionDto } from './approvals.dto.js';
+import { ActionRejectionDto } from './approvals.dto.js';
 
 describe('The reason of a rejection', () => {
   const check = (reason: unknown): Promise<unknown> =>
-    createValidationPipe().transform({ reason }, { type: 'body', metatype: RejectActionDto });
+    createValidationPipe().transform({ reason }, { type: 'body', metatype: ActionRejectionDto });
 
   it('is kept as it was given', async () => {
     await expect(check(' A domain controller. ')).resolves.toEqual({

@@ -7,7 +7,7 @@ import type { WantedApproval } from './approvals.service.js';
 const LONGEST_TEXT = 2_000;
 const DECIDED_AT = '2026-01-31T09:31:00.000Z';
 
-export class ApproveActionDto {
+export class ActionApprovalDto {
   @Text({ optional: true, max: LONGEST_TEXT, example: 'Confirmed with the owner of the host.' })
   readonly comment?: string;
 
@@ -18,12 +18,12 @@ export class ApproveActionDto {
   })
   readonly confirm_resolved?: boolean;
 
-  static toApproval(this: void, { comment, confirm_resolved }: ApproveActionDto): WantedApproval {
+  static toApproval(this: void, { comment, confirm_resolved }: ActionApprovalDto): WantedApproval {
     return { confirmResolved: confirm_resolved ?? false, comment };
   }
 }
 
-export class RejectActionDto {
+export class ActionRejectionDto {
   @Reason({ max: LONGEST_TEXT, example: 'The host is a domain controller.' })
   readonly reason: string;
 }

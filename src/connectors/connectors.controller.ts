@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../auth/current-principal.js';
-import { DeletedDto } from '../platform/http/deleted.dto.js';
+import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
@@ -11,8 +11,8 @@ import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   ConnectorDto,
   ConnectorQueryDto,
-  CreateConnectorDto,
-  UpdateConnectorDto,
+  NewConnectorDto,
+  ConnectorUpdateDto,
 } from './connectors.dto.js';
 import { ConnectorsService } from './connectors.service.js';
 
@@ -35,7 +35,7 @@ export class ConnectorsController {
   @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
   @ApiErrors('conflict')
   async create(
-    @Body() body: CreateConnectorDto,
+    @Body() body: NewConnectorDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<ConnectorDto> {
@@ -58,7 +58,7 @@ export class ConnectorsController {
   @ApiErrors('conflict')
   async update(
     @Param('id') id: string,
-    @Body() body: UpdateConnectorDto,
+    @Body() body: ConnectorUpdateDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<ConnectorDto> {
     return ConnectorDto.from(await this.connectors.update(caller, id, body));
@@ -70,12 +70,12 @@ export class ConnectorsController {
   @ApiAnswer({
     status: 200,
     description: 'The connector and its secrets are gone.',
-    type: DeletedDto,
+    type: DeletedResourceDto,
   })
   async delete(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
-  ): Promise<DeletedDto> {
+  ): Promise<DeletedResourceDto> {
     await this.connectors.delete(caller, id);
     return { id, deleted: true };
   }

@@ -46,7 +46,7 @@ const CONFIG_EXAMPLE = {
   actions: { block_ip: { path: '/blocks', body: { ip: '{{ parameters.ip }}' } } },
 };
 
-export class CreateConnectorDto {
+export class NewConnectorDto {
   @ConnectorName()
   readonly name: string;
 
@@ -70,7 +70,7 @@ export class CreateConnectorDto {
   readonly priority?: number;
 }
 
-export class UpdateConnectorDto {
+export class ConnectorUpdateDto {
   @ConnectorName({ optional: true })
   readonly name?: string;
 

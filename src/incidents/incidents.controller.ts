@@ -28,7 +28,7 @@ import {
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { CreateIncidentDto } from './dto/create-incident.dto.js';
+import { NewIncidentDto } from './dto/create-incident.dto.js';
 import { IncidentQueryDto } from './dto/incident-query.dto.js';
 import {
   CreatedIncidentDto,
@@ -37,7 +37,7 @@ import {
   IncidentSummaryDto,
 } from './dto/incident.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
-import { UpdateIncidentDto } from './dto/update-incident.dto.js';
+import { IncidentUpdateDto } from './dto/update-incident.dto.js';
 import { IncidentsService } from './incidents.service.js';
 
 @ApiTags('Incidents')
@@ -52,11 +52,11 @@ export class IncidentsController {
   @Operation('createIncident', 'Create an incident')
   @ApiAnswer({ status: 201, description: 'It is open.', type: CreatedIncidentDto })
   async create(
-    @Body() body: CreateIncidentDto,
+    @Body() body: NewIncidentDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedIncidentDto> {
-    const wanted = CreateIncidentDto.toWanted(body);
+    const wanted = NewIncidentDto.toWanted(body);
     const remember = idempotency.remember(CreatedIncidentDto.from);
     return CreatedIncidentDto.from(await this.incidents.create(caller, wanted, remember));
   }
@@ -110,12 +110,12 @@ export class IncidentsController {
   @Header('content-type', JSON_UTF8)
   async update(
     @Param('id') id: string,
-    @Body() body: UpdateIncidentDto,
+    @Body() body: IncidentUpdateDto,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const change = UpdateIncidentDto.toChange(body);
+    const change = IncidentUpdateDto.toChange(body);
     const incident = await this.incidents.update(caller, id, change, condition);
     setEtag(reply, incident.version);
     return IncidentDto.envelopeOf(incident);

@@ -8,8 +8,8 @@ import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Limited } from '../platform/limits/limited.js';
 import {
-  ActivateKillSwitchDto,
-  DeactivateKillSwitchDto,
+  KillSwitchActivationRequestDto,
+  KillSwitchDeactivationRequestDto,
   KillSwitchActivationDto,
   KillSwitchDeactivationDto,
   KillSwitchStatusDto,
@@ -68,7 +68,7 @@ export class KillSwitchController {
     example: ACTIVATED_EXAMPLE,
   })
   async activate(
-    @Body() { reason }: ActivateKillSwitchDto,
+    @Body() { reason }: KillSwitchActivationRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<KillSwitchActivationDto> {
@@ -89,7 +89,7 @@ export class KillSwitchController {
     example: DEACTIVATED_EXAMPLE,
   })
   async deactivate(
-    @Body() { reason, held }: DeactivateKillSwitchDto,
+    @Body() { reason, held }: KillSwitchDeactivationRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<KillSwitchDeactivationDto> {

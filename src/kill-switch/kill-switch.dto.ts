@@ -12,7 +12,7 @@ import {
 
 const LONGEST_REASON = 1_000;
 
-export class ActivateKillSwitchDto {
+export class KillSwitchActivationRequestDto {
   @Reason({ max: LONGEST_REASON, example: 'The isolation playbook takes the wrong hosts.' })
   readonly reason: string;
 }
@@ -20,7 +20,7 @@ export class ActivateKillSwitchDto {
 export const HELD_CHOICES = ['resume', 'discard'] as const;
 export type HeldChoice = (typeof HELD_CHOICES)[number];
 
-export class DeactivateKillSwitchDto {
+export class KillSwitchDeactivationRequestDto {
   @Reason({ max: LONGEST_REASON, example: 'The playbook is corrected.' })
   readonly reason: string;
 

@@ -15,7 +15,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { DeletedDto } from '../platform/http/deleted.dto.js';
+import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
@@ -44,10 +44,10 @@ import {
 } from './dto/playbook-examples.js';
 import { ByNameOrId, NO_SUCH_PLAYBOOK } from './dto/playbook-fields.js';
 import {
-  CreatePlaybookDto,
+  NewPlaybookDto,
   PlaybookQueryDto,
   PlaybookVersionsQueryDto,
-  UpdatePlaybookDto,
+  PlaybookUpdateDto,
 } from './dto/playbook-requests.dto.js';
 import { revisionOf } from './playbook.js';
 import { MOST_PLAYBOOKS, PlaybookChanges } from './playbook-changes.js';
@@ -79,7 +79,7 @@ export class PlaybooksController {
   @Post()
   @Requires('senior')
   @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
-  @ApiBody({ type: CreatePlaybookDto, examples: asExamples({ [NEW_NAME]: NEW_PLAYBOOK_EXAMPLE }) })
+  @ApiBody({ type: NewPlaybookDto, examples: asExamples({ [NEW_NAME]: NEW_PLAYBOOK_EXAMPLE }) })
   @ApiAnswer({
     status: 201,
     description: 'Its first version.',
@@ -90,11 +90,11 @@ export class PlaybooksController {
     conflict: `The name is taken, there are ${MOST_PLAYBOOKS} playbooks already, or a request with the same Idempotency-Key is still under way.`,
   })
   async create(
-    @Body() body: CreatePlaybookDto,
+    @Body() body: NewPlaybookDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<PlaybookDto> {
-    const wanted = CreatePlaybookDto.toWanted(body);
+    const wanted = NewPlaybookDto.toWanted(body);
     const remember = idempotency.remember(PlaybookDto.from);
     return PlaybookDto.from(await this.changes.create(caller, wanted, remember));
   }
@@ -107,11 +107,11 @@ export class PlaybooksController {
     'Check a playbook without saving it',
     'What creating it would say of its content. Whether its name is taken is not looked at.',
   )
-  @ApiBody({ type: CreatePlaybookDto, examples: asExamples({ [NEW_NAME]: NEW_PLAYBOOK_EXAMPLE }) })
+  @ApiBody({ type: NewPlaybookDto, examples: asExamples({ [NEW_NAME]: NEW_PLAYBOOK_EXAMPLE }) })
   @ApiAnswer({ status: 200, description: 'It can be saved.', type: CheckedPlaybookDto })
   @ApiErrorMeanings({ conflict: SAME_KEY_UNDER_WAY })
-  validate(@Body() body: CreatePlaybookDto): CheckedPlaybookDto {
-    this.changes.check(CreatePlaybookDto.toWanted(body));
+  validate(@Body() body: NewPlaybookDto): CheckedPlaybookDto {
+    this.changes.check(NewPlaybookDto.toWanted(body));
     return { valid: true };
   }
 
@@ -167,7 +167,7 @@ export class PlaybooksController {
     'What is left out stays. A change makes a new version; runs that have begun keep theirs. A playbook with `trust_verdict` is changed by managers alone, but to stop it, to describe it, or to take the trust away.',
   )
   @ApiIfMatch()
-  @ApiBody({ type: UpdatePlaybookDto, examples: asExamples({ 'Describe it': CHANGE_EXAMPLE }) })
+  @ApiBody({ type: PlaybookUpdateDto, examples: asExamples({ 'Describe it': CHANGE_EXAMPLE }) })
   @ApiAnswer({
     status: 200,
     description: 'The playbook as it is now.',
@@ -179,12 +179,12 @@ export class PlaybooksController {
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK, conflict: 'The name is taken.' })
   async update(
     @Param('id') id: string,
-    @Body() body: UpdatePlaybookDto,
+    @Body() body: PlaybookUpdateDto,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PlaybookDto> {
-    const change = UpdatePlaybookDto.toChange(body);
+    const change = PlaybookUpdateDto.toChange(body);
     const playbook = await this.changes.update(caller, id, change, condition);
     setEtag(reply, revisionOf(playbook));
     return PlaybookDto.from(playbook);
@@ -199,14 +199,14 @@ export class PlaybooksController {
     'Its name is free again. Runs that have begun go on unless they are cancelled, and stay readable by its id.',
   )
   @ApiIfMatch()
-  @ApiAnswer({ status: 200, description: 'It starts no run any more.', type: DeletedDto })
+  @ApiAnswer({ status: 200, description: 'It starts no run any more.', type: DeletedResourceDto })
   @ApiErrors('precondition_failed')
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async delete(
     @Param('id') id: string,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
-  ): Promise<DeletedDto> {
+  ): Promise<DeletedResourceDto> {
     return { id: await this.changes.delete(caller, id, condition), deleted: true };
   }
 }

@@ -15,7 +15,7 @@ import { Idempotent } from '../platform/idempotency/idempotent.js';
 import { Limited } from '../platform/limits/limited.js';
 import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { RequestTriageDto } from './dto/request-triage.dto.js';
+import { TriageRequestDto } from './dto/request-triage.dto.js';
 import {
   TRIAGE_LIST_EXAMPLE,
   TRIAGE_WAITS_EXAMPLE,
@@ -44,7 +44,7 @@ export class IncidentTriageController {
       'stay as they are without `force`; the run is kept. Nothing that it recommends is done by it. The kill switch stops it ' +
       'where the model is asked outside; the built-in rules go on.',
   )
-  @ApiBody({ type: RequestTriageDto, required: false })
+  @ApiBody({ type: TriageRequestDto, required: false })
   @KnowsRespondAsync()
   @ApiAnswer({
     status: 200,
@@ -63,7 +63,7 @@ export class IncidentTriageController {
   @ApiErrors('triage_in_progress', 'kill_switch_active', 'ai_unavailable')
   async request(
     @Param('id') incidentId: string,
-    @Body() { playbook, force = false }: RequestTriageDto,
+    @Body() { playbook, force = false }: TriageRequestDto,
     @PrefersAsync() later: boolean,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,

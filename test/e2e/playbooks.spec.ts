@@ -103,8 +103,8 @@ describe('/api/playbooks', () => {
 
   it('is tried with every field that a request may have', () => {
     const fieldsOf = (schema: string) => Object.keys(schemas[schema]!.properties).sort();
-    expect(Object.keys({ name: '', ...WHOLE }).sort()).toEqual(fieldsOf('CreatePlaybook'));
-    expect(fieldsOf('UpdatePlaybook')).toEqual(fieldsOf('CreatePlaybook'));
+    expect(Object.keys({ name: '', ...WHOLE }).sort()).toEqual(fieldsOf('NewPlaybook'));
+    expect(fieldsOf('PlaybookUpdate')).toEqual(fieldsOf('NewPlaybook'));
     expect(Object.keys(QUARANTINE).sort()).toEqual(fieldsOf('NewPlaybookStep'));
     expect(Object.keys(WHOLE.triggers).sort()).toEqual(fieldsOf('NewPlaybookTriggers'));
   });

@@ -66,7 +66,7 @@ describe('docs/playbooks.md', () => {
 
   it('has a row for each field, each name of expressions, and each status of a run', () => {
     const { schemas } = readContract().components;
-    const fields = ['CreatePlaybook', 'NewPlaybookStep'].flatMap((name) =>
+    const fields = ['NewPlaybook', 'NewPlaybookStep'].flatMap((name) =>
       Object.keys(schemas[name]!.properties!),
     );
     const rows = [...fields, ...ROOTS, ...PLAYBOOK_RUN_STATUSES];
@@ -74,7 +74,7 @@ describe('docs/playbooks.md', () => {
   });
 
   it('says the bounds that there are', () => {
-    const { description, instructions } = readContract().components.schemas['CreatePlaybook']!
+    const { description, instructions } = readContract().components.schemas['NewPlaybook']!
       .properties! as Record<string, { maxLength?: number }>;
     const bounds = [
       `${spaced(description!.maxLength!)} characters`,

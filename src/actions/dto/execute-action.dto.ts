@@ -28,14 +28,14 @@ const PARAMETERS_DESCRIPTION = [
   }),
 ].join('\n');
 
-export class ExecuteActionDto {
+export class ActionRequestDto {
   @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
   readonly action: ActionTypeName;
 
   @JsonObject({ optional: true, description: PARAMETERS_DESCRIPTION, example: PARAMETERS_EXAMPLE })
   readonly parameters?: Record<string, unknown>;
 
-  static toWanted(this: void, { action, parameters = {} }: ExecuteActionDto): WantedAction {
+  static toWanted(this: void, { action, parameters = {} }: ActionRequestDto): WantedAction {
     return { type: action, parameters };
   }
 }

@@ -1,9 +1,9 @@
 import { createValidationPipe } from '../../platform/validation/validation.pipe.js';
-import { RollBackActionDto } from './rollback.dto.js';
+import { ActionRollbackDto } from './rollback.dto.js';
 
 describe('The reason of a rollback', () => {
   const check = (reason: unknown): Promise<unknown> =>
-    createValidationPipe().transform({ reason }, { type: 'body', metatype: RollBackActionDto });
+    createValidationPipe().transform({ reason }, { type: 'body', metatype: ActionRollbackDto });
 
   it('is kept as it was given', async () => {
     await expect(check('a false alarm ')).resolves.toEqual({ reason: 'a false alarm ' });

@@ -9,7 +9,7 @@ import { shownActionId } from '../action-id.js';
 import { Choice, Instant, Nested, Reason } from '../../platform/validation/fields.js';
 import { ActionId, ActionResultDto } from './action-result.js';
 
-export class RollBackActionDto {
+export class ActionRollbackDto {
   @Reason({ max: 2_000, example: 'It was a false alarm.' })
   readonly reason: string;
 }

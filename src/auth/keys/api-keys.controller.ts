@@ -6,13 +6,13 @@ import { ListAnswer } from '../../platform/paging/page.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal } from '../current-principal.js';
-import { DeletedDto } from '../../platform/http/deleted.dto.js';
+import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import type { Principal } from '../principal.js';
 import {
   ApiKeyDto,
   ApiKeyQueryDto,
   CREATED_KEY_EXAMPLE,
-  CreateApiKeyDto,
+  NewApiKeyDto,
   CreatedApiKeyDto,
 } from './api-keys.dto.js';
 import { ApiKeysService } from './api-keys.service.js';
@@ -32,7 +32,7 @@ export class ApiKeysController {
     example: CREATED_KEY_EXAMPLE,
   })
   async create(
-    @Body() body: CreateApiKeyDto,
+    @Body() body: NewApiKeyDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedApiKeyDto> {
@@ -57,12 +57,12 @@ export class ApiKeysController {
   @ApiAnswer({
     status: 200,
     description: 'No request that arrives a second later succeeds with it, on any replica.',
-    type: DeletedDto,
+    type: DeletedResourceDto,
   })
   async delete(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
-  ): Promise<DeletedDto> {
+  ): Promise<DeletedResourceDto> {
     await this.keys.revoke(caller, id);
     return { id, deleted: true };
   }

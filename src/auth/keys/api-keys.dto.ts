@@ -34,7 +34,7 @@ export class ApiKeyLimitsDto {
   readonly triage?: number;
 }
 
-export class CreateApiKeyDto {
+export class NewApiKeyDto {
   @Text({
     pattern: KEY_NAME,
     message:

@@ -21,7 +21,7 @@ import {
 import { SessionsService } from '../sessions/sessions.service.js';
 import { isForm } from './form-page.js';
 import { loginPage, LoginPageFilter } from './login-page.js';
-import { LoginDto, LoginRequestDto, LogoutDto } from './login.dto.js';
+import { StartedSessionDto, CredentialsDto, EndedSessionDto } from './login.dto.js';
 import {
   ApiFormOrJson,
   ApiNextQuery,
@@ -65,12 +65,12 @@ export class LoginController {
   @Operation('logIn', 'Log in')
   @ApiNextQuery()
   @ApiConsumes('application/json', FORM)
-  @ApiFormOrJson(LoginRequestDto)
+  @ApiFormOrJson(CredentialsDto)
   @ApiAnswer({
     status: 200,
     description:
       'To JSON: the session has begun; its cookie is its_session, over https __Host-its_session.',
-    type: LoginDto,
+    type: StartedSessionDto,
     headers: BEGUN_SESSION,
   })
   @ApiSeeOther(
@@ -92,10 +92,10 @@ export class LoginController {
     rate_limited: LOGIN_LIMIT,
   })
   async logIn(
-    @Body() body: LoginRequestDto,
+    @Body() body: CredentialsDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<LoginDto | undefined> {
+  ): Promise<StartedSessionDto | undefined> {
     const userAgent = request.headers['user-agent'];
     const formerToken = sessionTokenOf(request);
     const { token, name, role, expiresAt, passwordMadeUp } = await this.logins.logIn({
@@ -133,7 +133,7 @@ export class LogoutController {
   @ApiAnswer({
     status: 200,
     description: 'To a program: the session has ended.',
-    type: LogoutDto,
+    type: EndedSessionDto,
     headers: ENDED_SESSION,
   })
   @ApiSeeOther('To a form: go on at the login page.', ENDED_SESSION)
@@ -152,7 +152,7 @@ export class LogoutController {
   async logOut(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<LogoutDto | undefined> {
+  ): Promise<EndedSessionDto | undefined> {
     const token = sessionTokenOf(request);
     if (token !== undefined) await this.sessions.end(token, request.ip);
     clearSessionCookie(request, reply);

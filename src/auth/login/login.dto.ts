@@ -1,6 +1,6 @@
 import { IsString, MaxLength, MinLength } from 'class-validator';
 import { AlwaysTrue, Field, Instant, Nested, Text } from '../../platform/validation/fields.js';
-import { ChangePasswordDto, LONGEST_GUESS, PrincipalDto } from '../me/me.dto.js';
+import { PasswordChangeDto, LONGEST_GUESS, PrincipalDto } from '../me/me.dto.js';
 
 /** A name or a password that somebody tries. It may be longer than any that may be set. */
 const Guess = ({ format, example }: { readonly format?: 'password'; readonly example: string }) =>
@@ -19,7 +19,7 @@ const Next = () =>
     example: '/docs',
   });
 
-export class LoginRequestDto {
+export class CredentialsDto {
   @Guess({ example: 'j.doe' })
   readonly username: string;
 
@@ -30,12 +30,12 @@ export class LoginRequestDto {
   readonly next?: string;
 }
 
-export class PasswordFormDto extends ChangePasswordDto {
+export class PasswordFormDto extends PasswordChangeDto {
   @Next()
   readonly next?: string;
 }
 
-export class LoginDto {
+export class StartedSessionDto {
   @Nested(() => PrincipalDto)
   readonly principal: PrincipalDto;
 
@@ -47,7 +47,7 @@ export class LoginDto {
   readonly expires_at: string;
 }
 
-export class LogoutDto {
+export class EndedSessionDto {
   @AlwaysTrue()
   readonly logged_out: true;
 }

@@ -8,11 +8,11 @@ import {
   ApiErrors,
   Operation,
 } from '../../platform/openapi/answers.js';
-import { DeletedDto } from '../../platform/http/deleted.dto.js';
+import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import type { Principal } from '../principal.js';
-import { ChangePasswordDto, PrincipalDto } from './me.dto.js';
+import { PasswordChangeDto, PrincipalDto } from './me.dto.js';
 import { OwnPasswordService } from './own-password.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { SessionDto, SessionQueryDto } from './sessions.dto.js';
@@ -50,7 +50,7 @@ export class MeController {
     invalid_state: 'The caller is a key, which has no password.',
   })
   async changePassword(
-    @Body() body: ChangePasswordDto,
+    @Body() body: PasswordChangeDto,
     @CurrentPrincipal() caller: Principal,
     @Req() request: FastifyRequest,
   ): Promise<PrincipalDto> {
@@ -79,13 +79,13 @@ export class MeController {
   @ApiAnswer({
     status: 200,
     description: 'No request that arrives a second later succeeds with it, on any replica.',
-    type: DeletedDto,
+    type: DeletedResourceDto,
   })
   async endSession(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,
     @Req() request: FastifyRequest,
-  ): Promise<DeletedDto> {
+  ): Promise<DeletedResourceDto> {
     await this.sessions.endOwn(caller, id, request.ip);
     return { id, deleted: true };
   }

@@ -48,7 +48,7 @@ export class PrincipalDto {
   }
 }
 
-export class ChangePasswordDto {
+export class PasswordChangeDto {
   @Text({ format: 'password', max: LONGEST_GUESS, example: 'the old one' })
   readonly current_password: string;
 

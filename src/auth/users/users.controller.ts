@@ -11,13 +11,13 @@ import { ListAnswer } from '../../platform/paging/page.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal } from '../current-principal.js';
-import { DeletedDto } from '../../platform/http/deleted.dto.js';
+import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import type { Principal } from '../principal.js';
 import {
   CREATED_USER_EXAMPLE,
-  CreateUserDto,
+  NewUserDto,
   DeleteUserQueryDto,
-  UpdateUserDto,
+  UserUpdateDto,
   UserDto,
   UserQueryDto,
 } from './users.dto.js';
@@ -48,7 +48,7 @@ export class UsersController {
       'The user name is taken, or was (names are not used again), or a request with the same Idempotency-Key is still under way.',
   })
   async create(
-    @Body() body: CreateUserDto,
+    @Body() body: NewUserDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<UserDto> {
@@ -85,7 +85,7 @@ export class UsersController {
   @LAST_ADMIN
   async update(
     @Param('id') id: string,
-    @Body() body: UpdateUserDto,
+    @Body() body: UserUpdateDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<UserDto> {
     return UserDto.from(await this.users.update(caller, id, body));
@@ -97,7 +97,7 @@ export class UsersController {
     status: 200,
     description:
       'The user and all its sessions are gone, and its keys too unless they were to be kept; its name stays taken.',
-    type: DeletedDto,
+    type: DeletedResourceDto,
   })
   @ApiErrors('invalid_state')
   @LAST_ADMIN
@@ -105,7 +105,7 @@ export class UsersController {
     @Param('id') id: string,
     @Query() { keys }: DeleteUserQueryDto,
     @CurrentPrincipal() caller: Principal,
-  ): Promise<DeletedDto> {
+  ): Promise<DeletedResourceDto> {
     await this.users.delete(caller, id, keys);
     return { id, deleted: true };
   }

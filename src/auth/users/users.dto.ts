@@ -43,7 +43,7 @@ export function NewPassword({ optional, description }: NewPasswordOptions = {}):
   );
 }
 
-export class CreateUserDto {
+export class NewUserDto {
   @Text({
     pattern: USERNAME,
     message:
@@ -64,7 +64,7 @@ export class CreateUserDto {
   readonly enabled?: boolean;
 }
 
-export class UpdateUserDto {
+export class UserUpdateDto {
   @Choice('Role', ROLES, { optional: true, example: 'senior' })
   readonly role?: Role;
 

@@ -26,7 +26,7 @@ export const Title = (description: string) =>
     example: TITLE_EXAMPLE,
   });
 
-export class CreateIncidentDto {
+export class NewIncidentDto {
   @IncidentType({ example: 'phishing' })
   readonly incident_type: string;
 
@@ -52,7 +52,7 @@ export class CreateIncidentDto {
   })
   readonly raw_data: Record<string, unknown> = {};
 
-  static toWanted(this: void, body: CreateIncidentDto): WantedIncident {
+  static toWanted(this: void, body: NewIncidentDto): WantedIncident {
     return {
       incidentType: body.incident_type,
       source: body.source,

@@ -1,5 +1,5 @@
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import { DeletedDto } from '../../platform/http/deleted.dto.js';
+import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import {
   Choice,
   Choices,
@@ -132,4 +132,4 @@ export class IncidentDto extends IncidentSummaryDto {
   }
 }
 
-export class DeletedIncidentDto extends DeletedDto {}
+export class DeletedIncidentDto extends DeletedResourceDto {}

@@ -8,7 +8,7 @@ import { IncidentType, Title } from './create-incident.dto.js';
 import { GivenVerdictDto } from './verdict.dto.js';
 
 @ApiSchema({ description: 'At least one field; what is left out stays.' })
-export class UpdateIncidentDto {
+export class IncidentUpdateDto {
   @Title('What people call it.')
   readonly title?: string;
 
@@ -46,7 +46,7 @@ export class UpdateIncidentDto {
   })
   readonly recommended_actions?: ActionTypeName[];
 
-  static toChange(this: void, body: UpdateIncidentDto): IncidentChange {
+  static toChange(this: void, body: IncidentUpdateDto): IncidentChange {
     if (Object.values(body).every((value) => value === undefined)) {
       throw ValidationError.nothingGiven();
     }

@@ -1,6 +1,6 @@
 import { AlwaysTrue, Id } from '../validation/fields.js';
 
-export class DeletedDto {
+export class DeletedResourceDto {
   @Id()
   readonly id: string;
 

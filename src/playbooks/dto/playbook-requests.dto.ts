@@ -70,7 +70,7 @@ export class NewPlaybookStepDto {
   readonly on_error: OnError = 'stop';
 }
 
-export class CreatePlaybookDto {
+export class NewPlaybookDto {
   @PlaybookName()
   readonly name: string;
 
@@ -102,12 +102,12 @@ export class CreatePlaybookDto {
   })
   readonly steps?: NewPlaybookStepDto[];
 
-  static toWanted(this: void, body: CreatePlaybookDto): NewPlaybook {
+  static toWanted(this: void, body: NewPlaybookDto): NewPlaybook {
     return { ...plainDefinition(body), name: body.name };
   }
 }
 
-export class UpdatePlaybookDto {
+export class PlaybookUpdateDto {
   @PlaybookName({ optional: true })
   readonly name?: string;
 
@@ -142,13 +142,13 @@ export class UpdatePlaybookDto {
   })
   readonly steps?: NewPlaybookStepDto[];
 
-  static toChange(this: void, body: UpdatePlaybookDto): PlaybookChange {
+  static toChange(this: void, body: PlaybookUpdateDto): PlaybookChange {
     return { ...plainDefinition(body), name: body.name };
   }
 }
 
 /** Plain values: they are compared with what was read from JSON. */
-function plainDefinition({ triggers, steps, ...body }: UpdatePlaybookDto): DefinitionChange {
+function plainDefinition({ triggers, steps, ...body }: PlaybookUpdateDto): DefinitionChange {
   return { ...body, triggers: triggers && plainTriggers(triggers), steps: steps?.map(plainStep) };
 }
 

@@ -31,7 +31,7 @@ import {
   RUN_REQUESTS,
   RUN_WAITS_EXAMPLE,
 } from './dto/run-examples.js';
-import { PlaybookRunsQueryDto, RunPlaybookDto } from './dto/run-requests.dto.js';
+import { PlaybookRunsQueryDto, PlaybookRunRequestDto } from './dto/run-requests.dto.js';
 import { PlaybookRunsService } from './playbook-runs.service.js';
 
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
@@ -54,7 +54,7 @@ export class PlaybookRunsController {
       'tried so, too, and any one while the kill switch is on.',
   )
   @ByNameOrId()
-  @ApiBody({ type: RunPlaybookDto, required: false, examples: asExamples(RUN_REQUESTS) })
+  @ApiBody({ type: PlaybookRunRequestDto, required: false, examples: asExamples(RUN_REQUESTS) })
   @ApiAnswer({
     status: 200,
     description: 'The run has ended, or was a dry one: `dry_run` tells which.',
@@ -75,12 +75,12 @@ export class PlaybookRunsController {
   })
   async run(
     @Param('id') playbook: string,
-    @Body() body: RunPlaybookDto,
+    @Body() body: PlaybookRunRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedPlaybookRunDto | PlaybookDryRunDto> {
-    const request = RunPlaybookDto.toRequest(body);
+    const request = PlaybookRunRequestDto.toRequest(body);
     if (body.dry_run) return PlaybookDryRunDto.from(await this.runs.dryRun(playbook, request));
     const remember = idempotency.remember(StartedPlaybookRunDto.from, {
       status: statusOfRun,

@@ -1,6 +1,6 @@
 import { Flag, Text } from '../../platform/validation/fields.js';
 
-export class RequestTriageDto {
+export class TriageRequestDto {
   @Text({
     optional: true,
     min: 1,

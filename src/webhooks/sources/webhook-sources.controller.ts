@@ -33,8 +33,8 @@ import { ApiAnyBody } from '../receipt/receipt-contract.js';
 import { WebhookPresetDto } from './dto/preset.dto.js';
 import { WebhookPreviewDto } from './dto/preview.dto.js';
 import {
-  CreateWebhookSourceDto,
-  UpdateWebhookSourceDto,
+  NewWebhookSourceDto,
+  WebhookSourceUpdateDto,
   WebhookSourceQueryDto,
 } from './dto/source-requests.dto.js';
 import { DeletedWebhookSourceDto, WebhookSourceDto } from './dto/webhook-source.dto.js';
@@ -59,7 +59,7 @@ export class WebhookSourcesController {
   @ApiAnswer({ status: 201, description: 'The source.', type: WebhookSourceDto })
   @ApiErrors('conflict')
   async create(
-    @Body() body: CreateWebhookSourceDto,
+    @Body() body: NewWebhookSourceDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<WebhookSourceDto> {
@@ -96,7 +96,7 @@ export class WebhookSourcesController {
   @ApiAnswer({ status: 200, description: 'The source as it is now.', type: WebhookSourceDto })
   async update(
     @Param('source') source: string,
-    @Body() body: UpdateWebhookSourceDto,
+    @Body() body: WebhookSourceUpdateDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<WebhookSourceDto> {
     return WebhookSourceDto.from(await this.sources.update(caller, source, body));

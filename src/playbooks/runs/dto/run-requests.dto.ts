@@ -6,7 +6,7 @@ import type { RunRequest } from '../playbook-runs.service.js';
 import { LONGEST_VARIABLES } from '../run-variables.js';
 import type { RunListRequest } from '../listing/run-list.js';
 
-export class RunPlaybookDto {
+export class PlaybookRunRequestDto {
   @Id({ optional: true, description: 'The incident that it is about.' })
   readonly incident_id?: string;
 
@@ -24,7 +24,7 @@ export class RunPlaybookDto {
   })
   readonly dry_run?: boolean = false;
 
-  static toRequest(this: void, { incident_id, variables = {} }: RunPlaybookDto): RunRequest {
+  static toRequest(this: void, { incident_id, variables = {} }: PlaybookRunRequestDto): RunRequest {
     return { incidentId: incident_id, variables };
   }
 }

@@ -26,7 +26,7 @@ const RESERVED_NAME = 'presets';
 
 const FILLS_IN = 'fills in mapping, severity_mapping, incident_type, signature and format';
 
-export class CreateWebhookSourceDto {
+export class NewWebhookSourceDto {
   @SourceName()
   @NotEquals(RESERVED_NAME, { message: `source must not be ${RESERVED_NAME}` })
   readonly source: string;
@@ -65,7 +65,7 @@ export class CreateWebhookSourceDto {
   readonly playbook?: string;
 }
 
-export class UpdateWebhookSourceDto {
+export class WebhookSourceUpdateDto {
   @Secret({
     optional: true,
     description:

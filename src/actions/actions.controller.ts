@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
@@ -59,16 +59,9 @@ export class ActionsController {
   @ApiAnswer({
     status: 200,
     description: 'All there are.',
-    schema: {
-      type: 'object',
-      required: ['data'],
-      properties: {
-        data: { type: 'array', items: { $ref: '#/components/schemas/ActionTypeDto' } },
-      },
-      additionalProperties: false,
-    },
+    type: ActionTypeDto,
+    catalogue: true,
   })
-  @ApiExtraModels(ActionTypeDto)
   async types(): Promise<ActionTypeDto[]> {
     return (await this.actions.types()).map(ActionTypeDto.from);
   }

@@ -1,6 +1,6 @@
 import { type Action, ACTION_STATUSES, type ActionStatus } from '../actions/action.js';
-import { shownActionId } from '../actions/action-id.js';
-import { ActionId, ActionResultDto } from '../actions/dto/action-result.js';
+import { ActionId, shownActionId } from '../actions/action-id.js';
+import { ActionResultDto } from '../actions/dto/action-result.js';
 import { Choice, Flag, Instant, Nested, Reason, Text } from '../platform/validation/fields.js';
 import type { WantedApproval } from './approvals.service.js';
 

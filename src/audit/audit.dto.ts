@@ -1,3 +1,4 @@
+import { sortWords } from '../platform/paging/sort-words.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import type { Verification } from './verification/audit-verifier.js';
 import {
@@ -13,7 +14,7 @@ import {
 import type { AuditRecord } from './audit.service.js';
 import { AUDIT_ACTIONS, type AuditAction } from './audit-actions.js';
 
-const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
+const SORTS = sortWords('at', 'created_at');
 
 /** The longest text that the columns hold, with the note at its end that it was cut. */
 const LONGEST = 300;
@@ -66,7 +67,7 @@ export class AuditSubjectDto {
 }
 
 export class AuditRecordDto {
-  @Id()
+  @Id('AuditRecordId')
   readonly id: string;
 
   @Instant({ example: '2026-11-02T09:30:00.000Z' })
@@ -131,7 +132,7 @@ export class AuditVerificationDto {
   })
   readonly taken_over?: number;
 
-  @Id({
+  @Id('AuditRecordId', {
     optional: true,
     description:
       'The first entry that is not as it was written; absent when only the end of the trail is missing.',

@@ -95,7 +95,7 @@ export class ConnectorQueryDto extends PageQueryDto {
 }
 
 export class ConnectorDto {
-  @Id()
+  @Id('ConnectorId')
   readonly id: string;
 
   @ConnectorName()
@@ -119,7 +119,7 @@ export class ConnectorDto {
   })
   readonly secrets_set: readonly string[];
 
-  @Choice('ConnectorStatus', CONNECTOR_STATUSES, {
+  @Choice('ComponentStatus', CONNECTOR_STATUSES, {
     description: 'As the last check found it; degraded before the first.',
     example: 'healthy',
   })

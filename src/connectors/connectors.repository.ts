@@ -1,4 +1,5 @@
 // SQL for the read of all connectors, which every action that is requested pays for. All else is TypeORM's.
+import { sortWords } from '../platform/paging/sort-words.js';
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
@@ -20,7 +21,7 @@ export interface ConnectorContent {
   readonly secretNames: readonly string[];
 }
 
-export const CONNECTOR_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
+export const CONNECTOR_SORTS = sortWords('created_at', 'name');
 export type ConnectorSort = (typeof CONNECTOR_SORTS)[number];
 
 const ORDERS: Readonly<Record<ConnectorSort, FindOptionsOrder<ConnectorEntity>>> = {

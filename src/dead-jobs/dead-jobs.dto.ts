@@ -1,3 +1,4 @@
+import { sortWords } from '../platform/paging/sort-words.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import {
   AlwaysTrue,
@@ -9,7 +10,7 @@ import {
 } from '../platform/validation/fields.js';
 import type { DeadJob } from '../platform/jobs/jobs.js';
 
-const SORTS = ['-created_at', 'created_at'] as const;
+const SORTS = sortWords('created_at');
 
 export class DeadJobsQueryDto extends PageQueryDto {
   @Choice('DeadJobSort', SORTS, { optional: true, default: '-created_at' })
@@ -20,7 +21,7 @@ export class DeadJobsQueryDto extends PageQueryDto {
 }
 
 export class DeadJobDto {
-  @Id()
+  @Id('DeadJobId')
   readonly id: string;
 
   @Text({ example: 'triage' })
@@ -51,7 +52,7 @@ export class DeadJobDto {
 }
 
 export class RequeuedJobDto {
-  @Id()
+  @Id('DeadJobId')
   readonly id: string;
 
   @AlwaysTrue()

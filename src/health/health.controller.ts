@@ -8,6 +8,7 @@ import type {
   ReadinessDto,
   UnreadinessDto,
 } from './health.dto.js';
+import { TWINS_UNDER_API } from '../platform/openapi/operations.js';
 import { HealthService } from './health.service.js';
 import {
   ReadsDetailedHealth,
@@ -74,7 +75,7 @@ export class HealthController extends HealthAnswers {
 }
 
 /** The same for those who know only /api. Probes belong at the root: here even /live needs a key, and so the database. */
-@ApiTags('System')
+@ApiTags(TWINS_UNDER_API)
 @Controller('api')
 export class ApiHealthController extends HealthAnswers {
   constructor(health: HealthService) {

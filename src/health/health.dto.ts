@@ -1,11 +1,6 @@
-import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
-import {
-  type ComponentHealth,
-  COMPONENTS,
-  type ComponentName,
-  type ComponentStatus,
-} from '../platform/health-components.js';
-import { Choice, JsonObject, Text, WholeNumber } from '../platform/validation/fields.js';
+import type { ComponentHealth, ComponentName } from '../platform/health-components.js';
+import { Choice, JsonObject, Nested, Text, WholeNumber } from '../platform/validation/fields.js';
+import { HealthComponentsDto } from './health-components.dto.js';
 import { DATABASE_OBSTACLES, type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
 
 const OVERALL = ['healthy', 'degraded', 'unhealthy'] as const;
@@ -20,15 +15,6 @@ export class HealthDto {
 
   @WholeNumber({ min: 0, example: 86_400 })
   readonly uptime_seconds: number;
-}
-
-@ApiExtraModels()
-export class ComponentHealthDto {
-  @Choice('ComponentStatus', [...OVERALL, 'disabled'], { example: 'healthy' })
-  readonly status: ComponentStatus;
-
-  @Text({ optional: true, example: 'The kill switch is on.' })
-  readonly message?: string;
 }
 
 const COMPONENTS_EXAMPLE = {
@@ -65,25 +51,8 @@ export const DETAILED_DEGRADED_EXAMPLE = {
   components: COMPONENTS_EXAMPLE,
 };
 
-const component = {
-  allOf: [{ $ref: getSchemaPath(ComponentHealthDto) }],
-  type: 'object' as const,
-  additionalProperties: true,
-};
-
-@ApiExtraModels(ComponentHealthDto)
 export class DetailedHealthDto extends HealthDto {
-  @JsonObject({
-    contract: {
-      type: 'object',
-      properties: Object.fromEntries(COMPONENTS.map((name) => [name, component])),
-      required: [...COMPONENTS],
-      additionalProperties: component,
-    },
-    description:
-      'Every part of the service. A part may say more than its status, such as kill_switch.active.',
-    example: COMPONENTS_EXAMPLE,
-  })
+  @Nested(() => HealthComponentsDto, { example: COMPONENTS_EXAMPLE })
   readonly components: Record<ComponentName, ComponentHealth>;
 }
 

@@ -25,17 +25,13 @@ import {
   ApiIfMatch,
   ETAG_HEADER,
 } from '../platform/openapi/answers.js';
+import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { NewIncidentDto } from './dto/create-incident.dto.js';
 import { IncidentQueryDto } from './dto/incident-query.dto.js';
-import {
-  CreatedIncidentDto,
-  DeletedIncidentDto,
-  IncidentDto,
-  IncidentSummaryDto,
-} from './dto/incident.dto.js';
+import { CreatedIncidentDto, IncidentDto, IncidentSummaryDto } from './dto/incident.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { IncidentUpdateDto } from './dto/update-incident.dto.js';
 import { IncidentsService } from './incidents.service.js';
@@ -129,14 +125,14 @@ export class IncidentsController {
     status: 200,
     description:
       'It is hidden everywhere and its waiting actions are rejected; the audit trail stays.',
-    type: DeletedIncidentDto,
+    type: DeletedResourceDto,
   })
   @ApiErrors('precondition_failed')
   async delete(
     @Param('id') id: string,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
-  ): Promise<DeletedIncidentDto> {
+  ): Promise<DeletedResourceDto> {
     await this.incidents.delete(caller, id, condition);
     return { id: id.toLowerCase(), deleted: true };
   }

@@ -1,3 +1,4 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice, Id, Instant, Text } from '../../platform/validation/fields.js';
@@ -10,7 +11,7 @@ import {
 } from '../action.js';
 import { type ActionListRequest, SORT_FIELDS, type SortField } from '../listing/action-list.js';
 
-const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const);
+const SORTS = sortWords(...SORT_FIELDS);
 
 const PrincipalName = (description: string) =>
   Text({ optional: true, min: 1, max: 300, description, example: 'alice' });
@@ -69,7 +70,7 @@ export class IncidentActionsQueryDto extends PageQueryDto {
 }
 
 export class ActionQueryDto extends IncidentActionsQueryDto {
-  @Id({ optional: true, description: 'Of this incident alone.' })
+  @Id('IncidentId', { optional: true, description: 'Of this incident alone.' })
   readonly incident_id?: string;
 
   static toRequest(this: void, query: ActionQueryDto): ActionListRequest {

@@ -1,20 +1,9 @@
-import {
-  Choice,
-  type FieldOptions,
-  Flag,
-  JsonObject,
-  Text,
-} from '../../platform/validation/fields.js';
+import { Choice, Flag, JsonObject, Text } from '../../platform/validation/fields.js';
 import { type ActionResult, FAILURE_CODES, type FailureCode } from '../action.js';
-import { ACTION_ID_EXAMPLE, ACTION_ID_PATTERN } from '../action-id.js';
 
 const CODES = `\`refused\`: the vendor said no. \`unreachable\`: it could not be reached. \`timeout\`: it did not answer in time.
 \`no_connector\`: no enabled connector provides the type. \`outcome_unknown\`: something was sent, and nobody knows what became of
 it. \`interrupted\`: the service stopped before anything was sent.`;
-
-/** The id of an action as answers show it. */
-export const ActionId = (options: FieldOptions = {}) =>
-  Text({ example: ACTION_ID_EXAMPLE, ...options, contract: { pattern: ACTION_ID_PATTERN } });
 
 /** What became of an action; shown by this module and by approvals. */
 export class ActionResultDto {

@@ -1,15 +1,18 @@
-import {
-  ACTION_TYPES,
-  type ActionParameter,
-  type ActionTypeName,
-} from '../../action-catalogue/action-types.js';
+import { ACTION_TYPES, type ActionParameter } from '../../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
 import {
   FORMATS_IN_WORDS,
   PARAMETER_FORMATS,
   type ParameterFormat,
 } from '../../action-catalogue/parameter-formats.js';
-import { Choice, Flag, NestedList, Text, Texts } from '../../platform/validation/fields.js';
+import {
+  Choice,
+  Flag,
+  NestedList,
+  OpenChoice,
+  Text,
+  Texts,
+} from '../../platform/validation/fields.js';
 import type { OfferedType } from '../actions.service.js';
 
 export class ActionParameterDto {
@@ -41,8 +44,8 @@ export class ActionParameterDto {
 }
 
 export class ActionTypeDto {
-  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
-  readonly name: ActionTypeName;
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly name: string;
 
   @Text({ example: 'Moves an email out of its mailbox into quarantine.' })
   readonly description: string;
@@ -57,12 +60,12 @@ export class ActionTypeDto {
   @Flag({ example: true })
   readonly supports_rollback: boolean;
 
-  @Choice('ActionTypeName', ACTION_TYPES, {
+  @OpenChoice('ActionTypeName', ACTION_TYPES, {
     optional: true,
     description: 'The type that undoes it.',
     example: 'release_email',
   })
-  readonly rolled_back_by?: ActionTypeName;
+  readonly rolled_back_by?: string;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,

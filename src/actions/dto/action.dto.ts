@@ -1,4 +1,4 @@
-import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,
@@ -13,9 +13,17 @@ import {
   REQUIRED_LEVELS,
   type RequiredLevel,
 } from '../action.js';
-import { shownActionId } from '../action-id.js';
-import { Choice, Id, Instant, JsonObject, Nested, Text } from '../../platform/validation/fields.js';
-import { ActionId, ActionResultDto } from './action-result.js';
+import { ActionId, shownActionId } from '../action-id.js';
+import {
+  Choice,
+  Id,
+  Instant,
+  JsonObject,
+  Nested,
+  OpenChoice,
+  Text,
+} from '../../platform/validation/fields.js';
+import { ActionResultDto } from './action-result.js';
 import { PARAMETERS_EXAMPLE } from './execute-action.dto.js';
 
 const TIME = '2026-01-31T09:30:00.000Z';
@@ -58,7 +66,11 @@ export class ActionSummaryDto {
   @ActionId()
   readonly id: string;
 
-  @Id({ optional: true, description: 'Absent for direct execution.', example: undefined })
+  @Id('IncidentId', {
+    optional: true,
+    description: 'Absent for direct execution.',
+    example: undefined,
+  })
   readonly incident_id?: string;
 
   @Nested(() => ActionIncidentDto, {
@@ -67,8 +79,8 @@ export class ActionSummaryDto {
   })
   readonly incident?: ActionIncidentDto;
 
-  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
-  readonly action_type: ActionTypeName;
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly action_type: string;
 
   @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
   readonly status: ActionStatus;
@@ -89,7 +101,7 @@ export class ActionSummaryDto {
   @Instant({ example: TIME })
   readonly requested_at: string;
 
-  @Id({
+  @Id('PlaybookRunId', {
     optional: true,
     description: 'The playbook run that it is a step of.',
     example: undefined,

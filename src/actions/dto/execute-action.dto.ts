@@ -10,10 +10,10 @@ import {
   ACTION_STATUSES,
   REQUIRED_LEVELS,
 } from '../action.js';
-import { shownActionId } from '../action-id.js';
+import { ActionId, shownActionId } from '../action-id.js';
 import { Choice, Instant, JsonObject, Nested, Text } from '../../platform/validation/fields.js';
 import type { WantedAction } from '../requests/joint-requests.js';
-import { ActionId, ActionResultDto } from './action-result.js';
+import { ActionResultDto } from './action-result.js';
 
 export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };
 
@@ -29,7 +29,7 @@ const PARAMETERS_DESCRIPTION = [
 ].join('\n');
 
 export class ActionRequestDto {
-  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  @Choice('KnownActionType', ACTION_TYPES, { example: 'quarantine_email' })
   readonly action: ActionTypeName;
 
   @JsonObject({ optional: true, description: PARAMETERS_DESCRIPTION, example: PARAMETERS_EXAMPLE })

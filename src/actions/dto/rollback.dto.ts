@@ -5,9 +5,9 @@ import {
   REQUIRED_LEVELS,
   type RequiredLevel,
 } from '../action.js';
-import { shownActionId } from '../action-id.js';
+import { ActionId, shownActionId } from '../action-id.js';
 import { Choice, Instant, Nested, Reason } from '../../platform/validation/fields.js';
-import { ActionId, ActionResultDto } from './action-result.js';
+import { ActionResultDto } from './action-result.js';
 
 export class ActionRollbackDto {
   @Reason({ max: 2_000, example: 'It was a false alarm.' })

@@ -1,4 +1,5 @@
 import type { SchemaObject } from '@nestjs/swagger';
+import { integer } from '../../platform/validation/fields.js';
 import { From, To } from '../audit.dto.js';
 
 export class AuditExportQueryDto {
@@ -13,7 +14,7 @@ const text: SchemaObject = { type: 'string' };
 const time: SchemaObject = { type: 'string', format: 'date-time' };
 const number: SchemaObject = { type: 'string', pattern: '^[0-9]+$' };
 const hash: SchemaObject = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-const count: SchemaObject = { type: 'integer', minimum: 0 };
+const count: SchemaObject = integer(0);
 const point = objectOf({ seq: number, hash });
 const seal = objectOf({ seq: number, hash, key_id: text });
 

@@ -1,8 +1,9 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import type { LimitClass } from '../../platform/http/caller.js';
 import type { PageRequest } from '../../platform/paging/page.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 
-export const API_KEY_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
+export const API_KEY_SORTS = sortWords('created_at', 'name');
 export type ApiKeySort = (typeof API_KEY_SORTS)[number];
 
 export interface ApiKeyListRequest extends PageRequest {

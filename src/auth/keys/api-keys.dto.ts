@@ -79,7 +79,7 @@ export class ApiKeyQueryDto extends PageQueryDto {
 }
 
 export class ApiKeyDto {
-  @Id()
+  @Id('ApiKeyId')
   readonly id: string;
 
   @Text({ example: 'siem-forwarder' })

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
-import { ApiConsumes, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../platform/access/access.js';
 import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
@@ -23,12 +23,11 @@ import { isForm } from './form-page.js';
 import { loginPage, LoginPageFilter } from './login-page.js';
 import { StartedSessionDto, CredentialsDto, EndedSessionDto } from './login.dto.js';
 import {
-  ApiFormOrJson,
+  ApiJsonOrForm,
   ApiNextQuery,
   ApiSeeOther,
   BEGUN_SESSION,
   ENDED_SESSION,
-  FORM,
   LOGIN_LIMIT,
   STRANGERS_LIMIT,
 } from './login.openapi.js';
@@ -64,8 +63,7 @@ export class LoginController {
   @UseFilters(LoginPageFilter)
   @Operation('logIn', 'Log in')
   @ApiNextQuery()
-  @ApiConsumes('application/json', FORM)
-  @ApiFormOrJson(CredentialsDto)
+  @ApiJsonOrForm(CredentialsDto)
   @ApiAnswer({
     status: 200,
     description:

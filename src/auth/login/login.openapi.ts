@@ -7,8 +7,6 @@ export const STRANGERS_LIMIT = `More than ${STRANGERS_PER_MINUTE} of these reque
 
 export const LOGIN_LIMIT = `More than ${STRANGERS_PER_MINUTE} of these requests, or more than ${FAILURES_PER_MINUTE.login} that failed, in a minute from one address, or too many that failed for one user name from addresses that it never logged in from: see Retry-After.`;
 
-export const FORM = 'application/x-www-form-urlencoded';
-
 export const ApiNextQuery = () =>
   ApiQuery({
     name: 'next',
@@ -17,10 +15,15 @@ export const ApiNextQuery = () =>
     schema: { type: 'string' },
   });
 
-export const ApiFormOrJson = (type: Type) =>
+/** The contract shows the JSON alone: what sends a form is a browser, and some generators take no body of two kinds. */
+export const ApiJsonOrForm = (type: Type) =>
   applyDecorators(
     ApiExtraModels(type),
-    ApiBody({ required: true, schema: { $ref: getSchemaPath(type) } }),
+    ApiBody({
+      required: true,
+      description: 'As JSON, or as a form of a browser: `application/x-www-form-urlencoded`.',
+      schema: { $ref: getSchemaPath(type) },
+    }),
   );
 
 const setCookie = (description: string, example: string) => ({

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
-import { ApiConsumes, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../platform/access/access.js';
 import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
@@ -13,7 +13,7 @@ import { OwnPasswordService } from '../me/own-password.service.js';
 import type { Principal } from '../principal.js';
 import { isForm } from './form-page.js';
 import { PasswordFormDto } from './login.dto.js';
-import { ApiFormOrJson, ApiNextQuery, ApiSeeOther, FORM } from './login.openapi.js';
+import { ApiJsonOrForm, ApiNextQuery, ApiSeeOther } from './login.openapi.js';
 import { nextOf } from './next-path.js';
 import { passwordPage, PasswordPageFilter } from './password-page.js';
 
@@ -69,8 +69,7 @@ export class PasswordPageController {
     "Ends the caller's other sessions; the present one goes on.",
   )
   @ApiNextQuery()
-  @ApiConsumes('application/json', FORM)
-  @ApiFormOrJson(PasswordFormDto)
+  @ApiJsonOrForm(PasswordFormDto)
   @ApiAnswer({ status: 200, description: 'To JSON: the new password holds.', type: PrincipalDto })
   @ApiSeeOther('To a form: go on at `next`.')
   @ApiErrorPages()

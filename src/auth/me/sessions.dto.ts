@@ -8,7 +8,7 @@ export class SessionQueryDto extends PageQueryDto {
 }
 
 export class SessionDto {
-  @Id({ description: 'Not the token: nobody comes in with it.' })
+  @Id('SessionId', { description: 'Not the token: nobody comes in with it.' })
   readonly id: string;
 
   @Flag({ description: 'Whether it is the one of this request.', example: true })

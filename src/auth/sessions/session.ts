@@ -1,3 +1,4 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { hash, randomBytes } from 'node:crypto';
 import type { SessionEntity } from './session.entity.js';
 
@@ -6,12 +7,7 @@ export const IDLE_HOURS = 8;
 /** and this long after the login even while it is in use. */
 export const ABSOLUTE_HOURS = 24;
 
-export const SESSION_SORTS = [
-  '-created_at',
-  'created_at',
-  '-last_seen_at',
-  'last_seen_at',
-] as const;
+export const SESSION_SORTS = sortWords('created_at', 'last_seen_at');
 export type SessionSort = (typeof SESSION_SORTS)[number];
 
 /** A session without the hash of its token, which reads leave out unless they ask for it. */

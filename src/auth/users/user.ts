@@ -1,3 +1,4 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import type { UserEntity } from './user.entity.js';
 
 export const USERNAME = /^[a-z0-9][a-z0-9._@-]{1,62}$/;
@@ -9,14 +10,7 @@ export function isUsername(text: string): boolean {
   return USERNAME.test(text) && text !== RESERVED_NAME;
 }
 
-export const USER_SORTS = [
-  '-created_at',
-  'created_at',
-  '-username',
-  'username',
-  '-name',
-  'name',
-] as const;
+export const USER_SORTS = sortWords('created_at', 'username', 'name');
 export type UserSort = (typeof USER_SORTS)[number];
 
 /** What happens to the API keys of a user who is deleted. */

@@ -114,7 +114,7 @@ export const CREATED_USER_EXAMPLE = {
 };
 
 export class UserDto {
-  @Id()
+  @Id('UserId')
   readonly id: string;
 
   @Text({ example: 'j.doe' })

@@ -1,9 +1,9 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.js';
 import type { Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
-import { ApiAnswer, listWithoutPages, Operation } from '../../platform/openapi/answers.js';
+import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { ConnectorTypes } from '../connector-types.js';
@@ -13,7 +13,6 @@ import { ConnectorHealthDto, ConnectorTestDto, ConnectorTypeDto } from './connec
 
 /** Registered before ConnectorsController, whose `:id` would take `types` and `health` for ids. */
 @ApiTags('Connectors')
-@ApiExtraModels(ConnectorHealthDto, ConnectorTypeDto)
 @Controller('api/connectors')
 export class ConnectorHealthController {
   constructor(
@@ -28,7 +27,8 @@ export class ConnectorHealthController {
   @ApiAnswer({
     status: 200,
     description: 'Every type, with the schema of its configuration and what it provides.',
-    schema: listWithoutPages(ConnectorTypeDto),
+    type: ConnectorTypeDto,
+    catalogue: true,
   })
   listTypes(): ConnectorTypeDto[] {
     return this.types.all.map(ConnectorTypeDto.from);
@@ -40,7 +40,8 @@ export class ConnectorHealthController {
   @ApiAnswer({
     status: 200,
     description: 'Every connector, as its last check found it.',
-    schema: listWithoutPages(ConnectorHealthDto),
+    type: ConnectorHealthDto,
+    catalogue: true,
   })
   async health(): Promise<ConnectorHealthDto[]> {
     return (await this.connectors.all()).map(ConnectorHealthDto.from);

@@ -1,11 +1,11 @@
-import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import {
   Choice,
-  Choices,
   Flag,
   Id,
   Instant,
   JsonObject,
+  OpenChoices,
   Text,
   WholeNumber,
 } from '../../platform/validation/fields.js';
@@ -22,7 +22,7 @@ import type { TestResult } from '../connector.port.js';
 import type { ConnectorType } from '../connector-type.port.js';
 
 export class ConnectorHealthDto {
-  @Id()
+  @Id('ConnectorId')
   readonly id: string;
 
   @Text({ example: 'firewall' })
@@ -31,7 +31,7 @@ export class ConnectorHealthDto {
   @Text({ example: 'http' })
   readonly type: string;
 
-  @Choice('ConnectorStatus', CONNECTOR_STATUSES, { example: 'healthy' })
+  @Choice('ComponentStatus', CONNECTOR_STATUSES, { example: 'healthy' })
   readonly status: ConnectorStatus;
 
   @Text({
@@ -95,11 +95,11 @@ export class ConnectorTypeDto {
   })
   readonly config_schema: ConfigSchema;
 
-  @Choices('ActionTypeName', ACTION_TYPES, {
+  @OpenChoices('ActionTypeName', ACTION_TYPES, {
     description: 'The action types that a connector of this type can provide.',
     example: ['block_ip', 'unblock_ip'],
   })
-  readonly actions: readonly ActionTypeName[];
+  readonly actions: readonly string[];
 
   static from(this: void, type: ConnectorType): ConnectorTypeDto {
     const { name, description, schema, actions } = type;

@@ -1,3 +1,4 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice, Instant, Text } from '../../platform/validation/fields.js';
 import { WordList, Words } from '../../platform/validation/query-fields.js';
@@ -5,7 +6,7 @@ import { INCIDENT_STATUSES, type IncidentStatus, SEVERITIES, type Severity } fro
 import { type IncidentListRequest, SORT_FIELDS, type SortField } from '../listing/incident-list.js';
 import { LONGEST_SOURCE } from './create-incident.dto.js';
 
-const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const);
+const SORTS = sortWords(...SORT_FIELDS);
 
 export class IncidentQueryDto extends PageQueryDto {
   @Words(INCIDENT_STATUSES, { optional: true, example: 'open,triaged' })

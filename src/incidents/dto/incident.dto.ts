@@ -1,12 +1,11 @@
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import {
   Choice,
-  Choices,
   Id,
   Instant,
   JsonObject,
   Nested,
+  OpenChoices,
   Text,
 } from '../../platform/validation/fields.js';
 import {
@@ -27,7 +26,7 @@ const TIME = '2026-01-31T09:30:00.000Z';
 const IncidentNumber = () => Text({ pattern: /^INC-\d{4}-\d{4,}$/, example: 'INC-2026-0042' });
 
 export class CreatedIncidentDto {
-  @Id()
+  @Id('IncidentId')
   readonly id: string;
 
   @IncidentNumber()
@@ -50,7 +49,7 @@ export class CreatedIncidentDto {
 }
 
 export class IncidentSummaryDto {
-  @Id()
+  @Id('IncidentId')
   readonly id: string;
 
   @IncidentNumber()
@@ -103,7 +102,7 @@ export class IncidentDto extends IncidentSummaryDto {
   @Nested(() => VerdictDto, { optional: true, description: 'Once it has been triaged.' })
   readonly verdict?: VerdictDto;
 
-  @Choices('ActionTypeName', ACTION_TYPES, { example: ['quarantine_email', 'block_sender'] })
+  @OpenChoices('ActionTypeName', ACTION_TYPES, { example: ['quarantine_email', 'block_sender'] })
   readonly recommended_actions: readonly string[];
 
   @Text({ optional: true, example: 'The sender was blocked.' })
@@ -131,5 +130,3 @@ export class IncidentDto extends IncidentSummaryDto {
     return `{"data":${head.slice(0, -1)},"raw_data":${incident.rawData},${tail.slice(1)}}`;
   }
 }
-
-export class DeletedIncidentDto extends DeletedResourceDto {}

@@ -1,8 +1,9 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice, Instant, Nested, Text } from '../../platform/validation/fields.js';
 import type { TimelineEntry, TimelineRequest } from '../timeline/timeline-entry.js';
 
-const SORTS = ['-created_at', 'created_at', '-at', 'at'] as const;
+const SORTS = sortWords('at', 'created_at');
 
 export class TimelineQueryDto extends PageQueryDto {
   @Choice('TimelineSort', SORTS, {

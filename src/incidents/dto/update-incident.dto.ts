@@ -39,7 +39,7 @@ export class IncidentUpdateDto {
   })
   readonly verdict?: GivenVerdictDto;
 
-  @Choices('ActionTypeName', ACTION_TYPES, {
+  @Choices('KnownActionType', ACTION_TYPES, {
     optional: true,
     maxItems: 100,
     example: ['quarantine_email', 'block_sender'],

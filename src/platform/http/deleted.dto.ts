@@ -1,7 +1,8 @@
-import { AlwaysTrue, Id } from '../validation/fields.js';
+import { AlwaysTrue, ID_EXAMPLE, Text } from '../validation/fields.js';
 
+/** Of whatever has a UUID. */
 export class DeletedResourceDto {
-  @Id()
+  @Text({ format: 'uuid', example: ID_EXAMPLE })
   readonly id: string;
 
   @AlwaysTrue()

@@ -4,15 +4,16 @@ import { PrometheusController } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply } from 'fastify';
 import { type Access, Allow } from '../access/access.js';
 import { AnyQuery } from '../http/handler-options.js';
+import { TWINS_UNDER_API } from '../openapi/operations.js';
 import { ApiAnswer, Operation } from '../openapi/answers.js';
 
-const ReadsMetrics = (operationId: string, access: Access): MethodDecorator =>
+const ReadsMetrics = (access: Access): MethodDecorator =>
   applyDecorators(
     Get(),
     Allow(access),
     AnyQuery(),
     ApiProduces('text/plain'),
-    Operation(operationId, 'Read the metrics'),
+    Operation('getMetrics', 'Read the metrics'),
     ApiAnswer({
       status: 200,
       description: 'The metrics in the Prometheus text format.',
@@ -24,17 +25,17 @@ const ReadsMetrics = (operationId: string, access: Access): MethodDecorator =>
 @ApiTags('System')
 @Controller('metrics')
 export class MetricsController extends PrometheusController {
-  @ReadsMetrics('getMetrics', 'metrics')
+  @ReadsMetrics('metrics')
   override index(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     return super.index(reply);
   }
 }
 
 /** One of its own: PrometheusModule knows a single path, and under /api a key, a session or the token is always needed. */
-@ApiTags('System')
+@ApiTags(TWINS_UNDER_API)
 @Controller('api/metrics')
 export class ApiMetricsController extends PrometheusController {
-  @ReadsMetrics('getApiMetrics', 'operations')
+  @ReadsMetrics('operations')
   override index(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     return super.index(reply);
   }

@@ -15,14 +15,23 @@ export const ERRORS_EXTENSION = 'x-errors';
 export const MEANINGS_EXTENSION = 'x-error-meanings';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
+/** An answer that is one of several types. All statuses of success have to name the same one: some generators know only one. */
+export interface OneOf {
+  readonly name: string;
+  readonly types: readonly Type[];
+  /** The field that tells which it is, and the type for each of its words. */
+  readonly by?: { readonly field: string; readonly words: Readonly<Record<string, Type>> };
+}
+
 interface AnswerOptions {
   readonly status: number;
   readonly description: string;
-  /** Several where the answer is one of them. */
-  readonly type?: Type | readonly Type[];
+  readonly type?: Type | OneOf;
   /** The answer has no envelope. */
   readonly raw?: boolean;
   readonly list?: boolean;
+  /** A list without pages: it has as many items as there are, or as somebody has set up. */
+  readonly catalogue?: boolean;
   readonly contentType?: string;
   /** For a body that no class describes; text when it is left out. */
   readonly schema?: SchemaObject;
@@ -51,16 +60,16 @@ export function Operation(
 export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
   const { status, description, type, headers, contentType = 'application/json' } = options;
   const { schema = { type: 'string' }, example, examples } = options;
-  const types = type ? [type].flat() : [];
+  const types = type && ('types' in type ? type.types : [type]);
   const content = {
     [contentType]: {
-      schema: type ? schemaOf(types, options) : schema,
+      schema: type ? schemaOf(type, options) : schema,
       example,
       examples: examples && asExamples(examples),
     },
   };
   const response = ApiResponse({ status, description, content, headers });
-  return applyDecorators(ApiExtraModels(...types), response);
+  return applyDecorators(ApiExtraModels(...(types ?? [])), response);
 }
 
 /** Examples as a body of the contract has them. */
@@ -68,33 +77,36 @@ export function asExamples(values: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
-/** The schema of a list without pages: it has as many items as somebody has set up. The item is an ApiExtraModels, too. */
-export const listWithoutPages = (item: Type): SchemaObject => ({
-  type: 'object',
-  required: ['data'],
-  properties: { data: { type: 'array', items: { $ref: getSchemaPath(item) } } },
-  additionalProperties: false,
-});
-
-/** The envelope of an answer that is one of several types. */
-const envelopeOfOne = (types: readonly Type[]): SchemaObject => ({
-  type: 'object',
-  required: ['data'],
-  properties: { data: { oneOf: types.map((type) => ({ $ref: getSchemaPath(type) })) } },
-  additionalProperties: false,
-});
+const ref = (type: Type) => ({ $ref: getSchemaPath(type) });
 
 function schemaOf(
-  types: readonly Type[],
-  { raw, list }: AnswerOptions,
+  type: Type | OneOf,
+  { raw, list, catalogue }: AnswerOptions,
 ): SchemaObject | ReferenceObject {
-  const [type, another] = types;
-  if (!type || another) return envelopeOfOne(types);
-  if (raw) return { $ref: getSchemaPath(type) };
-  return {
-    $ref: `#/components/schemas/${type.name.replace(/Dto$/, '')}${list ? 'List' : 'Envelope'}`,
-  };
+  if ('types' in type) return raw ? oneOf(type) : envelopeOf(type);
+  if (raw) return ref(type);
+  const kind = list ? 'List' : catalogue ? 'Catalogue' : 'Envelope';
+  return { $ref: `#/components/schemas/${type.name.replace(/Dto$/, '')}${kind}` };
 }
+
+const envelopeOf = (type: OneOf): SchemaObject => ({
+  title: `${type.name}Envelope`,
+  type: 'object',
+  required: ['data'],
+  properties: { data: oneOf(type) },
+  additionalProperties: false,
+});
+
+const oneOf = ({ name, types, by }: OneOf): SchemaObject => ({
+  title: name,
+  oneOf: types.map(ref),
+  discriminator: by && {
+    propertyName: by.field,
+    mapping: Object.fromEntries(
+      Object.entries(by.words).map(([word, type]) => [word, getSchemaPath(type)]),
+    ),
+  },
+});
 
 /** The errors that an operation may answer beside those that all operations of its kind share. */
 export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & ClassDecorator {

@@ -10,7 +10,8 @@ import { MOST_FIELDS } from '../http/form-body.js';
 import { FEW, MANY } from '../http/json-suspicion.js';
 import { ERROR_SCHEMAS } from './error-schemas.js';
 import { addExamples } from './examples.js';
-import { complete } from './operations.js';
+import { complete, TWINS_UNDER_API } from './operations.js';
+import { nameTitled, nameWords } from './components.js';
 import { addEnvelopes, describeRequestBodies, nameSchemas, sorted } from './schemas.js';
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
@@ -46,7 +47,8 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addSecurity('bearer', {
       type: 'http',
       scheme: 'bearer',
-      description: 'An API key: its_<8>_<43>.',
+      bearerFormat: 'its_<8>_<43>',
+      description: 'An API key of this service. It is no JWT.',
     })
     .addCookieAuth(
       'its_session',
@@ -60,7 +62,8 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addSecurity('metricsToken', {
       type: 'http',
       scheme: 'bearer',
-      description: 'METRICS_TOKEN.',
+      bearerFormat: 'METRICS_TOKEN',
+      description: 'The token that the setting METRICS_TOKEN names.',
     })
     .build();
   const document = SwaggerModule.createDocument(app, config);
@@ -76,6 +79,8 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     }
   }
   describeTagsAndIds(document);
+  nameTitled(document);
+  nameWords(document);
   describeRequestBodies(document);
   addEnvelopes(document);
   addExamples(document);
@@ -95,13 +100,31 @@ const TAGS: Readonly<Record<string, string>> = {
   Access: 'Keys, users, sessions, and who one is.',
   Audit: 'Who did what, in a trail whose changes are found.',
   System: 'Health, metrics, failed jobs and this document.',
+  [TWINS_UNDER_API]:
+    'Health and metrics again, for those who reach nothing but `/api`. Everything there needs a key.',
 };
 
-/** What an id in an address is the id of, where the part of the address before it does not say so. */
-const RESOURCES: Readonly<Record<string, string>> = {
-  'api-keys': 'API key',
-  dead: 'job',
-  webhooks: 'webhook source',
+interface IdInAddress {
+  readonly what: string;
+  /** The name of its schema. */
+  readonly schema: string;
+}
+
+/** What an id in an address is the id of, by the part of the address before it. */
+const IDS: Readonly<Record<string, IdInAddress>> = {
+  actions: { what: 'action', schema: 'ActionId' },
+  'api-keys': { what: 'API key', schema: 'ApiKeyId' },
+  connectors: { what: 'connector', schema: 'ConnectorId' },
+  dead: { what: 'job', schema: 'DeadJobId' },
+  incidents: { what: 'incident', schema: 'IncidentId' },
+  'playbook-runs': { what: 'run', schema: 'PlaybookRunId' },
+  playbooks: { what: 'playbook', schema: 'PlaybookReference' },
+  runs: { what: 'run', schema: 'PlaybookRunId' },
+  sessions: { what: 'session', schema: 'SessionId' },
+  triage: { what: 'run', schema: 'TriageRunId' },
+  users: { what: 'user', schema: 'UserId' },
+  'webhook-events': { what: 'event', schema: 'WebhookEventId' },
+  webhooks: { what: 'webhook source', schema: 'WebhookSourceName' },
 };
 
 /** What in an address is called otherwise in a sentence. */
@@ -127,8 +150,12 @@ function describeTagsAndIds(document: OpenAPIObject): void {
 
 function describeId(parameter: ParameterObject, path: string): void {
   const segment = path.split(`/{${parameter.name}}`)[0]!.split('/').at(-1)!;
-  const resource = RESOURCES[segment] ?? segment.replace(/s$/, '');
-  const what = WORDS[parameter.name] ?? parameter.name;
-  parameter.description ??= `The ${what} of the ${resource}. A malformed one is answered like an unknown one.`;
+  const id = IDS[segment];
+  if (!id) throw new Error(`Not known of what it is: ${parameter.name} in ${path}.`);
+  const word = WORDS[parameter.name] ?? 'id';
+  parameter.description ??= `The ${word} of the ${id.what}. A malformed one is answered like an unknown one.`;
+  // What its handler says of it is as exact as the handler means it to be.
+  const isNamed = parameter.schema && 'title' in parameter.schema;
+  if (!isNamed) parameter.schema = { $ref: `#/components/schemas/${id.schema}` };
   if (parameter.name === 'source') parameter.example ??= 'siem';
 }

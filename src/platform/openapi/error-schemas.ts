@@ -1,7 +1,9 @@
-import type { SchemasObject, HeadersObject } from '@nestjs/swagger';
+import type { HeadersObject, SchemaObject, SchemasObject } from '@nestjs/swagger';
 import { APPROVAL_LEVELS } from '../access/roles.js';
 import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
 import { FIELD_ERROR_CODES_IN_WORDS } from '../errors/field-error-codes.js';
+import { LAST_PAGE, MOST_PER_PAGE } from '../paging/page.js';
+import { integer } from '../validation/fields.js';
 
 export const REQUEST_ID_HEADER: HeadersObject = {
   'X-Request-Id': {
@@ -12,14 +14,14 @@ export const REQUEST_ID_HEADER: HeadersObject = {
 };
 
 export const RATE_LIMIT_HEADERS: HeadersObject = {
-  'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: { type: 'integer' } },
+  'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: integer() },
   'X-RateLimit-Remaining': {
     description: 'Requests left now.',
-    schema: { type: 'integer' },
+    schema: integer(),
   },
   'X-RateLimit-Reset': {
     description: 'When the whole limit is free again, in unix seconds.',
-    schema: { type: 'integer' },
+    schema: integer(),
   },
 };
 
@@ -35,7 +37,7 @@ export const UNDER_WAY_HEADER: HeadersObject = {
   'Retry-After': {
     description:
       'Seconds to wait, when a request with the same Idempotency-Key is still under way.',
-    schema: { type: 'integer' },
+    schema: integer(),
   },
 };
 
@@ -49,18 +51,19 @@ export const ERROR_HEADERS: Readonly<Record<number, HeadersObject>> = {
     },
   },
   429: {
-    'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' }, required: true },
+    'Retry-After': { description: 'Seconds to wait.', schema: integer(), required: true },
   },
-  503: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } },
+  503: { 'Retry-After': { description: 'Seconds to wait.', schema: integer() } },
 };
+
+const ERROR_CODES = Object.keys(ERROR_CATALOGUE).sort();
 
 export const ERROR_SCHEMAS: SchemasObject = {
   ErrorCode: {
     type: 'string',
-    enum: Object.keys(ERROR_CATALOGUE).sort(),
-    description:
-      'Stable, for programs. Clients should treat a code that they do not know by its HTTP status.',
-  },
+    description: `Stable, for programs. An open set: treat a code that you do not know by its HTTP status. Now: ${ERROR_CODES.join(', ')}.`,
+    'x-extensible-enum': ERROR_CODES,
+  } as SchemaObject,
   ApprovalLevel: {
     type: 'string',
     enum: [...APPROVAL_LEVELS],
@@ -95,6 +98,7 @@ export const ERROR_SCHEMAS: SchemasObject = {
       },
       request_id: { type: 'string', example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' },
       details: {
+        title: 'ErrorDetails',
         type: 'object',
         additionalProperties: true,
         properties: {
@@ -114,6 +118,7 @@ export const ERROR_SCHEMAS: SchemasObject = {
               'With kill_switch_active: why it was turned on; with ai_unavailable: what is wrong with the provider; with invalid_state: `incident_resolved` where an action was not approved because its incident is resolved, `playbook_disabled` where a disabled playbook was to start a run.',
           },
           triage_id: {
+            title: 'TriageRunId',
             type: 'string',
             format: 'uuid',
             description: 'With triage_in_progress: the run that waits or is under way.',
@@ -154,9 +159,9 @@ export const ERROR_SCHEMAS: SchemasObject = {
     type: 'object',
     required: ['page', 'per_page', 'total'],
     properties: {
-      page: { type: 'integer', minimum: 1, example: 1 },
-      per_page: { type: 'integer', minimum: 1, maximum: 100, example: 20 },
-      total: { type: 'integer', minimum: 0, description: 'Exact.', example: 1 },
+      page: { ...integer(1, LAST_PAGE), example: 1 },
+      per_page: { ...integer(1, MOST_PER_PAGE), example: 20 },
+      total: { ...integer(0), description: 'Exact.', example: 1 },
     },
     additionalProperties: false,
   },

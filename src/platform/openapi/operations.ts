@@ -1,4 +1,9 @@
-import type { OperationObject, ResponseObject } from '@nestjs/swagger';
+import type {
+  OperationObject,
+  ReferenceObject,
+  ResponseObject,
+  SchemaObject,
+} from '@nestjs/swagger';
 import { ACCESS_EXTENSION, type Access } from '../access/access.js';
 import { ROLES } from '../access/roles.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
@@ -36,7 +41,7 @@ export function complete(
 ): void {
   const access = operation[ACCESS_EXTENSION];
   if (!access) throw new Error(`${method} ${path} declares no access.`);
-  operation.operationId = uniqueId(operation.operationId ?? '', path, seen);
+  operation.operationId = uniqueId(operation, path, seen);
   operation.security = securityOf(access);
   if (isRole(access)) {
     operation['x-required-role' as never] = access as never;
@@ -59,9 +64,13 @@ function paragraphs(...texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text).join('\n\n');
 }
 
-/** The health addresses exist twice; the ones under /api get ids of their own. */
-function uniqueId(id: string, path: string, seen: Set<string>): string {
-  const unique = seen.has(id) && path.startsWith('/api/') ? id.replace(/^get/, 'getApi') : id;
+/** The tag of the operations that are at the root, too. */
+export const TWINS_UNDER_API = 'System under /api';
+
+/** Health and metrics exist twice; the ones under /api get ids of their own. */
+function uniqueId(operation: Operation, path: string, seen: Set<string>): string {
+  const { operationId: id = '', tags = [] } = operation;
+  const unique = tags.includes(TWINS_UNDER_API) ? `${id}UnderApi` : id;
   if (seen.has(unique)) throw new Error(`operationId ${unique} of ${path} is taken.`);
   seen.add(unique);
   return unique;
@@ -95,22 +104,36 @@ function sharedErrors(operation: Operation, method: string, access: Access): Err
 }
 
 const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
+const JSON_TYPE = 'application/json';
+
+/** What the errors of an operation are: all the same, since some generators know only one type of errors. */
+function errorSchemaOf({ responses }: Operation): SchemaObject | ReferenceObject {
+  const [own] = Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .map(([, response]) => (response as ResponseObject).content?.[JSON_TYPE]?.schema);
+  if (!own || !('$ref' in own)) return ERROR_SCHEMA;
+  const name = own.$ref.replace(/^.*\//, '').replace(/Dto$/, '');
+  return { title: `${name}OrError`, oneOf: [own, ERROR_SCHEMA] };
+}
+
 const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
 
 function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
   const meaningsHere = operation[MEANINGS_EXTENSION] ?? {};
   const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
+  const schema = errorSchemaOf(operation);
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const ownBody = (response as ResponseObject).content?.[JSON_TYPE];
+    if (Number(status) >= 400 && ownBody) ownBody.schema = schema;
+  }
   for (const [status, group] of byStatus) {
     // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
     const own = operation.responses[status] as ResponseObject | undefined;
     const meanings = group.map(
       (code) => `\`${code}\`: ${meaningsHere[code] ?? ERROR_CATALOGUE[code].meaning}`,
     );
-    const ownBody = own?.content?.['application/json'];
     const json = {
-      'application/json': ownBody?.schema
-        ? { ...ownBody, schema: { oneOf: [ownBody.schema, ERROR_SCHEMA] } }
-        : { schema: ERROR_SCHEMA, examples: errorExamples(group) },
+      [JSON_TYPE]: own?.content?.[JSON_TYPE] ?? { schema, examples: errorExamples(group) },
     };
     operation.responses[status] = {
       description: paragraphs(own?.description, ...meanings),
@@ -148,7 +171,13 @@ function addIdempotencyKey(operation: Operation): void {
       in: 'header',
       required: false,
       description: 'The same key with the same request within 24 h has one effect and one answer.',
-      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+      schema: {
+        title: 'IdempotencyKey',
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x21-\\x7e]+$',
+      },
     },
   ];
 }

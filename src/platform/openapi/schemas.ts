@@ -1,4 +1,4 @@
-import type { OpenAPIObject, SchemaObject } from '@nestjs/swagger';
+import type { OpenAPIObject, ReferenceObject, SchemaObject } from '@nestjs/swagger';
 
 /* What is done to the schemas of the document that Nest makes, step by step. */
 
@@ -39,7 +39,14 @@ function referredTo(value: unknown): string[] {
   return [...JSON.stringify(value).matchAll(REFERENCE)].map(([, name]) => name ?? '');
 }
 
-const ENVELOPE = /"#\/components\/schemas\/(\w+?)(Envelope|List)"/g;
+const ENVELOPE = /"#\/components\/schemas\/(\w+?)(Envelope|List|Catalogue)"/g;
+
+/** By the ends of their names. */
+const ENVELOPES: Readonly<Record<string, (item: string) => SchemaObject>> = {
+  Envelope: (item) => objectOf({ data: ref(item) }),
+  List: (item) => objectOf({ data: arrayOf(item), meta: ref('ListMeta') }),
+  Catalogue: (item) => objectOf({ data: arrayOf(item) }),
+};
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -47,30 +54,21 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export function addEnvelopes(document: OpenAPIObject): void {
   const schemas = (document.components ??= {}).schemas ?? {};
   for (const [, name, kind] of JSON.stringify(document.paths).matchAll(ENVELOPE)) {
-    if (!name || schemas[`${name}${kind}`]) continue;
+    if (!name || !kind || schemas[`${name}${kind}`]) continue;
     const item = schemas[`${name}Dto`] ? `${name}Dto` : name;
     if (!schemas[item]) throw new Error(`No schema ${item} for ${name}${kind}.`);
-    schemas[`${name}${kind}`] = kind === 'List' ? listOf(item) : envelopeOf(item);
+    schemas[`${name}${kind}`] = ENVELOPES[kind]!(item);
   }
 }
 
-function envelopeOf(item: string): SchemaObject {
-  return {
-    type: 'object',
-    required: ['data'],
-    properties: { data: ref(item) },
-    additionalProperties: false,
-  };
-}
+const arrayOf = (item: string): SchemaObject => ({ type: 'array', items: ref(item) });
 
-function listOf(item: string): SchemaObject {
-  return {
-    type: 'object',
-    required: ['data', 'meta'],
-    properties: { data: { type: 'array', items: ref(item) }, meta: ref('ListMeta') },
-    additionalProperties: false,
-  };
-}
+const objectOf = (properties: Record<string, SchemaObject | ReferenceObject>): SchemaObject => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+  additionalProperties: false,
+});
 
 const SUFFIX = /Dto$/;
 

@@ -4,6 +4,10 @@ export interface Page<T> {
   readonly total: number;
 }
 
+/** Far past the end of any list, which is no error; the rows before it still fit a bigint. */
+export const LAST_PAGE = 2_147_483_647;
+export const MOST_PER_PAGE = 100;
+
 export interface PageRequest {
   readonly page: number;
   readonly per_page: number;

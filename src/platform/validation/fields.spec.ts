@@ -62,7 +62,7 @@ const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
   ['Decimal', Decimal({ min: 0, max: 1 }), { type: 'number', maximum: 1 }, 0.5, 1.5, 'max'],
   ['Flag', Flag(), { type: 'boolean' }, false, 'false', 'is_boolean'],
   ['Instant', Instant(), { format: 'date-time' }, '2026-01-31T09:30:00Z', 'now', 'is_iso_time'],
-  ['Id', Id(), { format: 'uuid' }, '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e', '1', 'is_uuid'],
+  ['Id', Id('ThingId'), { format: 'uuid' }, '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e', '1', 'is_uuid'],
   ['JsonObject', JsonObject(), { additionalProperties: true }, { a: [1] }, [], 'is_json_object'],
   ['Nested', Nested(() => Inner), {}, { flag: true }, [], 'is_json_object'],
   ['NestedList', NestedList(() => Inner), { isArray: true }, [{ flag: true }], {}, 'is_array'],

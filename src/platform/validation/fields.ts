@@ -148,18 +148,57 @@ export function Choices(
   );
 }
 
+/*
+ * In answers, words of a set that grows: a client that has been generated before a word was there has to be able to read it.
+ * No schema says that in a way that all generators understand, so it is text, and the words are told beside it (ADR 0035).
+ */
+
+export function OpenChoice(
+  name: string,
+  known: readonly string[],
+  options: FieldOptions = {},
+): PropertyDecorator {
+  return Field(options, openSet(name, known), IsString());
+}
+
+export function OpenChoices(
+  name: string,
+  known: readonly string[],
+  options: FieldOptions = {},
+): PropertyDecorator {
+  const kind = { type: 'array', items: openSet(name, known) } as const;
+  return Field(options, kind, IsString({ each: true }), IsArray());
+}
+
+/** The schema of a set that grows. */
+export const openSet = (name: string, known: readonly string[]) => ({
+  title: name,
+  type: 'string' as const,
+  'x-extensible-enum': [...known],
+});
+
 interface NumberOptions extends FieldOptions {
   readonly min?: number;
   readonly max?: number;
 }
 
 export function WholeNumber({ min, max, ...options }: NumberOptions = {}): PropertyDecorator {
-  const kind = { type: 'integer', minimum: min, maximum: max } as const;
+  const kind = integer(min, max);
   return Field(options, kind, ...rangeRules(min, max), IsInt());
 }
 
+const GREATEST_INT32 = 2_147_483_647;
+
+/** With a format, by which clients in many languages choose the size of their number. */
+export const integer = (minimum?: number, maximum?: number) => ({
+  type: 'integer' as const,
+  format: maximum !== undefined && maximum <= GREATEST_INT32 ? 'int32' : 'int64',
+  minimum,
+  maximum,
+});
+
 export function Decimal({ min, max, ...options }: NumberOptions = {}): PropertyDecorator {
-  const kind = { type: 'number', minimum: min, maximum: max } as const;
+  const kind = { type: 'number', format: 'double', minimum: min, maximum: max } as const;
   const rule = IsNumber({ allowNaN: false, allowInfinity: false });
   return Field(options, kind, ...rangeRules(min, max), rule);
 }
@@ -172,9 +211,9 @@ export function Flag(options: FieldOptions = {}): PropertyDecorator {
   return Field(options, { type: 'boolean' }, IsBoolean());
 }
 
-/** In answers: what is never false, such as `deleted`. */
+/** In answers: what is never false, such as `deleted`. An enum would say so, too, but many generators make no boolean of it. */
 export function AlwaysTrue(): PropertyDecorator {
-  return Flag({ contract: { enum: [true] }, example: true });
+  return Flag({ description: 'Always true.', example: true });
 }
 
 /** A moment: an ISO 8601 date and time with its zone, on a day that exists. */
@@ -192,9 +231,9 @@ export function Instant(options: FieldOptions = {}): PropertyDecorator {
 
 export const ID_EXAMPLE = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
-/** The id of something of ours, in any case. */
-export function Id(options: FieldOptions = {}): PropertyDecorator {
-  const kind = { type: 'string', format: 'uuid', example: ID_EXAMPLE } as const;
+/** The UUID of something of ours, in any case of its letters. `name` is what the contract calls ids of this kind. */
+export function Id(name: string, options: FieldOptions = {}): PropertyDecorator {
+  const kind = { title: name, type: 'string', format: 'uuid', example: ID_EXAMPLE } as const;
   return Field(options, kind, IsUUID('loose'));
 }
 

@@ -1,6 +1,6 @@
 import { Transform } from 'class-transformer';
 import { IsBoolean, ValidateBy } from 'class-validator';
-import { Field, type FieldOptions } from './fields.js';
+import { Field, type FieldOptions, integer } from './fields.js';
 
 /* Kinds of fields that only a query string has, where everything is text. */
 
@@ -13,7 +13,7 @@ interface RangeOptions extends FieldOptions {
 export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDecorator {
   return Field(
     options,
-    { type: 'integer', minimum: min, maximum: max },
+    integer(min, max),
     Transform(({ value }: { value: unknown }) =>
       typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
     ),

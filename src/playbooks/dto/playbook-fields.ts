@@ -8,6 +8,7 @@ import {
   type FieldOptions,
   Flag,
   JsonObject,
+  OpenChoice,
   Text,
   Texts,
 } from '../../platform/validation/fields.js';
@@ -32,7 +33,8 @@ export const ByNameOrId = () =>
     name: 'id',
     description:
       'The id of the playbook, or its name. A malformed one is answered like an unknown one.',
-    schema: { type: 'string', example: SHIPPED_NAME },
+    schema: { title: 'PlaybookReference', type: 'string' },
+    example: SHIPPED_NAME,
   });
 
 export const NO_SUCH_PLAYBOOK = 'There is no such playbook.';
@@ -137,7 +139,11 @@ export const StepName = () =>
   });
 
 export const StepAction = () =>
-  Choice('ActionTypeName', ACTION_TYPES, { example: STEPS_EXAMPLE[0].action });
+  OpenChoice('ActionTypeName', ACTION_TYPES, { example: STEPS_EXAMPLE[0].action });
+
+/** In requests: a type that is not known is refused. */
+export const ChosenAction = () =>
+  Choice('KnownActionType', ACTION_TYPES, { example: STEPS_EXAMPLE[0].action });
 
 export const StepParameters = (options: FieldOptions = {}) =>
   JsonObject({

@@ -28,7 +28,7 @@ import {
   PlaybookName,
   Severities,
   Sources,
-  StepAction,
+  ChosenAction,
   StepName,
   StepParameters,
   STEPS,
@@ -54,7 +54,7 @@ export class NewPlaybookStepDto {
   @StepName()
   readonly name: string;
 
-  @StepAction()
+  @ChosenAction()
   readonly action: ActionTypeName;
 
   @StepParameters({ optional: true, default: {} })

@@ -1,4 +1,3 @@
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { RequiredLevel } from '../../actions/action.js';
 import type { Severity } from '../../incidents/incident.js';
 import {
@@ -49,7 +48,7 @@ export class PlaybookStepDto {
   readonly name: string;
 
   @StepAction()
-  readonly action: ActionTypeName;
+  readonly action: string;
 
   @StepParameters()
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -66,7 +65,7 @@ export class PlaybookStepDto {
 
 /** What people decide about a playbook, at one version. */
 class PlaybookContentDto {
-  @Id({ example: PLAYBOOK_ID })
+  @Id('PlaybookId', { example: PLAYBOOK_ID })
   readonly id: string;
 
   @PlaybookName()

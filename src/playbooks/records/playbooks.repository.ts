@@ -1,4 +1,5 @@
 // SQL: an advisory lock, which TypeORM has no words for.
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
@@ -10,10 +11,10 @@ import type { KeptVersion, Playbook, PlaybookDefinition } from '../playbook.js';
 import { PlaybookEntity } from './playbook.entity.js';
 import { PlaybookVersionEntity } from './playbook-version.entity.js';
 
-export const PLAYBOOK_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
+export const PLAYBOOK_SORTS = sortWords('created_at', 'name');
 export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
 
-export const VERSION_SORTS = ['-version', 'version'] as const;
+export const VERSION_SORTS = sortWords('version');
 export type VersionSort = (typeof VERSION_SORTS)[number];
 
 export interface PlaybookFilter {

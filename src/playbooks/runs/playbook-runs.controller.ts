@@ -36,6 +36,12 @@ import { PlaybookRunsService } from './playbook-runs.service.js';
 
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
 
+/** Whether it is the one or the other, `dry_run` tells. */
+const RUN_OUTCOME = {
+  name: 'PlaybookRunOutcome',
+  types: [StartedPlaybookRunDto, PlaybookDryRunDto],
+};
+
 @ApiTags('Playbooks')
 @Controller('api/playbooks/:id')
 @Requires('viewer')
@@ -58,13 +64,13 @@ export class PlaybookRunsController {
   @ApiAnswer({
     status: 200,
     description: 'The run has ended, or was a dry one: `dry_run` tells which.',
-    type: [StartedPlaybookRunDto, PlaybookDryRunDto],
+    type: RUN_OUTCOME,
     examples: RUN_ANSWERS,
   })
   @ApiAnswer({
     status: 202,
     description: 'It is running, or waits for the approval of an action.',
-    type: StartedPlaybookRunDto,
+    type: RUN_OUTCOME,
     example: RUN_WAITS_EXAMPLE,
   })
   @ApiErrors('invalid_state', 'kill_switch_active')

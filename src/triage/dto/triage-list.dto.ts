@@ -1,8 +1,9 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice } from '../../platform/validation/fields.js';
 import type { RunListRequest } from '../records/triage-runs.repository.js';
 
-const SORTS = ['-created_at', 'created_at'] as const;
+const SORTS = sortWords('created_at');
 
 export class TriageRunsQueryDto extends PageQueryDto {
   @Choice('TriageRunSort', SORTS, { optional: true, default: '-created_at' })

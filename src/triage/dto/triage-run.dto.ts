@@ -1,7 +1,6 @@
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import {
   Choice,
-  Choices,
   Decimal,
   Field,
   Flag,
@@ -10,16 +9,13 @@ import {
   JsonObject,
   Nested,
   NestedList,
+  OpenChoice,
+  OpenChoices,
   Text,
   Texts,
   WholeNumber,
 } from '../../platform/validation/fields.js';
-import {
-  PROVIDERS,
-  type ProviderName,
-  type ScoredPoint,
-  type ToolCall,
-} from '../model/triage-model.port.js';
+import { PROVIDERS, type ScoredPoint, type ToolCall } from '../model/triage-model.port.js';
 import {
   NOT_APPLIED,
   type NotApplied,
@@ -57,10 +53,10 @@ export class TriageErrorDto {
 
 /** The model's name is of the provider that answers; the request for a run is answered with one of these. */
 export class TriageRunSummaryDto {
-  @Id()
+  @Id('TriageRunId')
   readonly triage_id: string;
 
-  @Id()
+  @Id('IncidentId')
   readonly incident_id: string;
 
   @Choice('TriageStatus', RUN_STATUSES, { example: 'completed' })
@@ -69,7 +65,7 @@ export class TriageRunSummaryDto {
   @Nested(() => TriageVerdictDto, { optional: true, description: 'Once it is completed.' })
   readonly verdict?: TriageVerdictDto;
 
-  @Choices('ActionTypeName', ACTION_TYPES, {
+  @OpenChoices('ActionTypeName', ACTION_TYPES, {
     optional: true,
     description: 'What it recommends. None of it is done by that.',
     example: ['quarantine_email', 'block_sender'],
@@ -92,8 +88,8 @@ export class TriageRunSummaryDto {
   })
   readonly not_applied?: NotApplied;
 
-  @Choice('TriageProvider', PROVIDERS, { example: 'anthropic' })
-  readonly provider: ProviderName;
+  @OpenChoice('TriageProvider', PROVIDERS, { example: 'anthropic' })
+  readonly provider: string;
 
   @Text({
     optional: true,

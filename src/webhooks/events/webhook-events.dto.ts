@@ -1,3 +1,4 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { isUtf8 } from 'node:buffer';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import {
@@ -19,7 +20,7 @@ import {
   type WebhookEventWithBody,
 } from './webhook-event.js';
 
-const SORTS = ['-created_at', 'created_at'] as const;
+const SORTS = sortWords('created_at');
 const BODY_ENCODINGS = ['utf8', 'base64'] as const;
 const TIME = '2026-01-31T09:30:00.000Z';
 
@@ -61,7 +62,9 @@ export class WebhookEventQueryDto extends PageQueryDto {
 
 /** What came, and what became of it. */
 export class WebhookEventSummaryDto {
-  @Id({ description: 'Also the `queue_id` of the answer to a receipt that was queued.' })
+  @Id('WebhookEventId', {
+    description: 'Also the `queue_id` of the answer to a receipt that was queued.',
+  })
   readonly id: string;
 
   @Text({ example: 'email-gateway' })
@@ -74,7 +77,7 @@ export class WebhookEventSummaryDto {
   })
   readonly status: WebhookEventStatus;
 
-  @Id({
+  @Id('IncidentId', {
     optional: true,
     description:
       'The incident that it made or changed, or that the event made which it repeats; the first when there are several.',
@@ -85,11 +88,14 @@ export class WebhookEventSummaryDto {
   @Texts({
     optional: true,
     description: 'All its incidents, when there are several.',
-    contract: { type: 'array', items: { type: 'string', format: 'uuid' } },
+    contract: {
+      type: 'array',
+      items: { title: 'IncidentId', type: 'string', format: 'uuid' },
+    },
   })
   readonly incident_ids?: readonly string[];
 
-  @Id({
+  @Id('WebhookEventId', {
     optional: true,
     description:
       'The event that it repeats: the one with the same bytes, or else the first with the same id.',

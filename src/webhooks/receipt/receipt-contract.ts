@@ -72,7 +72,7 @@ export const ApiDelivery = (): MethodDecorator =>
     ApiParam({
       name: 'source',
       description: 'The name of a registered source.',
-      schema: { type: 'string', pattern: SOURCE_NAME.source },
+      schema: { title: 'WebhookSourceName', type: 'string', pattern: SOURCE_NAME.source },
       example: 'siem',
     }),
     header(

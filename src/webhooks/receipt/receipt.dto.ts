@@ -10,7 +10,7 @@ import type { SettledEvent } from './receipt.js';
 
 /** What became of one event of a body. */
 export class ReceivedEventDto {
-  @Id()
+  @Id('IncidentId')
   readonly incident_id: string;
 
   @Text({ example: 'INC-2026-0042' })
@@ -72,11 +72,17 @@ export const ACCEPTED_EXAMPLE = {
   incident_number: 'INC-2026-0042',
 };
 
+export const QUEUED_EXAMPLE = {
+  status: 'queued',
+  queue_id: ID_EXAMPLE,
+  message: 'The event is stored; its incident follows.',
+};
+
 export class QueuedReceiptDto {
   @Choice('QueuedStatus', ['queued'], { example: 'queued' })
   readonly status: 'queued';
 
-  @Id({ description: 'GET /api/webhook-events/{id} tells what became of it.' })
+  @Id('WebhookEventId', { description: 'GET /api/webhook-events/{id} tells what became of it.' })
   readonly queue_id: string;
 
   @Text({ example: 'The event is stored; its incident follows.' })

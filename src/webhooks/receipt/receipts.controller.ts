@@ -8,8 +8,19 @@ import { Limited } from '../../platform/limits/limited.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { Verified, type VerifiedReceipt } from '../signatures/verified-receipt.js';
 import { ApiDelivery } from './receipt-contract.js';
-import { ACCEPTED_EXAMPLE, AcceptedReceiptDto, QueuedReceiptDto } from './receipt.dto.js';
+import {
+  ACCEPTED_EXAMPLE,
+  AcceptedReceiptDto,
+  QUEUED_EXAMPLE,
+  QueuedReceiptDto,
+} from './receipt.dto.js';
 import { WebhookReceipts } from './webhook-receipts.js';
+
+const RECEIPT = {
+  name: 'WebhookReceipt',
+  types: [AcceptedReceiptDto, QueuedReceiptDto],
+  by: { field: 'status', words: { accepted: AcceptedReceiptDto, queued: QueuedReceiptDto } },
+};
 
 /** Where tools deliver their events. */
 @ApiTags('Webhooks')
@@ -34,15 +45,16 @@ export class ReceiptsController {
   @ApiAnswer({
     status: 200,
     description: 'The event and its incident are stored.',
-    type: AcceptedReceiptDto,
+    type: RECEIPT,
     raw: true,
     example: ACCEPTED_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,
     description: 'The event is stored; a worker makes its incident.',
-    type: QueuedReceiptDto,
+    type: RECEIPT,
     raw: true,
+    example: QUEUED_EXAMPLE,
   })
   @ApiErrors(
     'unknown_source',

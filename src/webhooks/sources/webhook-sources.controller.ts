@@ -11,7 +11,7 @@ import {
   Query,
   Req,
 } from '@nestjs/common';
-import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentPrincipal } from '../../auth/current-principal.js';
 import type { Principal } from '../../auth/principal.js';
@@ -21,12 +21,7 @@ import { Consumes } from '../../platform/http/handler-options.js';
 import '../../platform/http/request.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import {
-  ApiAnswer,
-  ApiErrors,
-  listWithoutPages,
-  Operation,
-} from '../../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { PRESETS } from '../mapping/presets.js';
 import { ApiAnyBody } from '../receipt/receipt-contract.js';
@@ -73,9 +68,9 @@ export class WebhookSourcesController {
   @ApiAnswer({
     status: 200,
     description: 'Every preset, with what to set at the sender.',
-    schema: listWithoutPages(WebhookPresetDto),
+    type: WebhookPresetDto,
+    catalogue: true,
   })
-  @ApiExtraModels(WebhookPresetDto)
   presets(): WebhookPresetDto[] {
     return PRESETS.map(WebhookPresetDto.from);
   }

@@ -1,4 +1,5 @@
 // SQL for the read of all sources, which every receipt rests on.
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type FindOptionsOrder } from 'typeorm';
 import { Statements } from '../../platform/database/statements.js';
@@ -14,7 +15,7 @@ export type SourceContent = Omit<
 
 export type NewSource = SourceContent & Pick<WebhookSourceEntity, 'source' | 'created_by'>;
 
-export const WEBHOOK_SOURCE_SORTS = ['-created_at', 'created_at', '-source', 'source'] as const;
+export const WEBHOOK_SOURCE_SORTS = sortWords('created_at', 'source');
 export type WebhookSourceSort = (typeof WEBHOOK_SOURCE_SORTS)[number];
 
 const ORDERS: Readonly<Record<WebhookSourceSort, FindOptionsOrder<WebhookSourceEntity>>> = {

@@ -1,4 +1,4 @@
-import { ACTION_TYPES, type ActionTypeName } from '../../../action-catalogue/action-types.js';
+import { ACTION_TYPES } from '../../../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../../../actions/action.js';
 import {
   AlwaysTrue,
@@ -7,6 +7,7 @@ import {
   Id,
   JsonObject,
   NestedList,
+  OpenChoice,
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
@@ -17,8 +18,8 @@ export class DryRunStepDto {
   @Text({ example: 'quarantine' })
   readonly name: string;
 
-  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
-  readonly action: ActionTypeName;
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly action: string;
 
   @Choice('DryDecision', DRY_DECISIONS, {
     description:
@@ -69,7 +70,7 @@ export class PlaybookDryRunDto {
   @AlwaysTrue()
   readonly dry_run: true;
 
-  @Id({ example: PLAYBOOK_ID })
+  @Id('PlaybookId', { example: PLAYBOOK_ID })
   readonly playbook_id: string;
 
   @WholeNumber({ min: 1, example: 2 })
@@ -78,7 +79,7 @@ export class PlaybookDryRunDto {
   @Text({ example: SHIPPED_NAME })
   readonly playbook: string;
 
-  @Id({ optional: true })
+  @Id('IncidentId', { optional: true })
   readonly incident_id?: string;
 
   @WholeNumber({ min: 0, description: 'None: nothing was done.', example: 0 })

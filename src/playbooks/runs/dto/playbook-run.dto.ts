@@ -1,5 +1,5 @@
-import { ACTION_TYPES, type ActionTypeName } from '../../../action-catalogue/action-types.js';
-import { shownActionId } from '../../../actions/action-id.js';
+import { ACTION_TYPES } from '../../../action-catalogue/action-types.js';
+import { ActionId, shownActionId } from '../../../actions/action-id.js';
 import { type ActionResult, REQUIRED_LEVELS, type RequiredLevel } from '../../../actions/action.js';
 import {
   Choice,
@@ -8,6 +8,7 @@ import {
   Instant,
   JsonObject,
   NestedList,
+  OpenChoice,
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
@@ -32,8 +33,8 @@ export class PlaybookRunStepDto {
   @Text({ example: 'quarantine' })
   readonly name: string;
 
-  @Choice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
-  readonly action: ActionTypeName;
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly action: string;
 
   @Choice('PlaybookStepStatus', STEP_STATUSES, {
     description:
@@ -42,7 +43,7 @@ export class PlaybookRunStepDto {
   })
   readonly status: StepStatus;
 
-  @Text({ optional: true, example: ACTION_ID })
+  @ActionId({ optional: true, example: ACTION_ID })
   readonly action_id?: string;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
@@ -107,10 +108,10 @@ const STEPS_FAILED =
 
 /** What lists show of a run. */
 export class PlaybookRunSummaryDto {
-  @Id({ example: RUN_ID })
+  @Id('PlaybookRunId', { example: RUN_ID })
   readonly run_id: string;
 
-  @Id({ example: PLAYBOOK_ID })
+  @Id('PlaybookId', { example: PLAYBOOK_ID })
   readonly playbook_id: string;
 
   @WholeNumber({
@@ -126,7 +127,7 @@ export class PlaybookRunSummaryDto {
   })
   readonly playbook: string;
 
-  @Id({ optional: true })
+  @Id('IncidentId', { optional: true })
   readonly incident_id?: string;
 
   @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
@@ -207,7 +208,7 @@ export class PlaybookRunDto extends PlaybookRunSummaryDto {
 
 /** The answer to the request for a run that is not a dry one. */
 export class StartedPlaybookRunDto extends PlaybookRunDto {
-  @Flag({ contract: { enum: [false] }, example: false })
+  @Flag({ description: 'Always false.', example: false })
   readonly dry_run: false;
 
   static override from(this: void, run: PlaybookRun): StartedPlaybookRunDto {

@@ -1,3 +1,4 @@
+import { sortWords } from '../../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../../platform/paging/page-query.dto.js';
 import { Choice, Flag, Id, Instant, JsonObject } from '../../../platform/validation/fields.js';
 import { Words } from '../../../platform/validation/query-fields.js';
@@ -7,7 +8,7 @@ import { LONGEST_VARIABLES } from '../run-variables.js';
 import type { RunListRequest } from '../listing/run-list.js';
 
 export class PlaybookRunRequestDto {
-  @Id({ optional: true, description: 'The incident that it is about.' })
+  @Id('IncidentId', { optional: true, description: 'The incident that it is about.' })
   readonly incident_id?: string;
 
   @JsonObject({
@@ -29,13 +30,17 @@ export class PlaybookRunRequestDto {
   }
 }
 
-const SORTS = ['-created_at', 'created_at'] as const;
+const SORTS = sortWords('created_at');
 
 export class PlaybookRunsQueryDto extends PageQueryDto {
   @Words(PLAYBOOK_RUN_STATUSES, { optional: true })
   readonly status?: string;
 
-  @Id({ optional: true, description: 'About this incident alone.', example: undefined })
+  @Id('IncidentId', {
+    optional: true,
+    description: 'About this incident alone.',
+    example: undefined,
+  })
   readonly incident_id?: string;
 
   @Instant({
@@ -74,7 +79,7 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
 }
 
 export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
-  @Id({
+  @Id('PlaybookId', {
     optional: true,
     description: 'Of this playbook alone, also of a deleted one.',
     example: undefined,

@@ -1,7 +1,7 @@
 import { Text, Texts } from '../../../platform/validation/fields.js';
 import type { Mapping } from '../../mapping/mapping.js';
 import type { Preset } from '../../mapping/preset.js';
-import type { SeverityMapping, SignatureScheme } from '../webhook-source.js';
+import type { SeverityMapping } from '../webhook-source.js';
 import { EventMapping, PresetName, SeverityWords, Signature, UsualType } from './source-fields.js';
 
 export class WebhookPresetDto {
@@ -24,7 +24,7 @@ export class WebhookPresetDto {
   readonly set_up: readonly string[];
 
   @Signature({ example: 'token' })
-  readonly signature: SignatureScheme;
+  readonly signature: string;
 
   @EventMapping()
   readonly mapping: Mapping;

@@ -4,6 +4,7 @@ import {
   type FieldOptions,
   Flag,
   JsonObject,
+  OpenChoice,
   Text,
 } from '../../../platform/validation/fields.js';
 import type { Mapping } from '../../mapping/mapping.js';
@@ -20,6 +21,7 @@ export const SourceName = () =>
       'source must be 1 to 63 small letters, digits, hyphens and underscores, beginning with a letter or digit',
     description: 'Its name. Events are sent to `/api/webhooks/<source>`.',
     example: 'mail-gateway',
+    contract: { title: 'WebhookSourceName' },
   });
 
 export const Secret = (options: FieldOptions = {}) =>
@@ -45,26 +47,38 @@ export const Enabled = (options: FieldOptions = {}) =>
     ...options,
   });
 
+/*
+ * Signatures, formats and presets become more: what requests choose is one of those that there are, and answers may have one
+ * that a newer release has brought.
+ */
+
+const SIGNATURE = {
+  description:
+    '`timestamped`: HMAC-SHA256 of time and body; `body`: of the body alone; `standard`: the headers of Standard ' +
+    'Webhooks; `token`: the secret itself in a header, the weakest.',
+  example: 'timestamped',
+};
+
 export const Signature = (options: FieldOptions = {}) =>
-  Choice('SignatureScheme', SIGNATURE_SCHEMES, {
-    description:
-      '`timestamped`: HMAC-SHA256 of time and body; `body`: of the body alone; `standard`: the headers of Standard ' +
-      'Webhooks; `token`: the secret itself in a header, the weakest.',
-    example: 'timestamped',
-    ...options,
-  });
+  OpenChoice('SignatureScheme', SIGNATURE_SCHEMES, { ...SIGNATURE, ...options });
+
+export const ChosenSignature = (options: FieldOptions = {}) =>
+  Choice('KnownSignatureScheme', SIGNATURE_SCHEMES, { ...SIGNATURE, ...options });
+
+const FORMAT = {
+  description: '`auto` finds it out; `mapping` reads events as `mapping` says.',
+  example: 'mapping',
+};
 
 export const Format = (options: FieldOptions = {}) =>
-  Choice('EventFormat', EVENT_FORMATS, {
-    description: '`auto` finds it out; `mapping` reads events as `mapping` says.',
-    example: 'mapping',
-    ...options,
-  });
+  OpenChoice('EventFormat', EVENT_FORMATS, { ...FORMAT, ...options });
 
-/** In requests. In answers it is any text: a preset may have been shipped by a newer release. */
+export const ChosenFormat = (options: FieldOptions = {}) =>
+  Choice('KnownEventFormat', EVENT_FORMATS, { ...FORMAT, ...options });
+
 export const ChosenPreset = (options: FieldOptions = {}) =>
   Choice(
-    'WebhookPresetName',
+    'KnownWebhookPreset',
     PRESETS.map(({ name }) => name),
     { example: 'alertmanager', ...options },
   );

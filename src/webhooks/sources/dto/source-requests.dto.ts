@@ -9,14 +9,14 @@ import {
   AutoTriage,
   Enabled,
   EventMapping,
-  Format,
+  ChosenFormat,
   MAPPING_DESCRIPTION,
   PlaybookName,
   ChosenPreset,
   Secret,
   SECRET_DESCRIPTION,
   SeverityWords,
-  Signature,
+  ChosenSignature,
   SourceName,
   UsualType,
 } from './source-fields.js';
@@ -37,10 +37,10 @@ export class NewWebhookSourceDto {
   @Enabled({ optional: true, default: DEFAULT_SETTINGS.enabled })
   readonly enabled?: boolean;
 
-  @Signature({ optional: true, default: DEFAULT_SETTINGS.signature })
+  @ChosenSignature({ optional: true, default: DEFAULT_SETTINGS.signature })
   readonly signature?: SignatureScheme;
 
-  @Format({ optional: true, default: DEFAULT_SETTINGS.format })
+  @ChosenFormat({ optional: true, default: DEFAULT_SETTINGS.format })
   readonly format?: EventFormatName;
 
   @ChosenPreset({
@@ -84,10 +84,10 @@ export class WebhookSourceUpdateDto {
   @Enabled({ optional: true })
   readonly enabled?: boolean;
 
-  @Signature({ optional: true })
+  @ChosenSignature({ optional: true })
   readonly signature?: SignatureScheme;
 
-  @Format({
+  @ChosenFormat({
     optional: true,
     description: 'Any but `mapping` takes a mapping and the name of its preset away.',
   })

@@ -1,11 +1,6 @@
 import { AlwaysTrue, Instant, Text } from '../../../platform/validation/fields.js';
 import type { Mapping } from '../../mapping/mapping.js';
-import type {
-  EventFormatName,
-  SeverityMapping,
-  SignatureScheme,
-  WebhookSource,
-} from '../webhook-source.js';
+import type { SeverityMapping, WebhookSource } from '../webhook-source.js';
 import {
   AutoTriage,
   Enabled,
@@ -27,10 +22,10 @@ export class WebhookSourceDto {
   readonly enabled: boolean;
 
   @Signature()
-  readonly signature: SignatureScheme;
+  readonly signature: string;
 
   @Format()
-  readonly format: EventFormatName;
+  readonly format: string;
 
   @PresetName({ optional: true, description: 'That the mapping came from.' })
   readonly preset?: string;

@@ -1,4 +1,3 @@
-import type { ComponentHealth, ComponentName } from '../platform/health-components.js';
 import { Choice, JsonObject, Nested, Text, WholeNumber } from '../platform/validation/fields.js';
 import { HealthComponentsDto } from './health-components.dto.js';
 import { DATABASE_OBSTACLES, type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
@@ -53,7 +52,7 @@ export const DETAILED_DEGRADED_EXAMPLE = {
 
 export class DetailedHealthDto extends HealthDto {
   @Nested(() => HealthComponentsDto, { example: COMPONENTS_EXAMPLE })
-  readonly components: Record<ComponentName, ComponentHealth>;
+  readonly components: HealthComponentsDto;
 }
 
 export class LivenessDto {

@@ -1,31 +1,8 @@
-import { ValidateBy } from 'class-validator';
-import {
-  Choice,
-  Decimal,
-  Field,
-  type FieldOptions,
-  NestedList,
-  Text,
-  Texts,
-} from '../../platform/validation/fields.js';
+import { Choice, Decimal, NestedList, Text, Texts } from '../../platform/validation/fields.js';
+import { Scalar } from '../../platform/validation/scalar-field.js';
 import { CLASSIFICATIONS, type Classification } from '../incident.js';
 
 const MOST_ITEMS = 200;
-
-/** A JSON value that is no object, no list and not null. */
-const Scalar = (options: FieldOptions) =>
-  Field(
-    options,
-    { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
-    ValidateBy({
-      name: 'isScalar',
-      validator: {
-        validate: (value) => ['string', 'number', 'boolean'].includes(typeof value),
-        defaultMessage: ({ property } = {} as never) =>
-          `${property} must be a string, a number or a boolean`,
-      },
-    }),
-  );
 
 export class IndicatorDto {
   @Text({ min: 1, max: 64, example: 'url' })

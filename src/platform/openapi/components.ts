@@ -42,16 +42,30 @@ function named(value: unknown, found: Schemas): unknown {
   if (!hasTitle(child)) return child;
   const { title, ...schema } = child;
   const entries = Object.entries(schema).filter(([, part]) => part !== undefined);
-  const [said, kind] = [true, false].map((wanted) =>
-    Object.fromEntries(entries.filter(([key]) => SAID_ON_THE_SPOT.includes(key) === wanted)),
-  );
+  const isSaidHere = ([key]: [string, unknown]) => SAID_ON_THE_SPOT.includes(key);
+  const kind = Object.fromEntries(entries.filter((entry) => !isSaidHere(entry)));
+  const said = Object.fromEntries(entries.filter(isSaidHere));
+  const component = { ...aboutAll(title, kind), ...kind };
   const known = found[title];
-  if (known && JSON.stringify(sorted(known)) !== JSON.stringify(sorted(kind))) {
-    throw new Error(`Two different schemas are called ${title}: ${JSON.stringify([known, kind])}`);
+  if (known && JSON.stringify(sorted(known)) !== JSON.stringify(sorted(component))) {
+    throw new Error(`Two different schemas are called ${title}.`);
   }
-  found[title] = kind as SchemaObject;
+  found[title] = component;
   const reference = { $ref: `#/components/schemas/${title}` };
-  return Object.keys(said!).length > 0 ? { allOf: [reference], ...said } : reference;
+  return Object.keys(said).length > 0 ? { allOf: [reference], ...said } : reference;
+}
+
+/** What is said of all ids of a kind, and of all sets that grow. */
+function aboutAll(title: string, { 'x-extensible-enum': known }: Schema): { description?: string } {
+  if (Array.isArray(known)) {
+    return { description: `An open set: there will be more. Known: ${known.join(', ')}.` };
+  }
+  if (!title.endsWith('Id')) return {};
+  const words = title
+    .slice(0, -2)
+    .replace(/\B[A-Z]/g, ' $&')
+    .toLowerCase();
+  return { description: `The id of one ${words}.` };
 }
 
 function hasTitle(value: unknown): value is Schema & { title: string } {

@@ -8,7 +8,7 @@ import {
 import { version } from '../config/version.js';
 import { MOST_FIELDS } from '../http/form-body.js';
 import { FEW, MANY } from '../http/json-suspicion.js';
-import { ERROR_SCHEMAS } from './error-schemas.js';
+import { SHARED_SCHEMAS } from './error-schemas.js';
 import { addExamples } from './examples.js';
 import { complete, TWINS_UNDER_API } from './operations.js';
 import { nameTitled, nameWords } from './components.js';
@@ -48,7 +48,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'its_<8>_<43>',
-      description: 'An API key of this service. It is no JWT.',
+      description: 'An API key of this service.',
     })
     .addCookieAuth(
       'its_session',
@@ -69,7 +69,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   const document = SwaggerModule.createDocument(app, config);
   document.components = {
     ...document.components,
-    schemas: { ...document.components?.schemas, ...ERROR_SCHEMAS },
+    schemas: { ...document.components?.schemas, ...SHARED_SCHEMAS },
   };
   const seen = new Set<string>();
   for (const [path, item] of Object.entries(document.paths)) {

@@ -58,7 +58,8 @@ export const ERROR_HEADERS: Readonly<Record<number, HeadersObject>> = {
 
 const ERROR_CODES = Object.keys(ERROR_CATALOGUE).sort();
 
-export const ERROR_SCHEMAS: SchemasObject = {
+export const SHARED_SCHEMAS: SchemasObject = {
+  AnyJson: { description: 'Any JSON value.' },
   ErrorCode: {
     type: 'string',
     description: `Stable, for programs. An open set: treat a code that you do not know by its HTTP status. Now: ${ERROR_CODES.join(', ')}.`,

@@ -85,9 +85,9 @@ function lengthRules(min: number | undefined, max: number | undefined): Property
   return max === undefined ? [] : [MaxLength(max)];
 }
 
-/** Text that is not made of spaces alone. */
+/** Text that is not made of spaces alone. The pattern begins with `^`, since clients in Python look at the beginning alone. */
 export function NotBlank(options: TextOptions & { readonly max: number }): PropertyDecorator {
-  return Text({ ...options, pattern: /\S/, contract: { ...options.contract, minLength: 1 } });
+  return Text({ ...options, pattern: /^\s*\S/, contract: { ...options.contract, minLength: 1 } });
 }
 
 /** Why somebody does something, for those who read the records. */

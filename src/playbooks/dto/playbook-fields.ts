@@ -123,7 +123,7 @@ export const Sources = (options: FieldOptions = {}) =>
   Texts({
     maxItems: MOST_TRIGGERS,
     maxLength: LONGEST_SOURCE,
-    pattern: /\S/,
+    pattern: /^\s*\S/,
     message: 'each of sources must not be blank',
     description: 'As incidents show them.',
     example: ['mail-gateway'],

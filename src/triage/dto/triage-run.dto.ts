@@ -213,13 +213,8 @@ export class TriageToolCallDto {
       example: { incidents: [] },
     },
     {
-      oneOf: [
-        { type: 'object', additionalProperties: true },
-        { type: 'array', items: {} },
-        { type: 'string' },
-        { type: 'number' },
-        { type: 'boolean' },
-      ],
+      // A list of types, which would say the same, is more than some generators understand.
+      allOf: [{ $ref: '#/components/schemas/AnyJson' }],
     },
   )
   readonly output?: unknown;

@@ -1,12 +1,6 @@
 import { CLASSIFICATIONS, type Classification } from '../../incidents/incident.js';
-import {
-  Choice,
-  Decimal,
-  Field,
-  NestedList,
-  Text,
-  Texts,
-} from '../../platform/validation/fields.js';
+import { Choice, Decimal, NestedList, Text, Texts } from '../../platform/validation/fields.js';
+import { Scalar } from '../../platform/validation/scalar-field.js';
 import type { RunVerdict } from '../triage-run.js';
 
 export class TriageIndicatorDto {
@@ -27,10 +21,10 @@ export class TriageEvidenceDto {
   @Text({ description: 'A JSON pointer from the root of the source.', example: '/sender' })
   readonly pointer: string;
 
-  @Field(
-    { description: 'What the pointer leads to, as code has checked.', example: 'ceo@examp1e.com' },
-    { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
-  )
+  @Scalar({
+    description: 'What the pointer leads to, as code has checked.',
+    example: 'ceo@examp1e.com',
+  })
   readonly value: string | number | boolean;
 }
 

@@ -105,6 +105,7 @@ export const EventMapping = (options: FieldOptions = {}) =>
     ...options,
     example: MAPPING_EXAMPLE,
     contract: {
+      title: 'EventMapping',
       additionalProperties: false,
       properties: {
         items: pointers(`${POINTERS} It leads to the list whose members are events of their own.`),

@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import {
+  type OpenApiDocument,
+  operationsOf,
+  reachable,
+  type Schema,
+} from '../../scripts/contract/document.js';
+import { operationNames, placesIn, resolved, schemasIn } from '../support/contract-shapes.js';
+
+/*
+ * What generators make types, functions and constants of. Each rule is there because a generator of openapi/clients made
+ * something of the document that nobody could use, or no code at all.
+ */
+
+const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
+const schemas = document.components!.schemas!;
+const names = Object.keys(schemas);
+const operations = operationsOf(document).map(({ operation, ...place }) => ({
+  ...place,
+  operation: resolved(operation, document),
+}));
+type Responses = (typeof operations)[number]['operation']['responses'];
+
+/** What JSON the operation answers with a status of this range. */
+const answersIn = (responses: Responses, from: number, to: number): readonly Schema[] =>
+  Object.entries(responses)
+    .filter(([status]) => Number(status) >= from && Number(status) < to)
+    .map(([, { content }]) => content?.['application/json']?.schema)
+    .filter((schema) => schema !== undefined);
+
+/** Whole documents of others, and what tools send: no schema of ours says what they are. */
+const ANY_BODY = new Set([
+  'getOpenApiJson',
+  'getOpenApiYaml',
+  'receiveWebhook',
+  'previewWebhookEvent',
+]);
+
+describe('the shapes of the contract', () => {
+  it('names the schema of every JSON body', () => {
+    const unnamed = operations
+      .filter(({ operation }) => !ANY_BODY.has(operation.operationId))
+      .filter(({ operation: { requestBody, responses } }) => {
+        const body = requestBody?.content['application/json']?.schema;
+        return [...(body ? [body] : []), ...answersIn(responses, 200, 600)].some(
+          ({ $ref }) => !$ref,
+        );
+      });
+    expect(unnamed.map(({ operation }) => operation.operationId)).toEqual([]);
+  });
+
+  it('names every object with fields, every union and every set of words', () => {
+    const unnamed = placesIn(document, (schema) => {
+      const isSet = (schema.enum?.length ?? 0) > 1;
+      return Boolean(schema.properties ?? schema.oneOf ?? schema.anyOf ?? isSet);
+    });
+    expect(unnamed).toEqual([]);
+  });
+
+  it('answers one type when an operation succeeds and one when it fails, and takes one kind of body', () => {
+    const several = operations.filter(({ operation: { requestBody, responses } }) =>
+      [
+        answersIn(responses, 200, 300).map(({ $ref }) => $ref),
+        answersIn(responses, 400, 600).map(({ $ref }) => $ref),
+        Object.keys(requestBody?.content ?? {}),
+      ].some((types) => new Set(types).size > 1),
+    );
+    expect(several.map(({ operation }) => operation.operationId)).toEqual([]);
+  });
+
+  it('inherits nothing: what is beside a reference only says more about it', () => {
+    const merged = schemasIn(document).filter(
+      ({ allOf, properties, additionalProperties, required }) =>
+        allOf && (allOf.length > 1 || properties || additionalProperties || required),
+    );
+    expect(merged).toEqual([]);
+  });
+
+  it('gives every number its format, and no set of words a value that is no text', () => {
+    const formats: Readonly<Record<string, RegExp>> = {
+      integer: /^int(32|64)$/,
+      number: /^double$/,
+    };
+    const wrong = schemasIn(document).filter(({ type = '', format = '', enum: words = [] }) => {
+      const wanted = formats[type];
+      return (wanted && !wanted.test(format)) || words.some((word) => typeof word !== 'string');
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('begins every pattern with ^, where clients in Python begin to look', () => {
+    const others = schemasIn(document).filter(({ pattern = '^' }) => !pattern.startsWith('^'));
+    expect(others).toEqual([]);
+  });
+
+  it('names the words that are no identifiers', () => {
+    for (const [name, { enum: words, 'x-enum-varnames': varnames }] of Object.entries(schemas)) {
+      if (!words || words.every((word) => /^[a-z]\w*$/i.test(String(word)))) continue;
+      const given = varnames as readonly string[];
+      expect([name, given?.length, new Set(given).size]).toEqual([
+        name,
+        words.length,
+        words.length,
+      ]);
+      expect(given.filter((word) => !/^[A-Z][A-Za-z0-9]+$/.test(word))).toEqual([]);
+    }
+  });
+
+  it('has the words of every sort in one order: a field, then the field with a minus', () => {
+    const sorts = Object.entries(schemas).filter(([name]) => name.endsWith('Sort'));
+    expect(sorts.length).toBeGreaterThan(10);
+    for (const [name, { enum: words = [], 'x-enum-varnames': varnames }] of sorts) {
+      const fields = words.filter((word) => !String(word).startsWith('-')) as string[];
+      expect([name, words]).toEqual([name, fields.flatMap((field) => [field, `-${field}`])]);
+      const given = varnames as readonly string[];
+      given.forEach((word, at) => expect(word.endsWith('Desc')).toBe(at % 2 === 1));
+    }
+  });
+
+  it('calls what is sent and answered by nouns, which no generator gives to an operation', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    // A list and a triage are things, too.
+    const verbs = new Set(ids.map((id) => /^[a-z]+/.exec(id)![0]));
+    for (const noun of ['list', 'triage']) verbs.delete(noun);
+    const firstWord = (name: string) => /^[A-Z][a-z]*/.exec(name)![0].toLowerCase();
+    expect(names.filter((name) => verbs.has(firstWord(name)))).toEqual([]);
+    const taken = new Set(ids.flatMap(operationNames));
+    expect(names.filter((name) => taken.has(name.toLowerCase()))).toEqual([]);
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
+  });
+
+  it('has no schema with the name that a generator makes for a field of another', () => {
+    const pascal = (field: string) =>
+      field.replace(/(^|_)([a-z])/g, (_, __, first: string) => first.toUpperCase());
+    const makesType = ({ enum: words, pattern, minLength, maxLength, properties }: Schema) =>
+      [words, pattern, minLength, maxLength, properties].some((part) => part !== undefined);
+    const taken = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties)
+        .filter(([, property]) => makesType(property))
+        .map(([field]) => `${name}${pascal(field)}`),
+    );
+    expect(taken.filter((name) => name in schemas)).toEqual([]);
+  });
+
+  it('has one schema for each kind of id, in addresses as in bodies', () => {
+    const inAddresses = operations.flatMap(({ path, operation: { parameters = [] } }) =>
+      parameters
+        .filter((parameter) => parameter.in === 'path' && !parameter.schema?.$ref)
+        .map(({ name }) => `${path} ${name}`),
+    );
+    expect(inAddresses).toEqual([]);
+    // What is deleted may be of any kind.
+    const unnamed = placesIn(document, ({ format }) => format === 'uuid');
+    expect(unnamed).toEqual(['components/schemas/DeletedResource/properties/id']);
+  });
+
+  it('leaves sets that grow open in answers, and names the words that there are', () => {
+    const open = Object.entries(schemas).filter(([, schema]) => schema['x-extensible-enum']);
+    expect(open.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['ActionTypeName', 'ErrorCode', 'EventFormat', 'TriageProvider']),
+    );
+    for (const [name, schema] of open) {
+      const { type, enum: words, description, 'x-extensible-enum': known } = schema;
+      expect([name, type, words]).toEqual([name, 'string', undefined]);
+      const untold = (known as string[]).filter((word) => !String(description).includes(word));
+      expect([name, untold]).toEqual([name, []]);
+    }
+    const closed = operations.flatMap(({ operation }) =>
+      [...reachable(operation.responses, document)].filter((name) => name.startsWith('Known')),
+    );
+    expect(closed).toEqual([]);
+  });
+
+  it('tells the twins under /api from what is at the root', () => {
+    const tagsOf = (operation: object) => (operation as { tags: readonly string[] }).tags;
+    const roots = new Set(operations.map(({ path }) => path));
+    const twins = operations.filter(
+      ({ path }) => roots.has(path.replace(/^\/api/, '')) && path.startsWith('/api/'),
+    );
+    expect(twins).toHaveLength(5);
+    for (const { operation } of twins) {
+      expect(operation.operationId).toMatch(/UnderApi$/);
+      expect(tagsOf(operation)).toEqual(['System under /api']);
+    }
+  });
+});

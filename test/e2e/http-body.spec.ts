@@ -129,7 +129,19 @@ describe('request bodies', () => {
       },
     );
 
-    it.each(['null', '[]', '[{}]', '1', '"text"', 'true', '1e400'])(
+    it.each(['null', ' null\n'])('takes %j for no body at all', async (body) => {
+      for (const [method, path] of [
+        ['POST', '/test-only/echo'],
+        ['PUT', '/test-only/echo/1'],
+        ['POST', '/test-only/forbidden'],
+      ] as const) {
+        const given = await app.request(method, path, { body, headers: JSON_TYPE });
+        const none = await app.request(method, path);
+        expect([path, given.status, given.body.data]).toEqual([path, none.status, none.body.data]);
+      }
+    });
+
+    it.each(['[]', '[{}]', '1', '"text"', 'true', '1e400'])(
       'refuses %s, which is no object, with 422',
       async (body) => {
         expect(await codeOf('/test-only/echo', body)).toEqual([422, 'validation_error']);

@@ -59,6 +59,24 @@ describe('Idempotency-Key', () => {
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
   });
 
+  it('takes a body for the same when it says the same in other letters', async () => {
+    const key = newKey();
+    const send = (body: string) =>
+      ana.request('POST', '/notes', {
+        body,
+        headers: { 'idempotency-key': key, 'content-type': 'application/json' },
+      });
+    const first = await send('{"text":"caf\u00e9","ms":1}');
+    const again = await send('{ "ms" : 1.0,\n "text": "caf\\u00e9" }');
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    for (const other of ['{"text":"caf\u00e9","ms":2}', '{"text":["caf\u00e9"],"ms":1}', 'null']) {
+      expect((await send(other)).body.error.code).toBe('idempotency_key_reused');
+    }
+    expect(await count('caf\u00e9')).toBe(1);
+  });
+
   it('has one effect for fifty twins on two replicas', async () => {
     const key = newKey();
     const answers = await Promise.all(

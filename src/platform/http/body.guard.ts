@@ -22,6 +22,7 @@ import { type ReadBody, readStrictJson } from './strict-json.js';
 
 const JSON_NAME = 'application/json';
 const FORM_NAME = 'application/x-www-form-urlencoded';
+const NO_BYTES = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"? *)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"? *)?$/i;
 
@@ -66,9 +67,13 @@ export class BodyGuard implements CanActivate {
     request.received = bytes;
     if (kind === 'raw' || bytes.length === 0) return true;
     const anyKeysIn = this.option<string>(ANY_KEYS, handler);
-    const { value, problem } = isForm(request)
-      ? readForm(bytes)
-      : ofObject(readStrictJson(bytes, anyKeysIn));
+    const read = isForm(request) ? readForm(bytes) : readStrictJson(bytes, anyKeysIn);
+    if (read.value === null) {
+      // Generated clients send this for a body that is left out: nothing was sent.
+      request.received = NO_BYTES;
+      return true;
+    }
+    const { value, problem } = ofObject(read);
     request.body = value;
     if (problem) request.contentProblem = problem;
     return true;
@@ -101,11 +106,11 @@ function problemOfType(request: FastifyRequest, kind: BodyKind): AppError | unde
   return unsupported(`The body must be ${types} in UTF-8.`);
 }
 
-/** Every body of this API is an object. The validation pipe would take null for one, and stumble over a number. */
+/** Every body of this API is an object. The validation pipe would stumble over a number. */
 function ofObject(read: ReadBody): ReadBody {
   const { value } = read;
   if (value === undefined) return read;
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return read;
+  if (typeof value === 'object' && !Array.isArray(value)) return read;
   const problem = ValidationError.of('', 'is_object', 'The body must be a JSON object.');
   return { value: undefined, problem };
 }

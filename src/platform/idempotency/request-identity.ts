@@ -3,7 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import '../http/request.js';
 import type { SealedColumn } from '../secrets/sealed-values.js';
 
-/** Two requests are the same (twins) when a principal sends the same key with the same method, address and body. */
+/**
+ * Two requests are the same (twins) when a principal sends the same key with the same method, address and body. Of JSON
+ * counts what it says: a client that tries again may write its keys in another order, or with other white space.
+ */
 export interface RequestIdentity {
   readonly principal: string;
   readonly key: string;
@@ -17,9 +20,16 @@ export function identityOf(
 ): RequestIdentity {
   const fingerprint = createHash('sha256')
     .update(`${request.method} ${request.url}\n`)
-    .update(request.received ?? '')
+    .update(request.body === undefined ? (request.received ?? '') : inOneOrder(request.body))
     .digest();
   return { principal, key, fingerprint };
+}
+
+function inOneOrder(body: unknown): string {
+  return JSON.stringify(body, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }
 
 /** The advisory lock of a key: 64 bits that nobody else takes by accident. */

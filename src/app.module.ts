@@ -12,6 +12,7 @@ import { RoleGuard } from './auth/guards/role.guard.js';
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { RefusalFilter } from './auth/refusals/refusal.filter.js';
+import { AddressGuard } from './platform/http/address.guard.js';
 import { BodyGuard } from './platform/http/body.guard.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { HeaderGuard } from './platform/http/header.guard.js';
@@ -85,6 +86,7 @@ export class AppModule {
         { provide: APP_GUARD, useClass: HmacGuard },
         { provide: APP_GUARD, useClass: SameOriginGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: AddressGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
         { provide: APP_GUARD, useClass: HeaderGuard },
         { provide: APP_GUARD, useClass: RoleGuard },

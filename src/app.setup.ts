@@ -18,7 +18,7 @@ import {
   answerFrameworkError,
   answerWhatNodeWould,
 } from './platform/http/framework-answers.js';
-import { KnownRoutes } from './platform/http/method-not-allowed.js';
+import { KnownRoutes } from './platform/http/known-routes.js';
 import { installSecurityHeaders } from './platform/http/security-headers.js';
 import { installRequestLog } from './platform/logging/request-log.js';
 import { ServiceLogger } from './platform/logging/service-logger.js';
@@ -59,7 +59,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   app.useLogger(new ServiceLogger(ground.logger));
   app.flushLogs();
   const instance = app.getHttpAdapter().getInstance();
-  const routes = new KnownRoutes();
+  const routes = app.get(KnownRoutes);
   routes.watch(instance);
   if (ground.settings.trustProxy.length > 0) installForwardedAddresses(instance);
   installSecurityHeaders(instance);

@@ -48,6 +48,8 @@ const HEADERS_OF_ALL = [
 
 /** Answers that the server gives before a route, and so the document, comes into it. */
 const OUTSIDE_ROUTING = [400, 404, 408, 414, 431];
+/** What callers under /api are told before it is looked whether there is such an address, and such a method. */
+const TOLD_FIRST = [401, 403, 429, 503];
 const STATUS_OF_BAD_REQUEST = [400, 408, 414, 431];
 
 /** Holds answers against the contract. `undocumented` are paths that a test mounts itself. */
@@ -85,6 +87,7 @@ export class ContractCheck {
     const page = PAGES.find((one) => one.path.test(path));
     if (page && answer.status < 500) return problemsOfPage(answer, page);
     if (OUTSIDE_ROUTING.includes(answer.status) || answer.status === 405) return [];
+    if (isToldFirst(answer.status, path)) return [];
     return [`answers ${answer.status} at an address that the document does not have`];
   }
 
@@ -94,6 +97,7 @@ export class ContractCheck {
     const page = PAGES.find((one) => one.path.test(documented.template));
     if (!operation) {
       if (page && method === 'get') return problemsOfPage(answer, page);
+      if (isToldFirst(answer.status, documented.template)) return [];
       if (answer.status !== 405) return [`answers ${answer.status} to an undocumented method`];
       return answer.headers['allow'] === undefined ? ['answers 405 without Allow'] : [];
     }
@@ -172,6 +176,10 @@ export class ContractCheck {
         `${what}${instancePath} ${message} ${JSON.stringify(params)}, is ${short(data)}`,
     );
   }
+}
+
+function isToldFirst(status: number, path: string): boolean {
+  return /^\/api(\/|$)/.test(path) && TOLD_FIRST.includes(status);
 }
 
 function problemsOfPage(answer: ObservedAnswer, page: Page): string[] {

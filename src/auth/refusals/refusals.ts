@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from '../../platform/addresses/network.js';
+import { routeOf } from '../../platform/http/known-routes.js';
 import type { CallerRefusal, StrangerRefusal } from '../auth.errors.js';
 import { RefusalLog } from './refusal-log.js';
 
@@ -20,7 +21,7 @@ export class Refusals {
   /** A caller who is known may not do what the request wants. */
   async ofCaller(refusal: CallerRefusal, request: FastifyRequest): Promise<void> {
     const { action, actor } = refusal;
-    const subject = { type: 'route', id: routeOf(request) };
+    const subject = { type: 'route', id: shownRoute(request) };
     const details = { ...refusal.details, address: request.ip };
     await this.log.count({
       entry: { actor, action, subject, details },
@@ -68,6 +69,6 @@ export class Refusals {
   }
 }
 
-function routeOf(request: FastifyRequest): string {
-  return `${request.method} ${request.routeOptions.url ?? 'unknown'}`;
+function shownRoute(request: FastifyRequest): string {
+  return `${request.method} ${routeOf(request) ?? 'unknown'}`;
 }

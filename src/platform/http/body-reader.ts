@@ -19,7 +19,9 @@ export function installBodyReader(instance: FastifyInstance, memory: BodyMemory)
     const { headers } = request;
     const type = headers['content-type'];
     // Fastify would refuse it before anybody has asked who the caller is.
-    if (type !== undefined && !WELL_FORMED_TYPE.test(type)) headers['content-type'] = ANY_TYPE;
+    const isRefused =
+      type === undefined ? request.method === 'QUERY' : !WELL_FORMED_TYPE.test(type);
+    if (isRefused) headers['content-type'] = ANY_TYPE;
     if (Number(headers['content-length']) > 0 || headers['transfer-encoding'] !== undefined) {
       const isToBeInvited = INVITATION.test(headers.expect ?? '');
       const invite = isToBeInvited ? () => reply.raw.writeContinue() : undefined;

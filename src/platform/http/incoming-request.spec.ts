@@ -13,6 +13,9 @@ describe('withReadablePath', () => {
     ['/a/%c3x', `/a/${NONE}x`],
     ['/a/x%00', `/a/x${NONE}`],
     ['/%ed%a0%80', `/${NONE}`],
+    ['/api/incidents/', `/api/incidents/${NONE}`],
+    ['/api//a///?b=//', `/api/${NONE}/a/${NONE}/${NONE}/${NONE}?b=//`],
+    ['/docs//', '/docs//'],
     ['*', '*'],
     ['', ''],
   ])('makes of %j the readable %j', (url, expected) => {

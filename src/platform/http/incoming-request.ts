@@ -30,14 +30,21 @@ const ESCAPES = /(?:%[0-9a-f]{2})+|%/gi;
 const UNREADABLE = '%EF%BF%BD';
 
 /**
- * The address with something readable in place of percent-encoding in its path that stands for no text, or for NUL. The
- * router would refuse it before anybody has asked who the caller is; like this it is an id, or an address, that does not
- * exist. What is wrong with the query is said of the query.
+ * The address with something readable in place of percent-encoding in its path that stands for no text, or for NUL, and
+ * of a part of an address of the API that is empty. The router would refuse it before anybody has asked who the caller is; like this it is an id,
+ * or an address, that does not exist. What is wrong with the query is said of the query.
  */
 export function withReadablePath(url: string): string {
-  if (!url.includes('%')) return url;
-  const [path] = url.split('?', 1);
-  return path!.replace(ESCAPES, readable) + url.slice(path!.length);
+  const path = url.split('?', 1)[0]!;
+  const isWhole = !path.startsWith('/api/') || !/\/(\/|$)/.test(path);
+  if (isWhole && !path.includes('%')) return url;
+  const readablePath = path.replace(ESCAPES, readable);
+  return (isWhole ? readablePath : withoutEmptyParts(readablePath)) + url.slice(path.length);
+}
+
+function withoutEmptyParts(path: string): string {
+  const [root, ...parts] = path.split('/');
+  return [root, ...parts.map((part) => part || UNREADABLE)].join('/');
 }
 
 function readable(escapes: string): string {

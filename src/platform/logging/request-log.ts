@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Level, Logger } from 'pino';
 import type { AppError } from '../errors/app-error.js';
+import { routeOf } from '../http/known-routes.js';
 import '../http/request.js';
 
 /** Probes and scrapes come every few seconds and say nothing new: they are logged at debug. */
@@ -16,7 +17,7 @@ export function installRequestLog(instance: FastifyInstance, logger: Logger): vo
     if (lines.level !== level) lines.level = level;
   });
   instance.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url;
+    const route = routeOf(request);
     const level = levelOf(request, reply.statusCode, route);
     const line = {
       request_id: request.id,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { routeOf } from '../http/known-routes.js';
 import { knownOr } from './metrics.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -27,7 +28,7 @@ export class HttpMetrics {
     instance.addHook('onResponse', (request, reply, done) => {
       const method = knownOr(request.method, METHODS);
       // Addresses that do not exist, and wrong methods of those that do, have no template.
-      const route = request.routeOptions.url ?? 'unknown';
+      const route = routeOf(request) ?? 'unknown';
       this.requests.inc({ method, route, status: String(reply.statusCode) });
       this.duration.observe({ method, route }, reply.elapsedTime / 1000);
       done();

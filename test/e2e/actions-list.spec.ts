@@ -44,6 +44,18 @@ describe('the list of actions', () => {
     ['another status', 'status=rejected', (one: Item) => one.status === 'rejected', 3],
     ['two statuses', 'status=completed,failed', (one: Item) => one.status !== 'rejected', 6],
     [
+      'a status given twice',
+      'status=completed&status=failed',
+      (one: Item) => one.status !== 'rejected',
+      6,
+    ],
+    [
+      'lists given twice',
+      'status=pending_approval,failed&status=rejected&action_type=block_ip&action_type=isolate_host',
+      (one: Item) => one.approval_level !== undefined,
+      6,
+    ],
+    [
       'two types',
       'action_type=block_ip,isolate_host',
       (one: Item) => one.approval_level !== undefined,
@@ -118,7 +130,9 @@ describe('the list of actions', () => {
     'per_page=101',
     'page=0',
     'unknown=1',
-    'status=completed&status=failed',
+    'status=completed&status=x',
+    'status=completed&status=',
+    'status[]=completed',
   ])('refuses the query %s with 422', async (query) => {
     const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);

@@ -230,7 +230,7 @@ describe('the inbox of webhook events', () => {
     'status=done',
     'status=',
     'status=failed,',
-    'status=failed&status=queued',
+    'status=failed&status=x',
     'source=',
     'source=Edr',
     'source=edr,',

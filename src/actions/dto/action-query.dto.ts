@@ -18,14 +18,17 @@ const PrincipalName = (description: string) =>
 
 /** What every list of actions takes. */
 export class IncidentActionsQueryDto extends PageQueryDto {
-  @Words(ACTION_STATUSES, { optional: true, example: 'pending_approval' })
-  readonly status?: string;
+  @Words('ActionStatus', ACTION_STATUSES, { optional: true, example: ['pending_approval'] })
+  readonly status?: readonly ActionStatus[];
 
-  @Words(ACTION_TYPES, { optional: true, example: 'quarantine_email,block_sender' })
-  readonly action_type?: string;
+  @Words('ActionTypeName', ACTION_TYPES, {
+    optional: true,
+    example: ['quarantine_email', 'block_sender'],
+  })
+  readonly action_type?: readonly ActionTypeName[];
 
-  @Words(REQUIRED_LEVELS, { optional: true, example: 'senior' })
-  readonly approval_level?: string;
+  @Words('RequiredLevel', REQUIRED_LEVELS, { optional: true, example: ['senior'] })
+  readonly approval_level?: readonly RequiredLevel[];
 
   @PrincipalName('Requested by this principal, as records show the name.')
   readonly requested_by?: string;
@@ -56,9 +59,9 @@ export class IncidentActionsQueryDto extends PageQueryDto {
       page,
       per_page,
       filter: {
-        statuses: status?.split(',') as ActionStatus[] | undefined,
-        types: action_type?.split(',') as ActionTypeName[] | undefined,
-        levels: approval_level?.split(',') as RequiredLevel[] | undefined,
+        statuses: status,
+        types: action_type,
+        levels: approval_level,
         requestedBy: requested_by,
         approvedBy: approved_by,
         // As a moment: PostgreSQL does not read every zone that a time may be written in.

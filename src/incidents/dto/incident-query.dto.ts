@@ -9,21 +9,21 @@ import { LONGEST_SOURCE } from './create-incident.dto.js';
 const SORTS = sortWords(...SORT_FIELDS);
 
 export class IncidentQueryDto extends PageQueryDto {
-  @Words(INCIDENT_STATUSES, { optional: true, example: 'open,triaged' })
-  readonly status?: string;
+  @Words('IncidentStatus', INCIDENT_STATUSES, { optional: true, example: ['open', 'triaged'] })
+  readonly status?: readonly IncidentStatus[];
 
-  @Words(SEVERITIES, { optional: true, example: 'high,critical' })
-  readonly severity?: string;
+  @Words('Severity', SEVERITIES, { optional: true, example: ['high', 'critical'] })
+  readonly severity?: readonly Severity[];
 
   @WordList(
-    { word: '[a-z][a-z0-9_]{0,63}', what: 'an incident type' },
+    { word: /^[a-z][a-z0-9_]{0,63}$/, what: 'an incident type' },
     {
       optional: true,
       description: 'One incident type, or several separated by commas.',
-      example: 'phishing,bec',
+      example: ['phishing', 'bec'],
     },
   )
-  readonly type?: string;
+  readonly type?: readonly string[];
 
   @Text({
     optional: true,
@@ -64,9 +64,9 @@ export class IncidentQueryDto extends PageQueryDto {
       page,
       per_page,
       filter: {
-        statuses: status?.split(',') as IncidentStatus[] | undefined,
-        severities: severity?.split(',') as Severity[] | undefined,
-        types: type?.split(','),
+        statuses: status,
+        severities: severity,
+        types: type,
         source,
         createdAfter: created_after,
         createdBefore: created_before,

@@ -10,12 +10,15 @@ import {
   ValidationError,
 } from '../errors/app-error.js';
 import { shownName } from '../text.js';
+import { takesManyValues } from '../validation/query-fields.js';
 import { ANY_QUERY } from './handler-options.js';
 import { queryProblems } from './query-problems.js';
 import './request.js';
 
 interface DeclaredInput {
   readonly query: 'checked' | 'undeclared' | 'ignored';
+  /** Whether the parameter of this name takes several values. */
+  readonly isList: (name: string) => boolean;
   readonly body: boolean;
 }
 
@@ -51,13 +54,16 @@ export class InputGuard implements CanActivate {
       context.getClass(),
       handler.name,
     );
-    const args = paramTypes((metadata as object | undefined) ?? {});
+    const parameters = (metadata as object | undefined) ?? {};
+    const args = paramTypes(parameters);
+    const queryClass = classOfQuery(context.getClass(), handler.name, parameters);
     const anyQuery = this.reflector.getAllAndOverride<boolean | undefined>(ANY_QUERY, [
       handler,
       context.getClass(),
     ]);
     const declared: DeclaredInput = {
       query: anyQuery ? 'ignored' : args.includes(RouteParamtypes.QUERY) ? 'checked' : 'undeclared',
+      isList: (name) => queryClass !== undefined && takesManyValues(queryClass, name),
       body:
         Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.GET ||
         args.includes(RouteParamtypes.BODY),
@@ -75,12 +81,27 @@ export function paramTypes(metadata: object): number[] {
   return Object.keys(metadata).map((key) => Number(key.split(':')[0]));
 }
 
+/** Nest keeps beside the kind of a parameter its place, and TypeScript its class. */
+function classOfQuery(
+  controller: { readonly prototype: object },
+  method: string,
+  metadata: object,
+): (new () => object) | undefined {
+  const [, place] =
+    Object.keys(metadata)
+      .map((key) => key.split(':').map(Number))
+      .find(([kind]) => kind === RouteParamtypes.QUERY) ?? [];
+  if (place === undefined) return undefined;
+  const classes: unknown = Reflect.getMetadata('design:paramtypes', controller.prototype, method);
+  return (classes as (new () => object)[] | undefined)?.[place];
+}
+
 function problemsOfQuery(query: Record<string, unknown>, declared: DeclaredInput): FieldError[] {
   if (declared.query === 'ignored') return [];
   const unknown = declared.query === 'undeclared' ? Object.keys(query) : [];
   return [
     ...unknown.map((name) => unknownField(shownName(name), 'query parameter')),
-    ...queryProblems(query),
+    ...queryProblems(query, declared.isList),
   ];
 }
 

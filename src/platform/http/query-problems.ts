@@ -12,11 +12,14 @@ export function requireReadableQuery(url: string): void {
   }
 }
 
-/** A parameter that is given twice means one of two things, and NUL no database stores. */
-export function queryProblems(query: Readonly<Record<string, unknown>>): FieldError[] {
+/** A parameter that is given twice means one of two things unless it is a list, and NUL no database stores. */
+export function queryProblems(
+  query: Readonly<Record<string, unknown>>,
+  isList: (name: string) => boolean,
+): FieldError[] {
   return Object.entries(query).flatMap(([name, value]) => {
     const field = shownName(name);
-    if (Array.isArray(value)) {
+    if (Array.isArray(value) && !isList(name)) {
       return { field, code: 'duplicate_key', message: `${field} is given more than once.` };
     }
     if (`${name}${String(value)}`.includes('\0')) {

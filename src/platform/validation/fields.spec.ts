@@ -67,7 +67,14 @@ const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
   ['Nested', Nested(() => Inner), {}, { flag: true }, [], 'is_json_object'],
   ['NestedList', NestedList(() => Inner), { isArray: true }, [{ flag: true }], {}, 'is_array'],
   ['QueryInteger', QueryInteger({ min: 1, max: 2 }), { minimum: 1 }, '2', '3', 'integer_range'],
-  ['Words', Words(['a', 'b']), { pattern: '^(a|b)(,(a|b)){0,19}$' }, 'a,b', 'a,c', 'words'],
+  [
+    'Words',
+    Words('Letter', ['a', 'b']),
+    { schema: { type: 'array', maxItems: 20 }, style: 'form', explode: false },
+    ['a,b', 'a'],
+    'a,c',
+    'words',
+  ],
 ];
 
 describe('the decorators of fields', () => {

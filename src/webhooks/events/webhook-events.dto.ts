@@ -26,17 +26,20 @@ const TIME = '2026-01-31T09:30:00.000Z';
 
 export class WebhookEventQueryDto extends PageQueryDto {
   @WordList(
-    { word: SOURCE_NAME.source.slice(1, -1), what: 'the name of a source' },
+    { word: SOURCE_NAME, what: 'the name of a source' },
     {
       optional: true,
       description: 'One source, or several separated by commas.',
-      example: 'email-gateway',
+      example: ['email-gateway'],
     },
   )
-  readonly source?: string;
+  readonly source?: readonly string[];
 
-  @Words(WEBHOOK_EVENT_STATUSES, { optional: true, example: 'queued,failed' })
-  readonly status?: string;
+  @Words('WebhookEventStatus', WEBHOOK_EVENT_STATUSES, {
+    optional: true,
+    example: ['queued', 'failed'],
+  })
+  readonly status?: readonly WebhookEventStatus[];
 
   @Choice('WebhookEventSort', SORTS, {
     optional: true,
@@ -52,8 +55,8 @@ export class WebhookEventQueryDto extends PageQueryDto {
       page,
       per_page,
       filter: {
-        sources: source?.split(','),
-        statuses: status?.split(',') as WebhookEventStatus[] | undefined,
+        sources: source,
+        statuses: status,
       },
       descending: sort === '-created_at',
     };

@@ -33,8 +33,8 @@ export class PlaybookRunRequestDto {
 const SORTS = sortWords('created_at');
 
 export class PlaybookRunsQueryDto extends PageQueryDto {
-  @Words(PLAYBOOK_RUN_STATUSES, { optional: true })
-  readonly status?: string;
+  @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
+  readonly status?: readonly PlaybookRunStatus[];
 
   @Id('IncidentId', {
     optional: true,
@@ -68,7 +68,7 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
       page,
       per_page,
       filter: {
-        statuses: status?.split(',') as PlaybookRunStatus[] | undefined,
+        statuses: status,
         incidentId: incident_id,
         from: from === undefined ? undefined : new Date(from),
         to: to === undefined ? undefined : new Date(to),

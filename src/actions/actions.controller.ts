@@ -13,6 +13,7 @@ import { ActionsService } from './actions.service.js';
 import { ActionDto, ActionSummaryDto } from './dto/action.dto.js';
 import { ActionQueryDto } from './dto/action-query.dto.js';
 import { ActionTypeDto } from './dto/action-type.dto.js';
+import { ApiActionRequest } from './dto/action-request.openapi.js';
 import {
   ActionRequestDto,
   ExecutedActionDto,
@@ -70,6 +71,7 @@ export class ActionsController {
   @HttpCode(200)
   @Requires('analyst')
   @Operation('executeAction', 'Execute an action without an incident')
+  @ApiActionRequest()
   @ApiAnswer({
     status: 200,
     description: 'It has ended: completed, or failed.',

@@ -11,6 +11,7 @@ import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { ActionsService } from './actions.service.js';
 import { ActionSummaryDto } from './dto/action.dto.js';
 import { IncidentActionsQueryDto } from './dto/action-query.dto.js';
+import { ApiActionRequest } from './dto/action-request.openapi.js';
 import {
   ActionRequestDto,
   ExecutedActionDto,
@@ -36,6 +37,7 @@ export class IncidentActionsController {
   @HttpCode(200)
   @Requires('analyst')
   @Operation('executeIncidentAction', 'Execute an action on an incident')
+  @ApiActionRequest()
   @ApiAnswer({
     status: 200,
     description: 'It has ended: completed, or failed.',

@@ -1,8 +1,4 @@
-import {
-  ACTION_TYPES,
-  type ActionTypeName,
-  actionTypes,
-} from '../../action-catalogue/action-types.js';
+import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import {
   type Action,
   type ActionStatus,
@@ -17,22 +13,12 @@ import { ActionResultDto } from './action-result.js';
 
 export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };
 
-const PARAMETERS_DESCRIPTION = [
-  'What the type takes; `*` is required:',
-  ...actionTypes().map(({ name, parameters }) => {
-    const names = parameters.map(({ name: parameter, type, required, values, format }) => {
-      const kind = values?.join(' or ') ?? format ?? (type === 'string' ? '' : type);
-      return `${parameter}${required ? '*' : ''}${kind && ` (${kind})`}`;
-    });
-    return `- \`${name}\`: ${names.join(', ')}`;
-  }),
-].join('\n');
-
+/** The contract has a schema for each type in its place: see action-request.openapi.ts. */
 export class ActionRequestDto {
-  @Choice('KnownActionType', ACTION_TYPES, { example: 'quarantine_email' })
+  @Choice('KnownActionType', ACTION_TYPES)
   readonly action: ActionTypeName;
 
-  @JsonObject({ optional: true, description: PARAMETERS_DESCRIPTION, example: PARAMETERS_EXAMPLE })
+  @JsonObject({ optional: true })
   readonly parameters?: Record<string, unknown>;
 
   static toWanted(this: void, { action, parameters = {} }: ActionRequestDto): WantedAction {

@@ -2,10 +2,8 @@ import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js
 import { shownName } from '../../platform/text.js';
 import { FORMATS_IN_WORDS, hasFormat } from '../../action-catalogue/parameter-formats.js';
 import { hasFormatCharacter } from '../../action-catalogue/protected-targets/normal-form.js';
+import { LARGEST_NUMBER, LONGEST_TEXT } from '../../action-catalogue/parameter-limits.js';
 import type { ActionParameter, ActionType } from '../../action-catalogue/action-types.js';
-
-const LONGEST = 4_096;
-const LARGEST = 2_147_483_647;
 
 /** What is wrong with the parameters for an action of this type; nothing when they are right. */
 export function parameterErrors(
@@ -44,13 +42,15 @@ function valueErrors(
     return parameter.required ? [error(name, 'required', 'is required')] : [];
   if (parameter.type === 'integer') {
     const fits =
-      typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LARGEST;
-    return fits ? [] : [error(name, 'is_integer', `must be a whole number from 1 to ${LARGEST}`)];
+      typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LARGEST_NUMBER;
+    return fits
+      ? []
+      : [error(name, 'is_integer', `must be a whole number from 1 to ${LARGEST_NUMBER}`)];
   }
   if (typeof value !== 'string') return [error(name, 'is_string', 'must be a string')];
   if (value.trim() === '') return [error(name, 'is_not_empty', 'must not be empty')];
-  if (value.length > LONGEST)
-    return [error(name, 'max_length', `must be at most ${LONGEST} characters`)];
+  if (value.length > LONGEST_TEXT && [...value].length > LONGEST_TEXT)
+    return [error(name, 'max_length', `must be at most ${LONGEST_TEXT} characters`)];
   if (parameter.values && !parameter.values.includes(value)) {
     return [error(name, 'is_in', `must be one of ${parameter.values.join(', ')}`)];
   }

@@ -12,6 +12,7 @@ import type { SchemaObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
 
 export const ERRORS_EXTENSION = 'x-errors';
+export const SCHEMAS_EXTENSION = 'x-schemas';
 export const MEANINGS_EXTENSION = 'x-error-meanings';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
@@ -126,6 +127,11 @@ export function ApiErrorMeanings(meanings: ErrorMeanings): MethodDecorator & Cla
 /** The operation tells a browser's form its errors as a page. */
 export function ApiErrorPages(): MethodDecorator & ClassDecorator {
   return ApiExtension(ERROR_PAGES_EXTENSION, true);
+}
+
+/** Schemas that the operation refers to, by their names, where no class describes them. */
+export function ApiSchemas(schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator {
+  return ApiExtension(SCHEMAS_EXTENSION, schemas);
 }
 
 /** For the `headers` of an answer that says the version of what it shows. */

@@ -2,13 +2,16 @@ import type { INestApplication } from '@nestjs/common';
 import {
   DocumentBuilder,
   type OpenAPIObject,
+  type OperationObject,
   type ParameterObject,
+  type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
 import { version } from '../config/version.js';
 import { MOST_FIELDS } from '../http/form-body.js';
 import { FEW, MANY } from '../http/json-suspicion.js';
 import { SHARED_SCHEMAS } from './error-schemas.js';
+import { SCHEMAS_EXTENSION } from './answers.js';
 import { addExamples } from './examples.js';
 import { complete, TWINS_UNDER_API } from './operations.js';
 import { nameTitled, nameWords } from './components.js';
@@ -75,7 +78,9 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS) {
       const operation = item[method];
-      if (operation) complete(operation, method, path, seen);
+      if (!operation) continue;
+      addSchemas(document, operation);
+      complete(operation, method, path, seen);
     }
   }
   describeTagsAndIds(document);
@@ -85,6 +90,14 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   addEnvelopes(document);
   addExamples(document);
   return sorted(nameSchemas(document));
+}
+
+type WithSchemas = OperationObject & { [SCHEMAS_EXTENSION]?: Record<string, SchemaObject> };
+
+/** Those that an operation brings with it; see ApiSchemas. */
+function addSchemas(document: OpenAPIObject, operation: WithSchemas): void {
+  Object.assign(document.components!.schemas!, operation[SCHEMAS_EXTENSION]);
+  delete operation[SCHEMAS_EXTENSION];
 }
 
 /** The groups of operations, in the order in which a reader meets them. */

@@ -1,0 +1,97 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, type SchemaObject } from '@nestjs/swagger';
+import { type ActionType, actionTypes } from '../../action-catalogue/action-types.js';
+import { FORMAT_SCHEMAS, parameterSchema } from '../../action-catalogue/parameter-schemas.js';
+import { ApiSchemas } from '../../platform/openapi/answers.js';
+
+/* The body of a request for an action, as the contract has it: one schema for each type, told apart by `action`. */
+
+const UNION = 'ActionRequest';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** `isolate_host` is `IsolateHost`. */
+const pascal = (name: string) =>
+  name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const requestName = ({ name }: ActionType) => `${pascal(name)}Request`;
+const parametersName = ({ name }: ActionType) => `${pascal(name)}Parameters`;
+
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  message_id: '<4f2a1c@mail.example.net>',
+  recipient: 'alice@corp.example',
+  reason: 'Phishing.',
+  host_id: 'laptop-7',
+  user: 'bob',
+  duration_minutes: 60,
+  hash: 'd41d8cd98f00b204e9800998ecf8427e',
+  title: 'Look at this laptop',
+  description: 'It was isolated this morning.',
+  priority: 'high',
+  subject: 'Your account',
+  message: 'Please call the security team.',
+  channel: '#soc',
+};
+
+function parametersSchema({ name, parameters, target }: ActionType): SchemaObject {
+  const properties = parameters.map((parameter): [string, SchemaObject | { $ref: string }] => {
+    if (parameter.values) return [parameter.name, ref(pascal(parameter.name))];
+    const schema = parameterSchema(parameter, parameter.name === target?.parameter);
+    if ('$ref' in schema) return [parameter.name, schema];
+    return [parameter.name, { ...schema, example: EXAMPLES[parameter.name] }];
+  });
+  return {
+    type: 'object',
+    description: `What ${name} takes.`,
+    required: parameters.filter(({ required }) => required).map((parameter) => parameter.name),
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+  };
+}
+
+/** Sets of words have names, so that generated clients have types for them. */
+const wordSets = ({ parameters }: ActionType) =>
+  parameters.flatMap(({ name, values }): [string, SchemaObject][] =>
+    values ? [[pascal(name), { type: 'string', enum: [...values] }]] : [],
+  );
+
+function requestSchema(type: ActionType): SchemaObject {
+  return {
+    type: 'object',
+    description: type.description,
+    required: ['action', 'parameters'],
+    properties: {
+      action: { type: 'string', enum: [type.name] },
+      parameters: ref(parametersName(type)),
+    },
+    additionalProperties: false,
+  };
+}
+
+export const ACTION_REQUEST_SCHEMAS: Readonly<Record<string, SchemaObject>> = {
+  ...FORMAT_SCHEMAS,
+  ...Object.fromEntries(
+    actionTypes().flatMap((type) => [
+      [requestName(type), requestSchema(type)],
+      [parametersName(type), parametersSchema(type)],
+      ...wordSets(type),
+    ]),
+  ),
+  [UNION]: {
+    description: 'What is to be done. `action` says which parameters there are.',
+    oneOf: actionTypes().map((type) => ref(requestName(type))),
+    discriminator: {
+      propertyName: 'action',
+      mapping: Object.fromEntries(
+        actionTypes().map((type) => [type.name, ref(requestName(type)).$ref]),
+      ),
+    },
+  },
+};
+
+/** Documents the body of a request for an action. */
+export const ApiActionRequest = (): MethodDecorator =>
+  applyDecorators(
+    ApiSchemas(ACTION_REQUEST_SCHEMAS),
+    ApiBody({ required: true, schema: ref(UNION) }),
+  );

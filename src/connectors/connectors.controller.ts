@@ -14,6 +14,7 @@ import {
   NewConnectorDto,
   ConnectorUpdateDto,
 } from './connectors.dto.js';
+import { ApiConnectorRequest } from './connector-request.openapi.js';
 import { ConnectorsService } from './connectors.service.js';
 
 @ApiTags('Connectors')
@@ -32,6 +33,7 @@ export class ConnectorsController {
   @Post()
   @Requires('admin')
   @Operation('createConnector', 'Set up a connector')
+  @ApiConnectorRequest()
   @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
   @ApiErrors('conflict')
   async create(

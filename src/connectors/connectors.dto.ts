@@ -46,21 +46,15 @@ const CONFIG_EXAMPLE = {
   actions: { block_ip: { path: '/blocks', body: { ip: '{{ parameters.ip }}' } } },
 };
 
+/** The contract has a schema for each type in its place: see connector-request.openapi.ts. */
 export class NewConnectorDto {
   @ConnectorName()
   readonly name: string;
 
-  @Text({ description: 'One of those that GET /api/connectors/types lists.', example: 'http' })
+  @Text()
   readonly type: string;
 
-  @JsonObject({
-    description: "As the type's config_schema says. Secrets go in here, and never come out.",
-    example: {
-      ...CONFIG_EXAMPLE,
-      headers: { authorization: 'Bearer {{ secrets.token }}' },
-      secrets: { token: 'a-token-of-the-firewall' },
-    },
-  })
+  @JsonObject()
   readonly config: Config;
 
   @Flag({ optional: true, default: true, example: true })

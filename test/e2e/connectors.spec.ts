@@ -1,6 +1,8 @@
 import { DataSource } from 'typeorm';
 import { HttpType } from '../../src/connectors/adapters/http/http.connector.js';
 import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
+import { CONNECTOR_SCHEMAS } from '../../src/connectors/connector-schemas.js';
+import { ConnectorTypes } from '../../src/connectors/connector-types.js';
 import type { Gate } from '../../src/platform/net/gate.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { DefaultSandbox } from '../../src/connectors/default-sandbox.js';
@@ -214,6 +216,13 @@ describe('/api/connectors', () => {
     for (const [method, path, body] of attempts) {
       expect((await manager.request(method, path, { body })).status).toBe(403);
     }
+  });
+
+  it('has the schema of each type in the contract', () => {
+    const { all } = app.nest.get(ConnectorTypes);
+    expect(Object.fromEntries(all.map(({ name, schema }) => [name, schema]))).toEqual(
+      CONNECTOR_SCHEMAS,
+    );
   });
 
   it('lists the types with their schemas', async () => {

@@ -21,7 +21,7 @@ export class IncidentActionsQueryDto extends PageQueryDto {
   @Words('ActionStatus', ACTION_STATUSES, { optional: true, example: ['pending_approval'] })
   readonly status?: readonly ActionStatus[];
 
-  @Words('ActionTypeName', ACTION_TYPES, {
+  @Words('KnownActionType', ACTION_TYPES, {
     optional: true,
     example: ['quarantine_email', 'block_sender'],
   })

@@ -3,16 +3,11 @@ import { ApiBody, type SchemaObject } from '@nestjs/swagger';
 import { type ActionType, actionTypes } from '../../action-catalogue/action-types.js';
 import { FORMAT_SCHEMAS, parameterSchema } from '../../action-catalogue/parameter-schemas.js';
 import { ApiSchemas } from '../../platform/openapi/answers.js';
+import { pascal, ref } from '../../platform/openapi/schemas.js';
 
 /* The body of a request for an action, as the contract has it: one schema for each type, told apart by `action`. */
 
 const UNION = 'ActionRequest';
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-
-/** `isolate_host` is `IsolateHost`. */
-const pascal = (name: string) =>
-  name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const requestName = ({ name }: ActionType) => `${pascal(name)}Request`;
 const parametersName = ({ name }: ActionType) => `${pascal(name)}Parameters`;

@@ -1,5 +1,23 @@
 import type { OpenAPIObject, ReferenceObject, SchemaObject } from '@nestjs/swagger';
 
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** The name of the schema of something of ours: `isolate_host` is `IsolateHost`. */
+export const pascal = (name: string) =>
+  name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** What the decorators of a class say of one of its fields, for a schema that no class describes. */
+export function propertySchema(type: new () => object, name: string): SchemaObject {
+  const said: unknown = Reflect.getMetadata(PROPERTIES, type.prototype as object, name);
+  const { isArray, ...schema } = { ...(said as Record<string, unknown>) };
+  if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
+  delete schema.required;
+  return schema;
+}
+
+/** Where Nest keeps it. */
+const PROPERTIES = 'swagger/apiModelProperties';
+
 /* What is done to the schemas of the document that Nest makes, step by step. */
 
 const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
@@ -47,8 +65,6 @@ const ENVELOPES: Readonly<Record<string, (item: string) => SchemaObject>> = {
   List: (item) => objectOf({ data: arrayOf(item), meta: ref('ListMeta') }),
   Catalogue: (item) => objectOf({ data: arrayOf(item) }),
 };
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** Makes a named component of every envelope that an answer refers to. */
 export function addEnvelopes(document: OpenAPIObject): void {

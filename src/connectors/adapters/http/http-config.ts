@@ -59,7 +59,7 @@ export const HTTP_SCHEMA: ConfigSchema = {
           },
           path: {
             type: 'string',
-            pattern: '^/(?!/)',
+            pattern: '^/([^/]|$)',
             maxLength: 2_000,
             description: 'Template; values are escaped as one path segment, or a query value.',
           },

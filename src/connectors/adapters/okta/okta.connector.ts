@@ -34,7 +34,7 @@ interface OktaConfig {
   readonly api_token: string;
 }
 
-const OKTA_SCHEMA: ConfigSchema = {
+export const OKTA_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {
     org_url: {

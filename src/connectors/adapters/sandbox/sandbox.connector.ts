@@ -53,6 +53,28 @@ export class SandboxConnector extends Connector {
   }
 }
 
+export const SANDBOX_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    latency_ms: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 60_000,
+      default: 0,
+      description: 'How long each action takes.',
+    },
+    fail: {
+      type: 'array',
+      items: { type: 'string', enum: ACTION_TYPES, maxLength: 64 },
+      maxItems: ACTION_TYPES.length,
+      uniqueItems: true,
+      description: 'The action types that fail.',
+    },
+  },
+  required: [],
+  additionalProperties: false,
+};
+
 @Injectable()
 export class SandboxType extends ConnectorType {
   readonly name = 'sandbox';
@@ -62,27 +84,7 @@ export class SandboxType extends ConnectorType {
   readonly destinations = [];
   override readonly servesOnlyAlone = true;
 
-  readonly schema: ConfigSchema = {
-    type: 'object',
-    properties: {
-      latency_ms: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 60_000,
-        default: 0,
-        description: 'How long each action takes.',
-      },
-      fail: {
-        type: 'array',
-        items: { type: 'string', enum: ACTION_TYPES, maxLength: 64 },
-        maxItems: ACTION_TYPES.length,
-        uniqueItems: true,
-        description: 'The action types that fail.',
-      },
-    },
-    required: [],
-    additionalProperties: false,
-  };
+  readonly schema = SANDBOX_SCHEMA;
 
   create(identity: ConnectorIdentity, config: Config): Connector {
     const { latency_ms = 0, fail = [] } = config as {

@@ -109,6 +109,29 @@ function complaintIn(json: unknown): string | undefined {
   return UNCLEAR.has(error) ? undefined : error;
 }
 
+export const SLACK_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    base_url: {
+      type: 'string',
+      format: 'uri',
+      minLength: 8,
+      maxLength: 2_000,
+      default: BASE_URL,
+    },
+    bot_token: {
+      type: 'string',
+      pattern: '^[\\x21-\\x7e]+$',
+      minLength: 1,
+      maxLength: 500,
+      writeOnly: true,
+      description: 'The bot token (xoxb-…) of an app with the scope chat:write.',
+    },
+  },
+  required: ['bot_token'],
+  additionalProperties: false,
+};
+
 @Injectable()
 export class SlackType extends ConnectorType {
   readonly name = 'slack';
@@ -116,28 +139,7 @@ export class SlackType extends ConnectorType {
   readonly actions = ['notify_channel'] as const;
   readonly destinations = [{ address: 'base_url' }];
 
-  readonly schema: ConfigSchema = {
-    type: 'object',
-    properties: {
-      base_url: {
-        type: 'string',
-        format: 'uri',
-        minLength: 8,
-        maxLength: 2_000,
-        default: BASE_URL,
-      },
-      bot_token: {
-        type: 'string',
-        pattern: '^[\\x21-\\x7e]+$',
-        minLength: 1,
-        maxLength: 500,
-        writeOnly: true,
-        description: 'The bot token (xoxb-…) of an app with the scope chat:write.',
-      },
-    },
-    required: ['bot_token'],
-    additionalProperties: false,
-  };
+  readonly schema = SLACK_SCHEMA;
 
   constructor(private readonly http: OutboundHttp) {
     super();

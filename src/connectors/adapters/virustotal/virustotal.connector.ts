@@ -143,6 +143,28 @@ function complaintIn(json: unknown): string | undefined {
   return [code, message].filter((word) => typeof word === 'string').join(': ');
 }
 
+export const VIRUSTOTAL_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    base_url: {
+      type: 'string',
+      format: 'uri',
+      minLength: 8,
+      maxLength: 2_000,
+      default: BASE_URL,
+    },
+    api_key: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9_-]+$',
+      minLength: 1,
+      maxLength: 200,
+      writeOnly: true,
+    },
+  },
+  required: ['api_key'],
+  additionalProperties: false,
+};
+
 @Injectable()
 export class VirusTotalType extends ConnectorType {
   readonly name = 'virustotal';
@@ -151,27 +173,7 @@ export class VirusTotalType extends ConnectorType {
   readonly destinations = [{ address: 'base_url' }];
   override readonly checkedEveryMs = CHECKED_EVERY_MS;
 
-  readonly schema: ConfigSchema = {
-    type: 'object',
-    properties: {
-      base_url: {
-        type: 'string',
-        format: 'uri',
-        minLength: 8,
-        maxLength: 2_000,
-        default: BASE_URL,
-      },
-      api_key: {
-        type: 'string',
-        pattern: '^[A-Za-z0-9_-]+$',
-        minLength: 1,
-        maxLength: 200,
-        writeOnly: true,
-      },
-    },
-    required: ['api_key'],
-    additionalProperties: false,
-  };
+  readonly schema = VIRUSTOTAL_SCHEMA;
 
   constructor(private readonly http: OutboundHttp) {
     super();

@@ -46,11 +46,27 @@ export interface PlacedOperation {
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'patch', 'head', 'options']);
 
 export function operationsOf(document: OpenApiDocument): PlacedOperation[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
+  return Object.entries(withPartsInPlace(document).paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => METHODS.has(method))
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
+}
+
+const PART = /^#\/components\/(headers|parameters|responses)\/(.+)$/;
+
+/** The document with the headers, parameters and responses that it shares put where it refers to them. Schemas stay shared. */
+export function withPartsInPlace<T extends object>(document: T): T {
+  const { components = {} } = document as { components?: Record<string, Record<string, unknown>> };
+  const placed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(placed);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref } = value as { $ref?: unknown };
+    const [, kind, name] = (typeof $ref === 'string' && PART.exec($ref)) || [];
+    if (kind && name) return placed(components[kind]?.[name]);
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, placed(child)]));
+  };
+  return placed(document) as T;
 }
 
 const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g;

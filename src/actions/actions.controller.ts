@@ -22,14 +22,6 @@ import {
 import { ActionRollbackDto, RolledBackActionDto } from './dto/rollback.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { RollbackService } from './requests/rollback.service.js';
-import {
-  ACTION_EXAMPLE,
-  ACTION_LIST_EXAMPLE,
-  EXECUTED_EXAMPLE,
-  EXECUTION_WAITS_EXAMPLE,
-  ROLLBACK_WAITS_EXAMPLE,
-  ROLLED_BACK_EXAMPLE,
-} from './dto/action-examples.js';
 
 @ApiTags('Actions')
 @Controller('api/actions')
@@ -47,7 +39,6 @@ export class ActionsController {
     status: 200,
     description: 'The actions that match, with their exact number.',
     type: ActionSummaryDto,
-    example: ACTION_LIST_EXAMPLE,
     list: true,
   })
   async list(@Query() query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {
@@ -76,13 +67,11 @@ export class ActionsController {
     status: 200,
     description: 'It has ended: completed, or failed.',
     type: ExecutedActionDto,
-    example: EXECUTED_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,
     description: 'It waits for approval, or takes longer than a request does.',
     type: ExecutedActionDto,
-    example: EXECUTION_WAITS_EXAMPLE,
   })
   @ApiErrors('kill_switch_active')
   async execute(
@@ -106,7 +95,6 @@ export class ActionsController {
     status: 200,
     description: 'All there is to it.',
     type: ActionDto,
-    example: ACTION_EXAMPLE,
   })
   async get(@Param('id') id: string): Promise<ActionDto> {
     return ActionDto.from(await this.actions.get(actionIdOf(id)));
@@ -125,13 +113,11 @@ export class ActionsController {
     status: 200,
     description: 'The rollback has ended: completed, or failed.',
     type: RolledBackActionDto,
-    example: ROLLED_BACK_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,
     description: 'The rollback waits for approval, or takes longer than a request does.',
     type: RolledBackActionDto,
-    example: ROLLBACK_WAITS_EXAMPLE,
   })
   @ApiErrors(
     'insufficient_approval_level',

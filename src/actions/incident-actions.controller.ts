@@ -18,11 +18,6 @@ import {
   statusOfExecution,
 } from './dto/execute-action.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
-import {
-  ACTION_LIST_EXAMPLE,
-  EXECUTED_EXAMPLE,
-  EXECUTION_WAITS_EXAMPLE,
-} from './dto/action-examples.js';
 
 @ApiTags('Actions')
 @Controller('api/incidents/:id/actions')
@@ -42,13 +37,11 @@ export class IncidentActionsController {
     status: 200,
     description: 'It has ended: completed, or failed.',
     type: ExecutedActionDto,
-    example: EXECUTED_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,
     description: 'It waits for approval, or takes longer than a request does.',
     type: ExecutedActionDto,
-    example: EXECUTION_WAITS_EXAMPLE,
   })
   @ApiErrors('kill_switch_active')
   async execute(
@@ -74,7 +67,6 @@ export class IncidentActionsController {
     status: 200,
     description: 'Its actions that match, with their exact number.',
     type: ActionSummaryDto,
-    example: ACTION_LIST_EXAMPLE,
     list: true,
   })
   async list(

@@ -17,7 +17,6 @@ import {
   RejectedActionDto,
 } from './approvals.dto.js';
 import { ApprovalsService } from './approvals.service.js';
-import { APPROVED_AND_RUNS_EXAMPLE, APPROVED_EXAMPLE } from '../actions/dto/action-examples.js';
 
 /** 202 while the vendor takes longer than a request does. */
 const statusOfApproval = ({ status }: { readonly status: string }): number =>
@@ -47,13 +46,11 @@ export class ApprovalsController {
     status: 200,
     description: 'It is approved and has ended: completed, or failed.',
     type: ApprovedActionDto,
-    example: APPROVED_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,
     description: 'It is approved and takes longer than a request does.',
     type: ApprovedActionDto,
-    example: APPROVED_AND_RUNS_EXAMPLE,
   })
   @ApiErrors('insufficient_approval_level', 'invalid_state', 'kill_switch_active')
   @ApiErrorMeanings({

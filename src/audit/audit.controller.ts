@@ -7,13 +7,8 @@ import type { FastifyRequest } from '../platform/http/request.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { AuditExport } from './export/audit-export.js';
-import { AuditExportQueryDto, EXPORT_EXAMPLE, EXPORT_SCHEMA } from './export/audit-export.dto.js';
-import {
-  AuditQueryDto,
-  AuditRecordDto,
-  AuditVerificationDto,
-  VERIFICATION_EXAMPLE,
-} from './audit.dto.js';
+import { AuditExportQueryDto, EXPORT_SCHEMA } from './export/audit-export.dto.js';
+import { AuditQueryDto, AuditRecordDto, AuditVerificationDto } from './audit.dto.js';
 import { AuditService, subjectFilter } from './audit.service.js';
 
 @ApiTags('Audit')
@@ -64,7 +59,6 @@ export class AuditController {
     description: 'The lines. A file without the line of `type` `end` is not whole.',
     contentType: 'application/x-ndjson',
     schema: EXPORT_SCHEMA,
-    example: EXPORT_EXAMPLE,
   })
   async export(
     @Query() { from, to }: AuditExportQueryDto,
@@ -87,7 +81,6 @@ export class AuditController {
     status: 200,
     description: 'What was found.',
     type: AuditVerificationDto,
-    example: VERIFICATION_EXAMPLE,
   })
   async verify(): Promise<AuditVerificationDto> {
     return AuditVerificationDto.from(await this.audit.verify());

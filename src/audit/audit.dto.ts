@@ -106,9 +106,6 @@ export class AuditRecordDto {
   }
 }
 
-/** The answer as most see it: without the fields that are there only when something is wrong or was lost. */
-export const VERIFICATION_EXAMPLE = { data: { valid: true, checked: 1284, unsealed: 3 } };
-
 export class AuditVerificationDto {
   @Flag({ description: 'No entry was changed, removed or inserted.', example: true })
   readonly valid: boolean;

@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { DataSource } from 'typeorm';
 import { stringify } from 'yaml';
+import { examples } from '../app.examples.js';
 import { AppModule } from '../app.module.js';
 import { createRootLogger } from '../platform/logging/logger-options.js';
 import { buildDocument } from '../platform/openapi/document.js';
@@ -21,7 +22,7 @@ async function main(): Promise<void> {
     // In preview mode Nest creates no provider, so nothing connects anywhere.
     { preview: true, abortOnError: false, logger: false },
   );
-  const document = buildDocument(app);
+  const document = buildDocument(app, examples);
   writeOrCheck('openapi/openapi.json', `${JSON.stringify(document, null, 2)}\n`, 'npm run openapi');
   writeOrCheck('openapi/openapi.yaml', stringify(document), 'npm run openapi');
 }

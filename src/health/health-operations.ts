@@ -4,13 +4,10 @@ import { RawAnswer } from '../platform/http/answering-adapter.js';
 import { AnyQuery } from '../platform/http/handler-options.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import {
-  DETAILED_DEGRADED_EXAMPLE,
-  DETAILED_UNHEALTHY_EXAMPLE,
   DetailedHealthDto,
   HealthDto,
   LivenessDto,
   ReadinessDto,
-  UNHEALTHY_EXAMPLE,
   UnreadinessDto,
 } from './health.dto.js';
 
@@ -50,15 +47,15 @@ export const ReadsHealth = HealthRead({
   id: 'getHealth',
   summary: 'Read the overall health',
   good: { description: WORKS, type: HealthDto },
-  bad: { description: FAILS, type: HealthDto, example: UNHEALTHY_EXAMPLE },
+  bad: { description: FAILS, type: HealthDto },
 });
 
 export const ReadsDetailedHealth = HealthRead({
   path: 'health/detailed',
   id: 'getDetailedHealth',
   summary: 'Read the health of every part',
-  good: { description: WORKS, type: DetailedHealthDto, example: DETAILED_DEGRADED_EXAMPLE },
-  bad: { description: FAILS, type: DetailedHealthDto, example: DETAILED_UNHEALTHY_EXAMPLE },
+  good: { description: WORKS, type: DetailedHealthDto },
+  bad: { description: FAILS, type: DetailedHealthDto },
 });
 
 /** For the probe that restarts a process: it does not depend on the database. */

@@ -1,6 +1,6 @@
 import { Choice, JsonObject, Nested, Text, WholeNumber } from '../platform/validation/fields.js';
 import { HealthComponentsDto } from './health-components.dto.js';
-import { DATABASE_OBSTACLES, type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
+import { type Obstacles, OBSTACLES_IN_WORDS } from './obstacles.js';
 
 const OVERALL = ['healthy', 'degraded', 'unhealthy'] as const;
 export type OverallStatus = (typeof OVERALL)[number];
@@ -31,23 +31,6 @@ const COMPONENTS_EXAMPLE = {
   notifications: { status: 'disabled', message: 'No channel is set up.' },
   access: { status: 'healthy', made_up_password: false },
   audit: { status: 'healthy', unsealed: 3 },
-};
-
-const UNREACHABLE = {
-  status: 'unhealthy',
-  obstacle: 'unreachable',
-  message: DATABASE_OBSTACLES.unreachable,
-};
-export const UNHEALTHY_EXAMPLE = { status: 'unhealthy', version: '0.1.0', uptime_seconds: 86_400 };
-
-export const DETAILED_UNHEALTHY_EXAMPLE = {
-  ...UNHEALTHY_EXAMPLE,
-  components: { ...COMPONENTS_EXAMPLE, database: UNREACHABLE },
-};
-export const DETAILED_DEGRADED_EXAMPLE = {
-  ...UNHEALTHY_EXAMPLE,
-  status: 'degraded',
-  components: COMPONENTS_EXAMPLE,
 };
 
 export class DetailedHealthDto extends HealthDto {

@@ -72,7 +72,7 @@ function phishingErrors(rawData: RawData): FieldError[] {
 declare global {
   interface JSON {
     /** Node has it; the types of TypeScript do not yet. JSON.stringify writes the result as the text that was given. */
-    rawJSON(text: string): object;
+    rawJSON(text: string): { readonly rawJSON: string };
   }
 }
 

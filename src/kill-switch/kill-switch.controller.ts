@@ -14,11 +14,6 @@ import {
   KillSwitchDeactivationDto,
   KillSwitchStatusDto,
 } from './kill-switch.dto.js';
-import {
-  ACTIVATED_EXAMPLE,
-  DEACTIVATED_EXAMPLE,
-  KILL_SWITCH_EXAMPLE,
-} from './kill-switch-examples.js';
 import { KillSwitchService } from './kill-switch.service.js';
 import {
   type Activated,
@@ -44,7 +39,6 @@ export class KillSwitchController {
     status: 200,
     description: 'The switch.',
     type: KillSwitchStatusDto,
-    example: KILL_SWITCH_EXAMPLE,
   })
   async get(): Promise<KillSwitchStatusDto> {
     const { state, held } = await this.killSwitch.readWithHeld();
@@ -65,7 +59,6 @@ export class KillSwitchController {
     status: 200,
     description: 'The switch is on; it may have been before.',
     type: KillSwitchActivationDto,
-    example: ACTIVATED_EXAMPLE,
   })
   async activate(
     @Body() { reason }: KillSwitchActivationRequestDto,
@@ -86,7 +79,6 @@ export class KillSwitchController {
     status: 200,
     description: 'The switch is off; it may have been before.',
     type: KillSwitchDeactivationDto,
-    example: DEACTIVATED_EXAMPLE,
   })
   async deactivate(
     @Body() { reason, held }: KillSwitchDeactivationRequestDto,

@@ -1,15 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Param,
-  Post,
-  Put,
-  Query,
-  Res,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
@@ -19,36 +8,12 @@ import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
-import {
-  ApiAnswer,
-  ApiErrorMeanings,
-  ApiErrors,
-  ApiIfMatch,
-  asExamples,
-  ETAG_HEADER,
-  Operation,
-  SAME_KEY_UNDER_WAY,
-} from '../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, ApiIfMatch, ETAG_HEADER, Operation, SAME_KEY_UNDER_WAY } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { CheckedPlaybookDto, PlaybookDto, PlaybookVersionDto } from './dto/playbook.dto.js';
 import { LANGUAGE_IN_WORDS } from './dto/language-in-words.js';
-import {
-  CHANGE_EXAMPLE,
-  CHANGED_EXAMPLE,
-  CREATED_EXAMPLE,
-  NEW_NAME,
-  NEW_PLAYBOOK_EXAMPLE,
-  PLAYBOOK_EXAMPLE,
-  PLAYBOOKS_EXAMPLE,
-  VERSIONS_EXAMPLE,
-} from './dto/playbook-examples.js';
 import { ByNameOrId, NO_SUCH_PLAYBOOK } from './dto/playbook-fields.js';
-import {
-  NewPlaybookDto,
-  PlaybookQueryDto,
-  PlaybookVersionsQueryDto,
-  PlaybookUpdateDto,
-} from './dto/playbook-requests.dto.js';
+import { NewPlaybookDto, PlaybookQueryDto, PlaybookVersionsQueryDto, PlaybookUpdateDto } from './dto/playbook-requests.dto.js';
 import { revisionOf } from './playbook.js';
 import { MOST_PLAYBOOKS, PlaybookChanges } from './playbook-changes.js';
 import { PlaybooksService } from './playbooks.service.js';
@@ -69,7 +34,6 @@ export class PlaybooksController {
     description: 'The playbooks.',
     type: PlaybookDto,
     list: true,
-    example: PLAYBOOKS_EXAMPLE,
   })
   async list(@Query() query: PlaybookQueryDto): Promise<ListAnswer<PlaybookDto>> {
     const page = await this.playbooks.list(query, PlaybookQueryDto.toFilter(query), query.sort);
@@ -79,12 +43,11 @@ export class PlaybooksController {
   @Post()
   @Requires('senior')
   @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
-  @ApiBody({ type: NewPlaybookDto, examples: asExamples({ [NEW_NAME]: NEW_PLAYBOOK_EXAMPLE }) })
+  @ApiBody({ type: NewPlaybookDto })
   @ApiAnswer({
     status: 201,
     description: 'Its first version.',
     type: PlaybookDto,
-    example: CREATED_EXAMPLE,
   })
   @ApiErrorMeanings({
     conflict: `The name is taken, there are ${MOST_PLAYBOOKS} playbooks already, or a request with the same Idempotency-Key is still under way.`,
@@ -107,7 +70,7 @@ export class PlaybooksController {
     'Check a playbook without saving it',
     'What creating it would say of its content. Whether its name is taken is not looked at.',
   )
-  @ApiBody({ type: NewPlaybookDto, examples: asExamples({ [NEW_NAME]: NEW_PLAYBOOK_EXAMPLE }) })
+  @ApiBody({ type: NewPlaybookDto })
   @ApiAnswer({ status: 200, description: 'It can be saved.', type: CheckedPlaybookDto })
   @ApiErrorMeanings({ conflict: SAME_KEY_UNDER_WAY })
   validate(@Body() body: NewPlaybookDto): CheckedPlaybookDto {
@@ -123,7 +86,6 @@ export class PlaybooksController {
     description: 'The playbook.',
     type: PlaybookDto,
     headers: ETAG_HEADER,
-    example: PLAYBOOK_EXAMPLE,
   })
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async get(
@@ -147,7 +109,6 @@ export class PlaybooksController {
     description: 'What the playbook was at each version, newest first.',
     type: PlaybookVersionDto,
     list: true,
-    example: VERSIONS_EXAMPLE,
   })
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async versions(
@@ -167,13 +128,12 @@ export class PlaybooksController {
     'What is left out stays. A change makes a new version; runs that have begun keep theirs. A playbook with `trust_verdict` is changed by managers alone, but to stop it, to describe it, or to take the trust away.',
   )
   @ApiIfMatch()
-  @ApiBody({ type: PlaybookUpdateDto, examples: asExamples({ 'Describe it': CHANGE_EXAMPLE }) })
+  @ApiBody({ type: PlaybookUpdateDto })
   @ApiAnswer({
     status: 200,
     description: 'The playbook as it is now.',
     type: PlaybookDto,
     headers: ETAG_HEADER,
-    example: CHANGED_EXAMPLE,
   })
   @ApiErrors('conflict', 'precondition_failed')
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK, conflict: 'The name is taken.' })

@@ -4,23 +4,13 @@ import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import {
-  KnowsRespondAsync,
-  PREFERENCE_APPLIED_HEADER,
-  PrefersAsync,
-  setRespondedAsync,
-} from '../platform/http/prefer.js';
+import { KnowsRespondAsync, PREFERENCE_APPLIED_HEADER, PrefersAsync, setRespondedAsync } from '../platform/http/prefer.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import { Limited } from '../platform/limits/limited.js';
 import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { TriageRequestDto } from './dto/request-triage.dto.js';
-import {
-  TRIAGE_LIST_EXAMPLE,
-  TRIAGE_WAITS_EXAMPLE,
-  TRIAGED_EXAMPLE,
-} from './dto/triage-examples.js';
 import { TriageRunsQueryDto } from './dto/triage-list.dto.js';
 import { statusOfTriage, TriageRunDto, TriageRunSummaryDto } from './dto/triage-run.dto.js';
 import { TriageService } from './triage.service.js';
@@ -50,14 +40,12 @@ export class IncidentTriageController {
     status: 200,
     description: 'The completed run.',
     type: TriageRunDto,
-    example: TRIAGED_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,
     description:
       'It waits and is carried out later: because the request prefers that, or because the service stopped meanwhile.',
     type: TriageRunDto,
-    example: TRIAGE_WAITS_EXAMPLE,
     headers: PREFERENCE_APPLIED_HEADER,
   })
   @ApiErrors('triage_in_progress', 'kill_switch_active', 'ai_unavailable')
@@ -93,7 +81,6 @@ export class IncidentTriageController {
     status: 200,
     description: 'Its runs, with their exact number.',
     type: TriageRunSummaryDto,
-    example: TRIAGE_LIST_EXAMPLE,
     list: true,
   })
   async list(
@@ -114,7 +101,6 @@ export class IncidentTriageController {
     status: 200,
     description: 'All there is to it: the verdict, its evidence, and what the model asked.',
     type: TriageRunDto,
-    example: TRIAGED_EXAMPLE,
   })
   async get(
     @Param('id') incidentId: string,

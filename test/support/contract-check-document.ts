@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { withPartsInPlace } from '../../scripts/contract/document.js';
 import type { OpenApiSchema } from './contract-check-schema.js';
 
 export interface DocumentedResponse {
@@ -24,7 +25,7 @@ export interface ContractDocument {
 /** The committed document is what clients have: the answers are held against it, not against the code. */
 export function readContract(): ContractDocument {
   const path = resolve(__dirname, '../../openapi/openapi.json');
-  return JSON.parse(readFileSync(path, 'utf8')) as ContractDocument;
+  return withPartsInPlace(JSON.parse(readFileSync(path, 'utf8')) as ContractDocument);
 }
 
 export interface DocumentedPath {

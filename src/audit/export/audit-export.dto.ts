@@ -67,36 +67,3 @@ export const EXPORT_SCHEMA = {
     'One JSON object on each line, told apart by `type`; x-line describes them. `head` is where the whole chain ended, `previous` the seal before the first.',
   'x-line': { oneOf: LINES },
 } as SchemaObject;
-
-const ZEROES = '0'.repeat(64);
-const MAC = 'e7245c02fa85453515ee642b5d0ef83395763dc00457cc87c127937c136f866a';
-
-export const EXPORT_EXAMPLE = [
-  {
-    type: 'export',
-    at: '2026-11-03T10:00:00.000Z',
-    previous: { seq: '0', hash: ZEROES },
-    head: { seq: '1', hash: MAC },
-    last_seq: '1',
-    key_id: '5f0c9a3e',
-    mac: MAC,
-  },
-  {
-    type: 'entry',
-    id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-    at: '2026-11-02T09:30:00.000Z',
-    actor: 'j.doe',
-    action: 'incident.created',
-    subject_type: 'incident',
-    subject_id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4d',
-    details: '{"severity":"high"}',
-    writer: '0193f2b6-0000-7a0b-9f4e-2f0a7b6c5d4c',
-    written: '0',
-    key_id: '5f0c9a3e',
-    mac: MAC,
-    seal: { seq: '1', hash: MAC, key_id: '5f0c9a3e' },
-  },
-  { type: 'end', sealed: 1, unsealed: 0, key_id: '5f0c9a3e', mac: MAC },
-]
-  .map((line) => `${JSON.stringify(line)}\n`)
-  .join('');

@@ -8,13 +8,7 @@ import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import type { Principal } from '../principal.js';
-import {
-  ApiKeyDto,
-  ApiKeyQueryDto,
-  CREATED_KEY_EXAMPLE,
-  NewApiKeyDto,
-  CreatedApiKeyDto,
-} from './api-keys.dto.js';
+import { ApiKeyDto, ApiKeyQueryDto, NewApiKeyDto, CreatedApiKeyDto } from './api-keys.dto.js';
 import { ApiKeysService } from './api-keys.service.js';
 
 @ApiTags('Access')
@@ -29,7 +23,6 @@ export class ApiKeysController {
     status: 201,
     description: 'The key, which is shown this once.',
     type: CreatedApiKeyDto,
-    example: CREATED_KEY_EXAMPLE,
   })
   async create(
     @Body() body: NewApiKeyDto,

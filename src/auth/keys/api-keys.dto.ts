@@ -145,22 +145,6 @@ export class ApiKeyDto {
   }
 }
 
-/** A key that was made just now has never been used: there is no last_used_at. */
-export const CREATED_KEY_EXAMPLE = {
-  data: {
-    id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-    name: 'siem-forwarder',
-    role: 'analyst',
-    prefix: 'a1B2c3D4',
-    limits: { read: 600, write: 600, triage: 600 },
-    created_by: 'admin',
-    owner: 'admin',
-    created_at: '2026-11-02T09:30:00.000Z',
-    expires_at: '2027-11-02T09:30:00.000Z',
-    key: 'its_a1B2c3D4_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG',
-  },
-};
-
 export class CreatedApiKeyDto extends ApiKeyDto {
   @Text({
     description: 'The key itself, this once: only its hash is stored.',

@@ -1,26 +1,14 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../platform/access/access.js';
-import {
-  ApiAnswer,
-  ApiErrorMeanings,
-  ApiErrors,
-  Operation,
-} from '../../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import type { Principal } from '../principal.js';
-import {
-  CREATED_USER_EXAMPLE,
-  NewUserDto,
-  DeleteUserQueryDto,
-  UserUpdateDto,
-  UserDto,
-  UserQueryDto,
-} from './users.dto.js';
+import { NewUserDto, DeleteUserQueryDto, UserUpdateDto, UserDto, UserQueryDto } from './users.dto.js';
 import { UsersService } from './users.service.js';
 
 const LAST_ADMIN = ApiErrorMeanings({
@@ -40,7 +28,6 @@ export class UsersController {
     status: 201,
     description: 'The user.',
     type: UserDto,
-    example: CREATED_USER_EXAMPLE,
   })
   @ApiErrors('weak_password')
   @ApiErrorMeanings({

@@ -101,18 +101,6 @@ export class DeleteUserQueryDto {
   readonly keys: KeysOfDeleted = 'revoke';
 }
 
-/** A user that was made just now has never logged in: there is no last_login_at. */
-export const CREATED_USER_EXAMPLE = {
-  data: {
-    id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-    username: 'j.doe',
-    role: 'analyst',
-    enabled: true,
-    created_at: '2026-11-02T09:30:00.000Z',
-    updated_at: '2026-11-02T09:30:00.000Z',
-  },
-};
-
 export class UserDto {
   @Id('UserId')
   readonly id: string;

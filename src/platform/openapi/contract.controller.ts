@@ -12,7 +12,6 @@ const FOLDER = join(__dirname, '../../../openapi');
 
 const DOCUMENT = {
   schema: { type: 'object', additionalProperties: true },
-  example: { openapi: '3.0.3', info: { title: 'Incident Triage Service' } },
 } as const;
 
 /** Serves the committed files, byte for byte: the service shows the same document from which clients are generated. */

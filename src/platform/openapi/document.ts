@@ -12,10 +12,14 @@ import { MOST_FIELDS } from '../http/form-body.js';
 import { FEW, MANY } from '../http/json-suspicion.js';
 import { SHARED_SCHEMAS } from './error-schemas.js';
 import { SCHEMAS_EXTENSION } from './answers.js';
-import { addExamples } from './examples.js';
+import { addExamples, shareErrorExamples } from './examples.js';
+import { addLinks } from './links.js';
+import type { OperationExamples } from './operation-examples.js';
+import { addCodeSamples } from './samples/code-samples.js';
 import { complete, TWINS_UNDER_API } from './operations.js';
 import { nameTitled, nameWords } from './components.js';
 import { addEnvelopes, describeRequestBodies, nameSchemas, sorted } from './schemas.js';
+import { shareParts } from './sharing.js';
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
 
@@ -39,7 +43,7 @@ A request that changes something with the cookie has to say that it comes from t
 \`forbidden\`. Reads, and requests with a key, need neither.`;
 
 /** The contract: the document that Nest makes of the handlers, completed with what all handlers share. */
-export function buildDocument(app: INestApplication): OpenAPIObject {
+export function buildDocument(app: INestApplication, examples: OperationExamples): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Incident Triage Service')
@@ -81,15 +85,21 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       if (!operation) continue;
       addSchemas(document, operation);
       complete(operation, method, path, seen);
+      const cases = examples[operation.operationId!];
+      addExamples(operation, cases);
+      addCodeSamples(operation, method, path, cases);
     }
   }
+  const unknown = Object.keys(examples).filter((id) => !seen.has(id));
+  if (unknown.length > 0) throw new Error(`Examples of no operation: ${unknown.join(', ')}.`);
   describeTagsAndIds(document);
   nameTitled(document);
   nameWords(document);
   describeRequestBodies(document);
   addEnvelopes(document);
-  addExamples(document);
-  return sorted(nameSchemas(document));
+  addLinks(document);
+  shareErrorExamples(document);
+  return sorted(shareParts(nameSchemas(document)));
 }
 
 type WithSchemas = OperationObject & { [SCHEMAS_EXTENSION]?: Record<string, SchemaObject> };

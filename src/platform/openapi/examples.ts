@@ -1,116 +1,90 @@
-import type { OpenAPIObject, ReferenceObject, SchemaObject } from '@nestjs/swagger';
-import { ERROR_CATALOGUE, type ErrorCode } from '../errors/error-catalogue.js';
+import type { MediaTypeObject, OpenAPIObject, OperationObject } from '@nestjs/swagger';
+import type { ErrorCode } from '../errors/error-catalogue.js';
+import { ERROR_EXAMPLES } from './error-examples.js';
+import type { ExamplesByCase, OperationExample, OperationExamples } from './operation-examples.js';
 
-type Schema = SchemaObject | ReferenceObject;
-type Schemas = Readonly<Record<string, Schema>>;
+type Shown = NonNullable<MediaTypeObject['examples']>;
+type Content = Record<string, MediaTypeObject>;
 
-interface MediaType {
-  schema?: Schema;
-  example?: unknown;
-  examples?: unknown;
-}
-
-/** Gives every body of the document an example, put together from those of its properties. */
-export function addExamples(document: OpenAPIObject): void {
-  const components = (document.components ??= {});
-  const schemas = components.schemas ?? {};
-  components.examples = errorExamplesIn(document);
-  for (const media of bodiesOf(document.paths)) {
-    if (media.example !== undefined || media.examples !== undefined || !media.schema) continue;
-    const example = exampleOf(media.schema, schemas);
-    if (example !== undefined) media.example = example;
-  }
-}
-
-/** The bodies within a part of the document: whatever stands under a key `content`. */
-function* bodiesOf(value: unknown): Generator<MediaType> {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, child] of Object.entries(value)) {
-    if (key === 'content') yield* Object.values(child as Record<string, MediaType>);
-    else yield* bodiesOf(child);
-  }
-}
-
-/** Undefined where the schema has nothing to make an example of. */
-export function exampleOf(schema: Schema, schemas: Schemas): unknown {
-  if ('$ref' in schema) {
-    const target = schemas[schema.$ref.replace('#/components/schemas/', '')];
-    return target && exampleOf(target, schemas);
-  }
-  if (schema.example !== undefined) return schema.example as unknown;
-  const variant = schema.oneOf?.[0] ?? schema.anyOf?.[0];
-  if (variant) return exampleOf(variant, schemas);
-  if (schema.enum) return schema.enum[0] as unknown;
-  if (schema.type === 'array') return arrayExample(schema, schemas);
-  const inherited = (schema.allOf ?? []).map((part) => exampleOf(part, schemas));
-  if (schema.properties) {
-    return Object.assign({}, ...inherited, propertyExamples(schema, schemas)) as unknown;
-  }
-  if (inherited.length > 1) return Object.assign({}, ...inherited) as unknown;
-  return inherited[0] ?? (schema.type === 'object' ? {} : undefined);
-}
-
-function arrayExample(schema: SchemaObject, schemas: Schemas): unknown[] {
-  const item = schema.items && exampleOf(schema.items, schemas);
-  return item === undefined ? [] : [item];
-}
-
-function propertyExamples(schema: SchemaObject, schemas: Schemas): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(schema.properties ?? {})
-      .map(([name, property]) => [name, exampleOf(property, schemas)] as const)
-      .filter(([, example]) => example !== undefined),
-  );
-}
-
+/** Pages are for people: an example of one tells a program nothing. */
+const HTML = 'text/html';
 const EXAMPLES = '#/components/examples/';
-const REQUEST_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
-const BAD_SEVERITY = 'severity must be one of the following values: low, medium, high, critical.';
-
-const WEAK_PASSWORD =
-  'password is too easy to guess: it is a common password, or made of common words and patterns.';
-
-const EXTRAS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
-  validation_error: {
-    message: BAD_SEVERITY,
-    details: { errors: [{ field: 'severity', code: 'is_in', message: BAD_SEVERITY }] },
-  },
-  weak_password: {
-    message: WEAK_PASSWORD,
-    details: { errors: [{ field: 'password', code: 'weak_password', message: WEAK_PASSWORD }] },
-  },
-  forbidden: {
-    message: 'This needs the role admin or one above it.',
-    details: { required_role: 'admin' },
-  },
-  insufficient_approval_level: { required_level: 'manager', your_level: 'analyst' },
-  kill_switch_active: {
-    details: {
-      reason: 'Wrong hosts are being isolated.',
-      activated_by: 'alice',
-      activated_at: '2026-01-31T09:30:00.000Z',
-    },
-  },
-  triage_in_progress: {
-    message: 'A triage run of the incident is running.',
-    details: { triage_id: '0193f2b6-9a44-7c1e-8a0b-9f4e2f0a7b6c', status: 'running' },
-  },
-  ai_unavailable: { details: { reason: 'timeout' } },
-};
-
-const errorExample = (code: ErrorCode) => ({
-  error: { code, message: ERROR_CATALOGUE[code].meaning, request_id: REQUEST_ID, ...EXTRAS[code] },
-});
-
-/** What the errors of an operation refer to: one example of each code. */
-export const errorExamples = (codes: readonly ErrorCode[]) =>
+/** What the errors of an operation refer to where its own examples do not show them: one example of each code. */
+export const errorExamples = (codes: readonly ErrorCode[]): Shown =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `${EXAMPLES}${code}` }]));
 
-function errorExamplesIn(document: OpenAPIObject): Record<string, { value: unknown }> {
+/**
+ * Puts the examples of an operation to its bodies: what succeeds to the request, each answer to its status. The order of
+ * the cases stays, since tools show the first.
+ */
+export function addExamples(operation: OperationObject, cases: ExamplesByCase = {}): void {
+  const named = Object.entries(cases);
+  const requests = named.filter(([, { body, status }]) => body !== undefined && status < 400);
+  for (const media of bodiesOf(operation.requestBody)) {
+    media.examples = shown(requests, ({ body }) => body);
+  }
+  const answered = new Set(named.map(([, { status }]) => String(status)));
+  for (const [status, response] of Object.entries(operation.responses)) {
+    answered.delete(status);
+    const own = named.filter(([, example]) => String(example.status) === status);
+    const examples = shown(own, ({ answer }) => answer);
+    for (const media of bodiesOf(response)) {
+      const shared = Object.entries(media.examples ?? {});
+      const codes = new Set(own.map(([, { answer }]) => codeOf(answer)));
+      const others = shared.filter(([code]) => !codes.has(code));
+      media.examples = { ...examples, ...Object.fromEntries(others) };
+      if (Object.keys(media.examples ?? {}).length === 0) {
+        throw new Error(`${operation.operationId} has no example of an answer ${status}.`);
+      }
+    }
+  }
+  if (answered.size > 0) {
+    throw new Error(`${operation.operationId} never answers ${[...answered].join()}.`);
+  }
+}
+
+/** The bodies that examples are shown for. */
+function bodiesOf(owner: unknown): MediaTypeObject[] {
+  const { content = {} } = (owner ?? {}) as { content?: Content };
+  return Object.entries(content)
+    .filter(([type]) => type !== HTML)
+    .map(([, media]) => media);
+}
+
+/** The same body is shown once, under the name of the first case that has it. */
+function shown(
+  named: readonly [string, OperationExample][],
+  pick: (example: OperationExample) => unknown,
+): Shown {
+  const seen = new Set<string>();
+  const fresh = named.filter(([, example]) => {
+    const text = JSON.stringify(pick(example));
+    return !seen.has(text) && seen.add(text);
+  });
+  return Object.fromEntries(
+    fresh.map(([name, example]) => [name, { summary: example.summary, value: pick(example) }]),
+  );
+}
+
+const codeOf = (answer: unknown) => (answer as { error?: { code?: string } }).error?.code;
+
+/** Makes the shared examples of errors components; a name in `examples` that is no operation's is a mistake. */
+export function shareErrorExamples(document: OpenAPIObject): void {
   const paths = JSON.stringify(document.paths);
-  const used = (Object.keys(ERROR_CATALOGUE) as ErrorCode[]).filter((code) =>
+  const used = Object.entries(ERROR_EXAMPLES).filter(([code]) =>
     paths.includes(`"${EXAMPLES}${code}"`),
   );
-  return Object.fromEntries(used.map((code) => [code, { value: errorExample(code) }]));
+  const examples = Object.fromEntries(used.map(([code, value]) => [code, { value }]));
+  document.components = { ...document.components, examples };
+}
+
+/** One list of all modules' examples. An operation that two of them know is a mistake. */
+export function gathered(all: readonly OperationExamples[]): OperationExamples {
+  const result: Record<string, ExamplesByCase> = {};
+  for (const [id, cases] of all.flatMap((examples) => Object.entries(examples))) {
+    if (result[id]) throw new Error(`The examples of ${id} are there twice.`);
+    result[id] = cases;
+  }
+  return result;
 }

@@ -110,9 +110,12 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
   return result;
 }
 
-/** The same value with the keys of every object in order, so that the committed document changes only by content. */
+/**
+ * The same value with the keys of every object in order, so that the committed document changes only by content. Examples
+ * are in the order of their author: tools show the first, and answers have their fields in an order that people can read.
+ */
 export function sorted<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(sorted) as T;
+  if (Array.isArray(value)) return value.map((item) => sorted(item as unknown)) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
@@ -122,7 +125,9 @@ export function sorted<T>(value: T): T {
         key,
         key === 'required' && Array.isArray(child)
           ? (child as unknown[]).toSorted()
-          : sorted(child),
+          : key === 'examples'
+            ? (child as unknown)
+            : sorted(child as unknown),
       ]),
   ) as T;
 }

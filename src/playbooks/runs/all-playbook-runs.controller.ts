@@ -4,7 +4,6 @@ import { Requires } from '../../platform/access/access.js';
 import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { PlaybookRunDto, PlaybookRunSummaryDto } from './dto/playbook-run.dto.js';
-import { RUN_EXAMPLE, RUN_LIST_EXAMPLE } from './dto/run-examples.js';
 import { AllPlaybookRunsQueryDto } from './dto/run-requests.dto.js';
 import { PlaybookRunsService } from './playbook-runs.service.js';
 
@@ -24,7 +23,6 @@ export class AllPlaybookRunsController {
     status: 200,
     description: 'The runs that match, with their exact number.',
     type: PlaybookRunSummaryDto,
-    example: RUN_LIST_EXAMPLE,
     list: true,
   })
   async list(@Query() query: AllPlaybookRunsQueryDto): Promise<ListAnswer<PlaybookRunSummaryDto>> {
@@ -42,7 +40,6 @@ export class AllPlaybookRunsController {
     status: 200,
     description: 'All there is to it, with each of its steps.',
     type: PlaybookRunDto,
-    example: RUN_EXAMPLE,
   })
   async find(@Param('run_id') runId: string): Promise<PlaybookRunDto> {
     return PlaybookRunDto.from(await this.runs.find(runId));

@@ -6,31 +6,11 @@ import type { Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import {
-  ApiAnswer,
-  ApiErrorMeanings,
-  ApiErrors,
-  asExamples,
-  Operation,
-  SAME_KEY_UNDER_WAY,
-} from '../../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation, SAME_KEY_UNDER_WAY } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../dto/playbook-fields.js';
 import { PlaybookDryRunDto } from './dto/dry-run.dto.js';
-import {
-  PlaybookRunDto,
-  PlaybookRunSummaryDto,
-  StartedPlaybookRunDto,
-  statusOfRun,
-} from './dto/playbook-run.dto.js';
-import {
-  CANCELLED_EXAMPLE,
-  RUN_ANSWERS,
-  RUN_EXAMPLE,
-  RUN_LIST_EXAMPLE,
-  RUN_REQUESTS,
-  RUN_WAITS_EXAMPLE,
-} from './dto/run-examples.js';
+import { PlaybookRunDto, PlaybookRunSummaryDto, StartedPlaybookRunDto, statusOfRun } from './dto/playbook-run.dto.js';
 import { PlaybookRunsQueryDto, PlaybookRunRequestDto } from './dto/run-requests.dto.js';
 import { PlaybookRunsService } from './playbook-runs.service.js';
 
@@ -60,18 +40,16 @@ export class PlaybookRunsController {
       'tried so, too, and any one while the kill switch is on.',
   )
   @ByNameOrId()
-  @ApiBody({ type: PlaybookRunRequestDto, required: false, examples: asExamples(RUN_REQUESTS) })
+  @ApiBody({ type: PlaybookRunRequestDto, required: false })
   @ApiAnswer({
     status: 200,
     description: 'The run has ended, or was a dry one: `dry_run` tells which.',
     type: RUN_OUTCOME,
-    examples: RUN_ANSWERS,
   })
   @ApiAnswer({
     status: 202,
     description: 'It is running, or waits for the approval of an action.',
     type: RUN_OUTCOME,
-    example: RUN_WAITS_EXAMPLE,
   })
   @ApiErrors('invalid_state', 'kill_switch_active')
   @ApiErrorMeanings({
@@ -109,7 +87,6 @@ export class PlaybookRunsController {
     status: 200,
     description: 'Its runs that match, of all its versions, with their exact number.',
     type: PlaybookRunSummaryDto,
-    example: RUN_LIST_EXAMPLE,
     list: true,
   })
   async list(
@@ -131,7 +108,6 @@ export class PlaybookRunsController {
     status: 200,
     description: 'All there is to it, with each of its steps.',
     type: PlaybookRunDto,
-    example: RUN_EXAMPLE,
   })
   @ApiErrorMeanings({ not_found: NO_SUCH_RUN })
   async get(
@@ -154,7 +130,6 @@ export class PlaybookRunsController {
     status: 200,
     description: 'The cancelled run.',
     type: PlaybookRunDto,
-    example: CANCELLED_EXAMPLE,
   })
   @ApiErrors('invalid_state', 'insufficient_approval_level')
   @ApiErrorMeanings({

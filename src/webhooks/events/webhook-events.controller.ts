@@ -9,8 +9,6 @@ import { InboxProcessing } from '../receipt/inbox-processing.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import {
-  WEBHOOK_EVENT_EXAMPLE,
-  WEBHOOK_EVENT_LIST_EXAMPLE,
   WebhookEventDto,
   WebhookEventQueryDto,
   WebhookEventSummaryDto,
@@ -33,7 +31,6 @@ export class WebhookEventsController {
     status: 200,
     description: 'The events that match, with their exact number.',
     type: WebhookEventSummaryDto,
-    example: WEBHOOK_EVENT_LIST_EXAMPLE,
     list: true,
   })
   async list(@Query() query: WebhookEventQueryDto): Promise<ListAnswer<WebhookEventSummaryDto>> {
@@ -47,7 +44,6 @@ export class WebhookEventsController {
     status: 200,
     description: 'What became of it, and what was sent.',
     type: WebhookEventDto,
-    example: WEBHOOK_EVENT_EXAMPLE,
   })
   async get(@Param('id') id: string): Promise<WebhookEventDto> {
     return WebhookEventDto.from(await this.events.get(id));
@@ -66,7 +62,6 @@ export class WebhookEventsController {
     description:
       'What has become of it: its status is `failed` again when it still cannot be read.',
     type: WebhookEventDto,
-    example: WEBHOOK_EVENT_EXAMPLE,
   })
   @ApiErrors('invalid_state')
   async replay(

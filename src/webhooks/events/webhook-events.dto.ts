@@ -1,15 +1,7 @@
 import { sortWords } from '../../platform/paging/sort-words.js';
 import { isUtf8 } from 'node:buffer';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
-import {
-  Choice,
-  Id,
-  ID_EXAMPLE,
-  Instant,
-  Text,
-  Texts,
-  WholeNumber,
-} from '../../platform/validation/fields.js';
+import { Choice, Id, Instant, Text, Texts, WholeNumber } from '../../platform/validation/fields.js';
 import { WordList, Words } from '../../platform/validation/query-fields.js';
 import { SOURCE_NAME } from '../sources/webhook-source.js';
 import {
@@ -162,30 +154,3 @@ function shownBody(body: Buffer | undefined): Pick<WebhookEventDto, 'body' | 'bo
   const encoding = isUtf8(body) ? 'utf8' : 'base64';
   return { body: body.toString(encoding), body_encoding: encoding };
 }
-
-const PROCESSED: WebhookEventSummaryDto = {
-  id: ID_EXAMPLE,
-  source: 'email-gateway',
-  status: 'processed',
-  incident_id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4f',
-  attempts: 1,
-  received_at: TIME,
-  processed_at: TIME,
-};
-const FAILED: WebhookEventDto = {
-  id: ID_EXAMPLE,
-  source: 'email-gateway',
-  status: 'failed',
-  error: 'The body fits no known format.',
-  attempts: 1,
-  received_at: TIME,
-  processed_at: TIME,
-  body: '{"unknown":true}',
-  body_encoding: 'utf8',
-};
-
-export const WEBHOOK_EVENT_EXAMPLE = { data: FAILED };
-export const WEBHOOK_EVENT_LIST_EXAMPLE = {
-  data: [PROCESSED],
-  meta: { page: 1, per_page: 20, total: 1 },
-};

@@ -1,69 +1,15 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
-import { asExamples } from '../../platform/openapi/answers.js';
-import type { EventFormat } from '../formats/event-format.js';
-import type { JsonObject } from '../reading/json.js';
 import { SOURCE_NAME } from '../sources/webhook-source.js';
 
 const header = (name: string, description: string, example: string) =>
   ApiHeader({ name, required: false, description, schema: { type: 'string' }, example });
-
-/** One for each format: the compiler asks for it. */
-export const DELIVERY_EXAMPLES: Readonly<Record<EventFormat['name'], JsonObject>> = {
-  generic: {
-    event_type: 'malware',
-    timestamp: '2026-01-31T09:30:00Z',
-    source: 'siem',
-    data: { alert_id: 'alert-4711', severity: 'high', details: { host: 'web-1.example.com' } },
-  },
-  email_alert: {
-    eventType: 'AlertCreated',
-    id: 'fa2c1d0e-0001',
-    creationTime: '2026-01-31T09:30:00Z',
-    severity: 'High',
-    category: 'Phish',
-    entityType: 'MailMessage',
-    data: {
-      sender: 'ceo@examp1e.com',
-      subject: 'Urgent wire transfer',
-      recipients: ['finance@example.com'],
-    },
-  },
-  endpoint_alert: {
-    metadata: { eventType: 'DetectionSummaryEvent', eventCreationTime: 1_769_851_800_000 },
-    event: {
-      DetectId: 'ldt:0a1b2c:4711',
-      Severity: 4,
-      HostnameField: 'WS-0042',
-      DetectName: 'Suspicious PowerShell',
-    },
-  },
-  log_alert: {
-    search_name: 'Many failed logins',
-    trigger_time: 1_769_851_800,
-    result: {
-      host: 'dc-1',
-      source: 'WinEventLog:Security',
-      sourcetype: 'WinEventLog',
-      _raw: 'EventCode=4625 …',
-      EventCode: '4625',
-    },
-  },
-  ocsf: {
-    class_uid: 2004,
-    severity_id: 4,
-    severity: 'High',
-    finding_info: { uid: 'finding-4711', title: 'Files are being encrypted' },
-    device: { hostname: 'fs-1.example.com' },
-  },
-};
 
 export const ApiAnyBody = (): MethodDecorator =>
   ApiBody({
     description: "JSON in one of the formats, or as the source's mapping reads it.",
     required: true,
     schema: {},
-    examples: asExamples(DELIVERY_EXAMPLES),
   });
 
 /** What the contract says of a delivery, whose body and headers the guard reads and no DTO declares. */

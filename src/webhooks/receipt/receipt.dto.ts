@@ -1,11 +1,4 @@
-import {
-  Choice,
-  Flag,
-  Id,
-  ID_EXAMPLE,
-  NestedList,
-  Text,
-} from '../../platform/validation/fields.js';
+import { Choice, Flag, Id, NestedList, Text } from '../../platform/validation/fields.js';
 import type { SettledEvent } from './receipt.js';
 
 /** What became of one event of a body. */
@@ -64,19 +57,6 @@ export class AcceptedReceiptDto extends ReceivedEventDto {
     };
   }
 }
-
-/** An event that was never received before is neither a duplicate nor an update. */
-export const ACCEPTED_EXAMPLE = {
-  status: 'accepted',
-  incident_id: ID_EXAMPLE,
-  incident_number: 'INC-2026-0042',
-};
-
-export const QUEUED_EXAMPLE = {
-  status: 'queued',
-  queue_id: ID_EXAMPLE,
-  message: 'The event is stored; its incident follows.',
-};
 
 export class QueuedReceiptDto {
   @Choice('QueuedStatus', ['queued'], { example: 'queued' })

@@ -8,12 +8,7 @@ import { Limited } from '../../platform/limits/limited.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { Verified, type VerifiedReceipt } from '../signatures/verified-receipt.js';
 import { ApiDelivery } from './receipt-contract.js';
-import {
-  ACCEPTED_EXAMPLE,
-  AcceptedReceiptDto,
-  QUEUED_EXAMPLE,
-  QueuedReceiptDto,
-} from './receipt.dto.js';
+import { AcceptedReceiptDto, QueuedReceiptDto } from './receipt.dto.js';
 import { WebhookReceipts } from './webhook-receipts.js';
 
 const RECEIPT = {
@@ -47,14 +42,12 @@ export class ReceiptsController {
     description: 'The event and its incident are stored.',
     type: RECEIPT,
     raw: true,
-    example: ACCEPTED_EXAMPLE,
   })
   @ApiAnswer({
     status: 202,
     description: 'The event is stored; a worker makes its incident.',
     type: RECEIPT,
     raw: true,
-    example: QUEUED_EXAMPLE,
   })
   @ApiErrors(
     'unknown_source',

@@ -12,6 +12,7 @@ import {
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
+import { STORY } from '../../../platform/openapi/story.js';
 import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-examples.js';
 import type { PlaybookStep } from '../../playbook.js';
 import {
@@ -24,7 +25,6 @@ import {
   STEP_STATUSES,
   type StepStatus,
 } from '../playbook-run.js';
-import { RUN_ID } from './run-examples.js';
 
 const TIME = '2026-01-31T09:30:00.000Z';
 const ACTION_ID = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
@@ -108,7 +108,7 @@ const STEPS_FAILED =
 
 /** What lists show of a run. */
 export class PlaybookRunSummaryDto {
-  @Id('PlaybookRunId', { example: RUN_ID })
+  @Id('PlaybookRunId', { example: STORY.run })
   readonly run_id: string;
 
   @Id('PlaybookId', { example: PLAYBOOK_ID })

@@ -1,0 +1,43 @@
+import { type OperationExamples, refused } from '../../platform/openapi/operation-examples.js';
+
+export const LOGIN_EXAMPLES: OperationExamples = {
+  logIn: {
+    logged_in: {
+      summary: 'As a program, with JSON',
+      headers: {
+        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      },
+      body: { username: 'alice', password: 'orchid-Kayak7-lantern' },
+      status: 200,
+      answer: {
+        data: {
+          principal: { name: 'alice', kind: 'user', role: 'analyst', approval_level: 'analyst' },
+          expires_at: '2026-01-31T15:02:00.098Z',
+        },
+      },
+    },
+    invalid_credentials: {
+      summary: 'A wrong name or password',
+      body: { username: 'alice', password: 'orchid-Kayak7-lamp' },
+      status: 401,
+      answer: refused('invalid_credentials', 'The user name or the password is wrong.'),
+    },
+  },
+  changePasswordByForm: {
+    changed: {
+      summary: 'A new password, with JSON',
+      session: true,
+      body: { current_password: 'orchid-Kayak7-lantern', new_password: 'velvet-Tundra4-cymbal' },
+      status: 200,
+      answer: { data: { name: 'carol', kind: 'user', role: 'manager', approval_level: 'manager' } },
+    },
+  },
+  logOut: {
+    logged_out: {
+      summary: 'The session has ended',
+      session: true,
+      status: 200,
+      answer: { data: { logged_out: true } },
+    },
+  },
+};

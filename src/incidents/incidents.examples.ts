@@ -1,0 +1,329 @@
+import { type OperationExamples, refused } from '../platform/openapi/operation-examples.js';
+import { STORY } from '../platform/openapi/story.js';
+
+const MAIL = {
+  message_id: '<4f2a1c@mail.example.net>',
+  sender: 'ceo@examp1e.com',
+  recipient: 'finance@example.com',
+  subject: 'Urgent wire transfer',
+  received_at: '2026-01-31T09:29:41Z',
+};
+
+const VERDICT = {
+  classification: 'malicious',
+  confidence: 0.84,
+  category: 'phishing',
+  reasoning:
+    'The event looks like an attack. The rules give 76 points; from 45 on an event is malicious, from 30 on suspicious. Against it: A host borrows the name of an organisation that it does not belong to. Seen: "examp1e[.]com". (+40) Payments are to go to another account than before. Seen: "wire transfer". (+30) The text hurries its reader. Seen: "urgent". (+6)',
+  indicators: [
+    { type: 'email', value: '4f2a1c@mail.example.net', found_in: '/message_id' },
+    { type: 'domain', value: 'mail.example.net', found_in: '/message_id' },
+    { type: 'email', value: 'ceo@examp1e.com', found_in: '/sender' },
+    { type: 'domain', value: 'examp1e.com', found_in: '/sender' },
+    { type: 'email', value: 'finance@example.com', found_in: '/recipient' },
+    { type: 'domain', value: 'example.com', found_in: '/recipient' },
+  ],
+  mitre_techniques: ['T1566'],
+  evidence: [
+    { source: 'raw_data', pointer: '/sender', value: 'ceo@examp1e.com' },
+    { source: 'raw_data', pointer: '/subject', value: 'Urgent wire transfer' },
+    { source: 'raw_data', pointer: '/message_id', value: '<4f2a1c@mail.example.net>' },
+  ],
+  model: 'rules',
+  decided_by: 'system',
+};
+
+const RESOLVED = {
+  data: {
+    id: STORY.mail,
+    incident_number: 'INC-2026-0042',
+    incident_type: 'phishing',
+    severity: 'critical',
+    status: 'resolved',
+    source: 'email-gateway',
+    title: 'CEO fraud against finance',
+    raw_data: MAIL,
+    verdict: VERDICT,
+    recommended_actions: ['quarantine_email', 'block_sender', 'lookup_domain'],
+    resolution: 'The mail was deleted from all mailboxes.',
+    created_at: '2026-01-31T09:42:00.006Z',
+    updated_at: '2026-01-31T10:32:40.005Z',
+    triaged_at: '2026-01-31T09:44:00.084Z',
+  },
+};
+
+export const INCIDENT_EXAMPLES: OperationExamples = {
+  createIncident: {
+    phishing: {
+      summary: 'A mail that somebody reported',
+      body: {
+        incident_type: 'phishing',
+        source: 'email-gateway',
+        severity: 'high',
+        raw_data: MAIL,
+      },
+      status: 201,
+      answer: {
+        data: {
+          id: STORY.mail,
+          incident_number: 'INC-2026-0042',
+          status: 'open',
+          created_at: '2026-01-31T09:42:00.006Z',
+        },
+      },
+    },
+    suspicious_login: {
+      summary: 'A login, with a title of its own',
+      body: {
+        incident_type: 'suspicious_login',
+        source: 'identity-provider',
+        title: 'j.doe logged in from two countries within an hour',
+        raw_data: { user: 'j.doe@example.com', ip: '203.0.113.7' },
+      },
+      status: 201,
+      answer: {
+        data: {
+          id: STORY.strangeLogin,
+          incident_number: 'INC-2026-0043',
+          status: 'open',
+          created_at: '2026-01-31T09:42:40.002Z',
+        },
+      },
+    },
+    validation_error: {
+      summary: 'Three fields are wrong',
+      body: { incident_type: 'Phishing', severity: 'urgent' },
+      status: 422,
+      answer: refused(
+        'validation_error',
+        'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter. (and 2 more)',
+        {
+          details: {
+            errors: [
+              {
+                field: 'incident_type',
+                code: 'matches',
+                message:
+                  'incident_type must be 1 to 64 small letters, digits and underscores, beginning with a letter.',
+              },
+              { field: 'source', code: 'required', message: 'source is required.' },
+              {
+                field: 'severity',
+                code: 'is_in',
+                message:
+                  'severity must be one of the following values: low, medium, high, critical.',
+              },
+            ],
+          },
+        },
+      ),
+    },
+  },
+  listIncidents: {
+    severe_mails: {
+      summary: 'Severe mails that nobody has resolved',
+      query: {
+        status: 'open,triaged',
+        severity: 'high,critical',
+        type: 'phishing',
+        source: 'email-gateway',
+      },
+      status: 200,
+      answer: {
+        data: [
+          {
+            id: STORY.mail,
+            incident_number: 'INC-2026-0042',
+            incident_type: 'phishing',
+            severity: 'high',
+            status: 'triaged',
+            source: 'email-gateway',
+            title: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com',
+            created_at: '2026-01-31T09:42:00.006Z',
+            updated_at: '2026-01-31T09:44:00.084Z',
+          },
+        ],
+        meta: { page: 1, per_page: 20, total: 1 },
+      },
+    },
+  },
+  getIncident: {
+    triaged: {
+      summary: 'Triaged by the rules',
+      path: { id: STORY.mail },
+      status: 200,
+      answer: {
+        data: {
+          id: STORY.mail,
+          incident_number: 'INC-2026-0042',
+          incident_type: 'phishing',
+          severity: 'high',
+          status: 'triaged',
+          source: 'email-gateway',
+          title: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com',
+          raw_data: MAIL,
+          verdict: VERDICT,
+          recommended_actions: ['quarantine_email', 'block_sender', 'lookup_domain'],
+          created_at: '2026-01-31T09:42:00.006Z',
+          updated_at: '2026-01-31T09:44:00.084Z',
+          triaged_at: '2026-01-31T09:44:00.084Z',
+        },
+      },
+    },
+    resolved: { summary: 'Resolved', path: { id: STORY.mail }, status: 200, answer: RESOLVED },
+    not_found: {
+      summary: 'There is no such incident',
+      path: { id: STORY.strangeLogin },
+      status: 404,
+      answer: refused('not_found', 'Incident not found.'),
+    },
+  },
+  updateIncident: {
+    rate_again: {
+      summary: 'Rate it again, if nobody changed it meanwhile',
+      path: { id: STORY.mail },
+      headers: { 'if-match': '"2"' },
+      body: { severity: 'critical', title: 'CEO fraud against finance' },
+      status: 200,
+      answer: {
+        data: {
+          id: STORY.mail,
+          incident_number: 'INC-2026-0042',
+          incident_type: 'phishing',
+          severity: 'critical',
+          status: 'triaged',
+          source: 'email-gateway',
+          title: 'CEO fraud against finance',
+          raw_data: MAIL,
+          verdict: VERDICT,
+          recommended_actions: ['quarantine_email', 'block_sender', 'lookup_domain'],
+          created_at: '2026-01-31T09:42:00.006Z',
+          updated_at: '2026-01-31T09:48:40.003Z',
+          triaged_at: '2026-01-31T09:44:00.084Z',
+        },
+      },
+    },
+    precondition_failed: {
+      summary: 'Somebody changed it meanwhile',
+      path: { id: STORY.mail },
+      headers: { 'if-match': '"2"' },
+      body: { severity: 'high' },
+      status: 412,
+      answer: refused('precondition_failed', 'The resource has changed: its ETag is now "3".'),
+    },
+    decide_by_hand: {
+      summary: 'Decide by hand',
+      path: { id: STORY.strangeLogin },
+      body: {
+        verdict: {
+          classification: 'benign',
+          confidence: 0.9,
+          category: 'legitimate',
+          reasoning: 'j.doe was on a flight with Wi-Fi, and confirms it.',
+        },
+      },
+      status: 200,
+      answer: {
+        data: {
+          id: STORY.strangeLogin,
+          incident_number: 'INC-2026-0043',
+          incident_type: 'suspicious_login',
+          severity: 'medium',
+          status: 'triaged',
+          source: 'identity-provider',
+          title: 'j.doe logged in from two countries within an hour',
+          raw_data: { user: 'j.doe@example.com', ip: '203.0.113.7' },
+          verdict: {
+            classification: 'benign',
+            confidence: 0.9,
+            category: 'legitimate',
+            reasoning: 'j.doe was on a flight with Wi-Fi, and confirms it.',
+            decided_by: 'alice',
+          },
+          recommended_actions: ['create_ticket'],
+          created_at: '2026-01-31T09:42:40.002Z',
+          updated_at: '2026-01-31T09:50:00.003Z',
+          triaged_at: '2026-01-31T09:50:00.003Z',
+        },
+      },
+    },
+    validation_error: {
+      summary: 'There is no such severity',
+      path: { id: STORY.mail },
+      body: { severity: 'none' },
+      status: 422,
+      answer: refused(
+        'validation_error',
+        'severity must be one of the following values: low, medium, high, critical.',
+        {
+          details: {
+            errors: [
+              {
+                field: 'severity',
+                code: 'is_in',
+                message:
+                  'severity must be one of the following values: low, medium, high, critical.',
+              },
+            ],
+          },
+        },
+      ),
+    },
+    resolve: {
+      summary: 'Resolve it',
+      path: { id: STORY.mail },
+      body: { status: 'resolved', resolution: 'The mail was deleted from all mailboxes.' },
+      status: 200,
+      answer: RESOLVED,
+    },
+  },
+  deleteIncident: {
+    deleted: {
+      summary: 'It is hidden',
+      path: { id: STORY.strangeLogin },
+      status: 200,
+      answer: { data: { id: STORY.strangeLogin, deleted: true } },
+    },
+  },
+  listIncidentTimeline: {
+    first: {
+      summary: 'The first four entries',
+      path: { id: STORY.mail },
+      query: { per_page: '4' },
+      status: 200,
+      answer: {
+        data: [
+          {
+            at: '2026-01-31T09:42:00.006Z',
+            event: 'created',
+            actor: 'alice',
+            summary: 'Created from email-gateway.',
+          },
+          {
+            at: '2026-01-31T09:44:00.082Z',
+            event: 'triage_completed',
+            actor: 'alice',
+            summary:
+              'rules found it malicious (phishing), confidence 0.84. The event looks like an attack. The rules give 76 points; from 45 on an event is malicious, from 30 on suspicious. Against it: A host borrows the name of an organisation that it does not belong to. Seen: "examp1e[.]com". (+40) Payments are to go to another account than before. Seen: "wire transfer". (+30) The text hurries its reader. Seen: "urgent". (+6) Evidence: /sender is "ceo[@]examp1e[.]com", /subject is "Urgent wire transfer", /message_id is "<4f2a1c[@]mail[.]example[.]net>". 0.0 s.',
+            subject: { type: 'triage', id: STORY.triageRun },
+          },
+          {
+            at: '2026-01-31T09:44:00.087Z',
+            event: 'triaged',
+            actor: 'alice',
+            summary: 'Triaged as malicious (phishing).',
+            subject: { type: 'triage', id: STORY.triageRun },
+          },
+          {
+            at: '2026-01-31T09:44:00.087Z',
+            event: 'updated',
+            actor: 'alice',
+            summary: 'Changed the recommended actions.',
+            subject: { type: 'triage', id: STORY.triageRun },
+          },
+        ],
+        meta: { page: 1, per_page: 4, total: 36 },
+      },
+    },
+  },
+};

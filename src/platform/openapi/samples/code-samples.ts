@@ -1,0 +1,35 @@
+import type { OperationObject } from '@nestjs/swagger';
+import type { ExamplesByCase } from '../operation-examples.js';
+import { curlSample } from './curl.js';
+import { goSample } from './go.js';
+import { pythonSample } from './python.js';
+import { type Authentication, sampleRequest } from './sample-request.js';
+import { typescriptSample } from './typescript.js';
+
+/** How those who show documents know code samples. */
+const SAMPLES_EXTENSION = 'x-codeSamples';
+
+/** Makes code samples of the first example of an operation: the one that tools show. */
+export function addCodeSamples(
+  operation: OperationObject,
+  method: string,
+  path: string,
+  cases: ExamplesByCase = {},
+): void {
+  const [first = {}] = Object.values(cases);
+  const request = sampleRequest(method, path, authenticationOf(operation), first);
+  const samples = [
+    { lang: 'Shell', label: 'curl', source: curlSample(request) },
+    { lang: 'TypeScript', label: 'TypeScript', source: typescriptSample(request) },
+    { lang: 'Python', label: 'Python', source: pythonSample(request) },
+    { lang: 'Go', label: 'Go', source: goSample(request) },
+  ];
+  Object.assign(operation, { [SAMPLES_EXTENSION]: samples });
+}
+
+/** Only a delivery of an event carries headers of a signature. */
+function authenticationOf({ security = [], parameters = [] }: OperationObject): Authentication {
+  if (security.some((way) => 'bearer' in way)) return 'key';
+  const isSigned = parameters.some((one) => 'name' in one && one.name === 'X-Webhook-Signature');
+  return isSigned ? 'signature' : 'none';
+}

@@ -53,9 +53,9 @@ export function operationsOf(document: OpenApiDocument): PlacedOperation[] {
   );
 }
 
-const PART = /^#\/components\/(headers|parameters|responses)\/(.+)$/;
+const PART = /^#\/components\/(examples|headers|parameters|responses)\/(.+)$/;
 
-/** The document with the headers, parameters and responses that it shares put where it refers to them. Schemas stay shared. */
+/** The document with the examples, headers, parameters and responses that it shares put where it refers to them. Schemas stay shared. */
 export function withPartsInPlace<T extends object>(document: T): T {
   const { components = {} } = document as { components?: Record<string, Record<string, unknown>> };
   const placed = (value: unknown): unknown => {

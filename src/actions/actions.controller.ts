@@ -74,6 +74,10 @@ export class ActionsController {
     type: ExecutedActionDto,
   })
   @ApiErrors('kill_switch_active')
+  @ApiErrorMeanings({
+    kill_switch_active:
+      'The kill switch is on: nothing was requested. `details` tells why, who turned it on, and when.',
+  })
   async execute(
     @Body() body: ActionRequestDto,
     @CurrentPrincipal() caller: Principal,
@@ -126,6 +130,10 @@ export class ActionsController {
     'kill_switch_active',
   )
   @ApiErrorMeanings({
+    insufficient_approval_level:
+      'The level of the caller is below what the action, or its inverse, needs.',
+    kill_switch_active:
+      'The kill switch is on: nothing was undone, and it can be tried again later.',
     invalid_state:
       'The action has not completed, or it was rolled back, or its rollback is under way or waits for approval.',
   })

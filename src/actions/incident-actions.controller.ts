@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
@@ -44,6 +44,11 @@ export class IncidentActionsController {
     type: ExecutedActionDto,
   })
   @ApiErrors('kill_switch_active')
+  @ApiErrorMeanings({
+    not_found: 'There is no such incident.',
+    kill_switch_active:
+      'The kill switch is on: nothing was requested. `details` tells why, who turned it on, and when.',
+  })
   async execute(
     @Param('id') incidentId: string,
     @Body() body: ActionRequestDto,

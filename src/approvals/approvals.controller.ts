@@ -56,6 +56,8 @@ export class ApprovalsController {
   @ApiErrorMeanings({
     forbidden:
       'The caller asked for the action itself where four eyes are wanted, or the request comes from another site or does not say where it comes from.',
+    insufficient_approval_level: 'The level of the caller is below what the action needs now.',
+    kill_switch_active: 'The kill switch is on: the action goes on waiting.',
     invalid_state:
       'The action does not wait for approval, or not any more; or its incident is resolved and `confirm_resolved` is not set: `details.reason` is `incident_resolved`.',
   })
@@ -82,7 +84,10 @@ export class ApprovalsController {
   @Operation('rejectAction', 'Reject an action', "For who reaches the action's approval level.")
   @ApiAnswer({ status: 200, description: 'It will not run.', type: RejectedActionDto })
   @ApiErrors('insufficient_approval_level', 'invalid_state')
-  @ApiErrorMeanings({ invalid_state: 'The action does not wait for approval, or not any more.' })
+  @ApiErrorMeanings({
+    insufficient_approval_level: 'The level of the caller is below what the action needs.',
+    invalid_state: 'The action does not wait for approval, or not any more.',
+  })
   async reject(
     @Param('id') id: string,
     @Body() { reason }: ActionRejectionDto,

@@ -4,7 +4,7 @@ import { CurrentPrincipal } from '../auth/current-principal.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
@@ -36,6 +36,10 @@ export class ConnectorsController {
   @ApiConnectorRequest()
   @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
   @ApiErrors('conflict')
+  @ApiErrorMeanings({
+    conflict:
+      'There is a connector of that name, or a request with the same Idempotency-Key is still under way.',
+  })
   async create(
     @Body() body: NewConnectorDto,
     @CurrentPrincipal() caller: Principal,
@@ -58,6 +62,7 @@ export class ConnectorsController {
   @Operation('updateConnector', 'Change a connector')
   @ApiAnswer({ status: 200, description: 'The connector as it is now.', type: ConnectorDto })
   @ApiErrors('conflict')
+  @ApiErrorMeanings({ conflict: 'There is another connector of that name.' })
   async update(
     @Param('id') id: string,
     @Body() body: ConnectorUpdateDto,

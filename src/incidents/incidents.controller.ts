@@ -20,6 +20,7 @@ import { AnyKeysIn } from '../platform/http/handler-options.js';
 import { JSON_UTF8 } from '../platform/http/answer.js';
 import {
   ApiAnswer,
+  ApiErrorMeanings,
   ApiErrors,
   Operation,
   ApiIfMatch,
@@ -103,6 +104,10 @@ export class IncidentsController {
     headers: ETAG_HEADER,
   })
   @ApiErrors('precondition_failed', 'insufficient_approval_level')
+  @ApiErrorMeanings({
+    insufficient_approval_level:
+      'The severity of a critical incident is to be lowered, which needs level senior here: its actions would need less approval.',
+  })
   @Header('content-type', JSON_UTF8)
   async update(
     @Param('id') id: string,

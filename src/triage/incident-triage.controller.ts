@@ -8,7 +8,7 @@ import { KnowsRespondAsync, PREFERENCE_APPLIED_HEADER, PrefersAsync, setResponde
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import { Limited } from '../platform/limits/limited.js';
-import { ApiAnswer, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { TriageRequestDto } from './dto/request-triage.dto.js';
 import { TriageRunsQueryDto } from './dto/triage-list.dto.js';
@@ -49,6 +49,11 @@ export class IncidentTriageController {
     headers: PREFERENCE_APPLIED_HEADER,
   })
   @ApiErrors('triage_in_progress', 'kill_switch_active', 'ai_unavailable')
+  @ApiErrorMeanings({
+    triage_in_progress: 'A run of the incident is under way: `details.triage_id` says which.',
+    kill_switch_active:
+      'The kill switch is on, and the model would be asked outside. The built-in rules go on.',
+  })
   async request(
     @Param('id') incidentId: string,
     @Body() { playbook, force = false }: TriageRequestDto,

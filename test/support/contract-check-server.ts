@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ContractCheck } from './contract-check.js';
 import { recordViolations } from './contract-check-violations.js';
 
@@ -30,11 +31,18 @@ export function checkAnswersOf(server: Server, check: ContractCheck): void {
         url,
         status: response.statusCode,
         headers: { ...response.getHeaders(), ...written },
-        body: Buffer.concat(chunks).toString('utf8'),
+        body: unpacked(Buffer.concat(chunks), response).toString('utf8'),
       });
       return Reflect.apply(end, response, args) as ServerResponse;
     }) as typeof end;
   });
+}
+
+function unpacked(bytes: Buffer, response: ServerResponse): Buffer {
+  if (bytes.length === 0) return bytes;
+  const encoding = response.getHeader('content-encoding');
+  if (encoding === 'br') return brotliDecompressSync(bytes);
+  return encoding === 'gzip' ? gunzipSync(bytes) : bytes;
 }
 
 function lowerCased(headers: OutgoingHttpHeaders | undefined): OutgoingHttpHeaders {

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../platform/access/access.js';
-import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
@@ -19,6 +19,10 @@ export class ApiKeysController {
 
   @Post()
   @Operation('createApiKey', 'Make an API key')
+  @ApiErrorMeanings({
+    conflict:
+      'The name is taken, or was (names are not used again), or a request with the same Idempotency-Key is still under way.',
+  })
   @ApiAnswer({
     status: 201,
     description: 'The key, which is shown this once.',

@@ -1,6 +1,11 @@
 import { type OperationExamples, refused } from '../../platform/openapi/operation-examples.js';
 
+/** Pages are for people: the document shows no example of one, but samples read it. */
+const PAGE = { status: 200, answer: '<!doctype html>' };
+
 export const LOGIN_EXAMPLES: OperationExamples = {
+  getLoginPage: { page: { summary: 'The form', ...PAGE } },
+  getPasswordPage: { page: { summary: 'The form', session: true, ...PAGE } },
   logIn: {
     logged_in: {
       summary: 'As a program, with JSON',

@@ -1,26 +1,32 @@
-import { hasAlready, StaticFile, takesGzip } from './static-file.js';
+import { encodingFor, hasAlready, StaticFile } from './static-file.js';
 
-describe('takesGzip', () => {
+describe('encodingFor', () => {
   it.each([
-    'gzip',
-    'GZIP',
-    'deflate, gzip;q=1.0, *;q=0.5',
-    'br , gzip; q=0.001',
-    '*',
-    'gzip;q=0.5,*;q=0',
-  ])('compresses when a client sends %p', (header) => expect(takesGzip(header)).toBe(true));
+    ['gzip', 'gzip'],
+    ['GZIP', 'gzip'],
+    ['deflate, gzip;q=1.0', 'gzip'],
+    ['gzip;q=0.5,*;q=0', 'gzip'],
+    ['br;q=0, *', 'gzip'],
+    ['br , gzip; q=0.001', 'br'],
+    ['*', 'br'],
+    ['gzip;q=0, *', 'br'],
+  ])('takes what is smallest when a client sends %p', (header, encoding) =>
+    expect(encodingFor(header)).toBe(encoding),
+  );
 
   it.each([
     undefined,
     '',
     'identity',
     'gzip;q=0',
-    'gzip; q=0.000, *',
+    'gzip; q=0.000, br;q=0',
     '*;q=0',
-    'br',
+    'deflate',
     'xgzip',
     'gzip2',
-  ])('does not when it sends %p', (header) => expect(takesGzip(header)).toBe(false));
+  ])('compresses nothing when it sends %p', (header) =>
+    expect(encodingFor(header)).toBeUndefined(),
+  );
 });
 
 describe('hasAlready', () => {
@@ -43,6 +49,7 @@ describe('StaticFile', () => {
 
   it('compresses once, however many ask at a time', () => {
     const one = file('a');
-    expect(one.gzipped()).toBe(one.gzipped());
+    expect(one.packedAs('br')).toBe(one.packedAs('br'));
+    expect(one.packedAs('gzip')).not.toBe(one.packedAs('br'));
   });
 });

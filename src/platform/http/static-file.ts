@@ -1,15 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 
-const pack = promisify(gzip);
+/** Each once for the life of the process: so it may take its time, outside of the event loop. */
+const PACKERS = {
+  br: (bytes: Buffer) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 9 }),
+} as const;
+
+type Encoding = keyof typeof PACKERS;
 
 /** A file that is the same for everybody until the next release: told apart by its content, and compressed once. */
 export class StaticFile {
   /** A weak one: it names the content, whether it is sent compressed or not. */
   readonly etag: string;
-  private packed?: Promise<Buffer>;
+  private readonly packed = new Map<Encoding, Promise<Buffer>>();
 
   constructor(
     readonly type: string,
@@ -18,9 +25,11 @@ export class StaticFile {
     this.etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   }
 
-  /** Done outside of the event loop, when somebody first asks for it. */
-  gzipped(): Promise<Buffer> {
-    return (this.packed ??= pack(this.bytes, { level: 9 }));
+  /** Made when somebody first asks for it. */
+  packedAs(encoding: Encoding): Promise<Buffer> {
+    const packed = this.packed.get(encoding) ?? PACKERS[encoding](this.bytes);
+    this.packed.set(encoding, packed);
+    return packed;
   }
 }
 
@@ -35,8 +44,9 @@ export async function sendFile(
   void reply.headers({ 'cache-control': caching, etag: file.etag, vary: 'accept-encoding' });
   if (hasAlready(headers['if-none-match'], file.etag)) return void reply.status(304).send();
   void reply.type(file.type);
-  if (!takesGzip(headers['accept-encoding'])) return void reply.send(file.bytes);
-  void reply.header('content-encoding', 'gzip').send(await file.gzipped());
+  const encoding = encodingFor(headers['accept-encoding']);
+  if (!encoding) return void reply.send(file.bytes);
+  void reply.header('content-encoding', encoding).send(await file.packedAs(encoding));
 }
 
 /** If-None-Match compares weakly: proxies that compress make weak tags of strong ones. */
@@ -47,8 +57,8 @@ export function hasAlready(ifNoneMatch: string | undefined, etag: string): boole
     .some((tag) => tag.trim() === '*' || plain(tag) === plain(etag));
 }
 
-/** Whether Accept-Encoding takes gzip, by name or by `*`; a quality of 0 refuses it. */
-export function takesGzip(acceptEncoding: string | string[] | undefined): boolean {
+/** The smallest that Accept-Encoding takes, by name or by `*`; a quality of 0 refuses one. */
+export function encodingFor(acceptEncoding: string | string[] | undefined): Encoding | undefined {
   const offers = new Map(
     [acceptEncoding ?? []]
       .flat()
@@ -60,5 +70,5 @@ export function takesGzip(acceptEncoding: string | string[] | undefined): boolea
         return [name, !options.some((option) => /^q=0(\.0*)?$/.test(option))] as const;
       }),
   );
-  return offers.get('gzip') ?? offers.get('*') ?? false;
+  return (['br', 'gzip'] as const).find((name) => offers.get(name) ?? offers.get('*') ?? false);
 }

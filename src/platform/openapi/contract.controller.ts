@@ -1,48 +1,73 @@
-import { Controller, Get, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import { applyDecorators, Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Public } from '../access/access.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { JSON_UTF8 } from '../http/answer.js';
-import { ApiAnswer, Operation } from './answers.js';
+import { sendFile, StaticFile } from '../http/static-file.js';
+import { ApiAnswer, ETAG_HEADER, Operation } from './answers.js';
 
 const FOLDER = join(__dirname, '../../../openapi');
+const fileOf = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 
-const DOCUMENT = {
-  schema: { type: 'object', additionalProperties: true },
-} as const;
+/** Kept, and asked about each time: a new release may have another one. */
+const CACHING = 'no-cache';
 
-/** Serves the committed files, byte for byte: the service shows the same document from which clients are generated. */
+const ApiDocument = (contentType: string): MethodDecorator =>
+  applyDecorators(
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: 'The ETag of what the caller has already.',
+      schema: { type: 'string' },
+    }),
+    ApiAnswer({
+      status: 200,
+      description: 'This document, compressed for those who take that.',
+      contentType,
+      schema: { type: 'object', additionalProperties: true },
+      headers: ETAG_HEADER,
+    }),
+    ApiResponse({ status: 304, description: 'The caller has it already.', headers: ETAG_HEADER }),
+  );
+
+/** Serves what the committed files say, from which clients are generated: the JSON without the white space that is for reviewers. */
 @ApiTags('System')
 @Controller()
 @AnyQuery()
 @Public()
 export class ContractController {
-  private readonly json = readFileSync(join(FOLDER, 'openapi.json'));
-  private readonly yaml = readFileSync(join(FOLDER, 'openapi.yaml'));
+  private readonly json = new StaticFile(JSON_UTF8, minified(fileOf('openapi.json')));
+  private readonly yaml = new StaticFile(
+    'application/yaml; charset=utf-8',
+    Buffer.from(fileOf('openapi.yaml')),
+  );
 
   @Get('openapi.json')
-  @Operation('getOpenApiJson', 'Read this document as JSON')
-  @ApiAnswer({
-    status: 200,
-    description: 'This document.',
-    ...DOCUMENT,
-  })
-  asJson(@Res() reply: FastifyReply): void {
-    void reply.type(JSON_UTF8).send(this.json);
+  @Operation(
+    'getOpenApiJson',
+    'Read this document as JSON',
+    'It is the same for everybody, and changes with a release alone.',
+  )
+  @ApiDocument('application/json')
+  async asJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await sendFile(request, reply, this.json, CACHING);
   }
 
   @Get('openapi.yaml')
-  @Operation('getOpenApiYaml', 'Read this document as YAML')
-  @ApiAnswer({
-    status: 200,
-    description: 'This document.',
-    contentType: 'application/yaml',
-    ...DOCUMENT,
-  })
-  asYaml(@Res() reply: FastifyReply): void {
-    void reply.type('application/yaml; charset=utf-8').send(this.yaml);
+  @Operation(
+    'getOpenApiYaml',
+    'Read this document as YAML',
+    'The same content as the JSON, for people who read it.',
+  )
+  @ApiDocument('application/yaml')
+  async asYaml(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await sendFile(request, reply, this.yaml, CACHING);
   }
+}
+
+function minified(json: string): Buffer {
+  return Buffer.from(JSON.stringify(JSON.parse(json)));
 }

@@ -8,10 +8,9 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { version } from '../config/version.js';
-import { MOST_FIELDS } from '../http/form-body.js';
-import { FEW, MANY } from '../http/json-suspicion.js';
-import { SHARED_SCHEMAS } from './error-schemas.js';
 import { SCHEMAS_EXTENSION } from './answers.js';
+import { CHAPTERS } from './chapters.js';
+import { SHARED_SCHEMAS } from './error-schemas.js';
 import { addExamples, shareErrorExamples } from './examples.js';
 import { addLinks } from './links.js';
 import type { OperationExamples } from './operation-examples.js';
@@ -22,19 +21,6 @@ import { addEnvelopes, describeRequestBodies, nameSchemas, sorted } from './sche
 import { shareParts } from './sharing.js';
 
 const METHODS = ['get', 'post', 'put', 'delete'] as const;
-
-const DESCRIPTION = `Stores security incidents, triages them with an AI model, and runs response actions that people approve.
-
-Every answer under \`/api\` is \`{data}\`, lists are \`{data, meta}\`, errors \`{error}\`. Unknown fields and query
-parameters are refused. Clients should ignore fields, and tolerate values of open sets, that they do not know.
-
-A field without a value is left out of an answer, never null. Times are in UTC, with milliseconds:
-\`2026-01-31T09:30:00.000Z\`. In bodies a key that is given twice, the key \`__proto__\` outside \`raw_data\`, a NUL
-character, half of a surrogate pair and a whole number that JSON numbers do not hold exactly are refused with 422.
-
-A body may have BODY_LIMIT_BYTES (1 MiB unless the operator sets another), where no role is needed 16 KiB; more is 413. JSON
-may nest 64 levels and have ${FEW.keys} keys and ${FEW.values} values, where \`raw_data\` is taken ${MANY.keys} and ${MANY.values}; a
-form may have ${MOST_FIELDS} fields; more is 422. When all bodies under way have no room together the answer is 503 with Retry-After.`;
 
 const SESSION_DESCRIPTION = `A session from /login. Over https the cookie is named __Host-its_session.
 
@@ -47,8 +33,13 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Incident Triage Service')
-    .setDescription(DESCRIPTION)
+    .setDescription(CHAPTERS)
     .setVersion(version)
+    .setContact('Who operates this installation', '', '')
+    .setExternalDoc(
+      'Every operation, to be tried out in a browser; the guides are in the folder docs of the source.',
+      '/docs',
+    )
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer('/', 'This service')
     .addSecurity('bearer', {
@@ -79,6 +70,7 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
     schemas: { ...document.components?.schemas, ...SHARED_SCHEMAS },
   };
   const seen = new Set<string>();
+  const answers = {};
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS) {
       const operation = item[method];
@@ -86,7 +78,7 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
       addSchemas(document, operation);
       complete(operation, method, path, seen);
       const cases = examples[operation.operationId!];
-      addExamples(operation, cases);
+      addExamples(operation, cases, answers);
       addCodeSamples(operation, method, path, cases);
     }
   }
@@ -98,7 +90,7 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
   describeRequestBodies(document);
   addEnvelopes(document);
   addLinks(document);
-  shareErrorExamples(document);
+  shareErrorExamples(document, answers);
   return sorted(shareParts(nameSchemas(document)));
 }
 

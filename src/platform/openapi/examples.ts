@@ -18,7 +18,11 @@ export const errorExamples = (codes: readonly ErrorCode[]): Shown =>
  * Puts the examples of an operation to its bodies: what succeeds to the request, each answer to its status. The order of
  * the cases stays, since tools show the first.
  */
-export function addExamples(operation: OperationObject, cases: ExamplesByCase = {}): void {
+export function addExamples(
+  operation: OperationObject,
+  cases: ExamplesByCase = {},
+  components: Shown = {},
+): void {
   const named = Object.entries(cases);
   const requests = named.filter(([, { body, status }]) => body !== undefined && status < 400);
   for (const media of bodiesOf(operation.requestBody)) {
@@ -28,7 +32,11 @@ export function addExamples(operation: OperationObject, cases: ExamplesByCase = 
   for (const [status, response] of Object.entries(operation.responses)) {
     answered.delete(status);
     const own = named.filter(([, example]) => String(example.status) === status);
-    const examples = shown(own, ({ answer }) => answer);
+    const examples = kept(
+      shown(own, ({ answer }) => answer),
+      operation.operationId!,
+      components,
+    );
     for (const media of bodiesOf(response)) {
       const shared = Object.entries(media.examples ?? {});
       const codes = new Set(own.map(([, { answer }]) => codeOf(answer)));
@@ -67,16 +75,29 @@ function shown(
   );
 }
 
+/**
+ * Examples of answers are components: openapi-generator takes those that stand in an answer for a schema without a name.
+ */
+function kept(shownHere: Shown, operationId: string, components: Shown): Shown {
+  return Object.fromEntries(
+    Object.entries(shownHere).map(([name, example]) => {
+      const component = `${operationId}_${name}`;
+      components[component] = example;
+      return [name, { $ref: `${EXAMPLES}${component}` }];
+    }),
+  );
+}
+
 const codeOf = (answer: unknown) => (answer as { error?: { code?: string } }).error?.code;
 
-/** Makes the shared examples of errors components; a name in `examples` that is no operation's is a mistake. */
-export function shareErrorExamples(document: OpenAPIObject): void {
+/** Adds those of the shared examples of errors that an operation refers to. */
+export function shareErrorExamples(document: OpenAPIObject, components: Shown): void {
   const paths = JSON.stringify(document.paths);
   const used = Object.entries(ERROR_EXAMPLES).filter(([code]) =>
     paths.includes(`"${EXAMPLES}${code}"`),
   );
   const examples = Object.fromEntries(used.map(([code, value]) => [code, { value }]));
-  document.components = { ...document.components, examples };
+  document.components = { ...document.components, examples: { ...components, ...examples } };
 }
 
 /** One list of all modules' examples. An operation that two of them know is a mistake. */

@@ -12,6 +12,7 @@ import {
   type ErrorMeanings,
   ERRORS_EXTENSION,
   MEANINGS_EXTENSION,
+  SAME_KEY_UNDER_WAY,
 } from './answers.js';
 import {
   ERROR_HEADERS,
@@ -52,7 +53,7 @@ export function complete(
     ...sharedErrors(operation, method, access),
     ...(operation[ERRORS_EXTENSION] ?? []),
   ];
-  addErrors(operation, codes);
+  addErrors(operation, codes, meaningsOf(operation, method, access));
   addHeaders(operation, method, access, codes);
   delete operation[ACCESS_EXTENSION];
   delete operation[ERRORS_EXTENSION];
@@ -118,8 +119,27 @@ function errorSchemaOf({ responses }: Operation): SchemaObject | ReferenceObject
 
 const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
 
-function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
-  const meaningsHere = operation[MEANINGS_EXTENSION] ?? {};
+const FROM_ANOTHER_SITE =
+  "a request with a session's cookie comes from another site, or does not say where it comes from";
+
+/** What the handlers need not say one by one. */
+function meaningsOf(operation: Operation, method: string, access: Access): ErrorMeanings {
+  const role = access === 'viewer' ? [] : [`the role is below \`${access}\``];
+  const site = method === 'get' ? [] : [FROM_ANOTHER_SITE];
+  return {
+    ...(isRole(access) && { forbidden: sentence([...role, ...site].join(', or ')) }),
+    ...(method === 'post' && isRole(access) && { conflict: SAME_KEY_UNDER_WAY }),
+    ...operation[MEANINGS_EXTENSION],
+  };
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+function addErrors(
+  operation: Operation,
+  codes: readonly ErrorCode[],
+  meanings: ErrorMeanings,
+): void {
   const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
   const schema = errorSchemaOf(operation);
   for (const [status, response] of Object.entries(operation.responses)) {
@@ -129,14 +149,14 @@ function addErrors(operation: Operation, codes: readonly ErrorCode[]): void {
   for (const [status, group] of byStatus) {
     // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
     const own = operation.responses[status] as ResponseObject | undefined;
-    const meanings = group.map(
-      (code) => `\`${code}\`: ${meaningsHere[code] ?? ERROR_CATALOGUE[code].meaning}`,
+    const inWords = group.map(
+      (code) => `\`${code}\`: ${meanings[code] ?? ERROR_CATALOGUE[code].meaning}`,
     );
     const json = {
       [JSON_TYPE]: own?.content?.[JSON_TYPE] ?? { schema, examples: errorExamples(group) },
     };
     operation.responses[status] = {
-      description: paragraphs(own?.description, ...meanings),
+      description: paragraphs(own?.description, ...inWords),
       headers: ERROR_HEADERS[status],
       content: operation[ERROR_PAGES_EXTENSION] ? { ...json, ...PAGE } : json,
     };

@@ -56,6 +56,7 @@ export class PlaybookRunsController {
     not_found: 'There is no such playbook, or no such incident.',
     conflict: SAME_KEY_UNDER_WAY,
     invalid_state: 'The playbook is disabled.',
+    kill_switch_active: 'The kill switch is on: no run was begun. A dry run is possible.',
   })
   async run(
     @Param('id') playbook: string,
@@ -136,6 +137,8 @@ export class PlaybookRunsController {
     not_found: NO_SUCH_RUN,
     conflict: SAME_KEY_UNDER_WAY,
     invalid_state: 'The run has ended.',
+    insufficient_approval_level:
+      'An action of the run waits for approval, and needs a higher level than that of the caller.',
   })
   async cancel(
     @Param('id') playbook: string,

@@ -6,7 +6,12 @@ import { Requires } from '../../platform/access/access.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { InboxProcessing } from '../receipt/inbox-processing.js';
-import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+} from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import {
   WebhookEventDto,
@@ -64,6 +69,9 @@ export class WebhookEventsController {
     type: WebhookEventDto,
   })
   @ApiErrors('invalid_state')
+  @ApiErrorMeanings({
+    invalid_state: 'The event did not fail, or somebody else has tried it again: `details.status`.',
+  })
   async replay(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,

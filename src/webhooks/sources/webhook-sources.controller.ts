@@ -21,7 +21,7 @@ import { Consumes } from '../../platform/http/handler-options.js';
 import '../../platform/http/request.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { PRESETS } from '../mapping/presets.js';
 import { ApiAnyBody } from '../receipt/receipt-contract.js';
@@ -53,6 +53,10 @@ export class WebhookSourcesController {
   @Operation('createWebhookSource', 'Register a webhook source')
   @ApiAnswer({ status: 201, description: 'The source.', type: WebhookSourceDto })
   @ApiErrors('conflict')
+  @ApiErrorMeanings({
+    conflict:
+      'There is a source of that name, or a request with the same Idempotency-Key is still under way.',
+  })
   async create(
     @Body() body: NewWebhookSourceDto,
     @CurrentPrincipal() caller: Principal,

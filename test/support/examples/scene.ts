@@ -5,7 +5,7 @@ export type Actor = 'nobody' | 'alice' | 'bob' | 'carol' | 'admin';
 /** Somebody sends the request of an example. */
 export interface Scene {
   readonly operation: string;
-  /** The case; `none` where an operation has no examples. */
+  /** The case. */
   readonly named: string;
   readonly by: Actor;
   /** For what no example shows, and the story needs all the same: what its answer has at least. */

@@ -38,7 +38,7 @@ const PEOPLE = [
   ...colleague('dave', 'viewer', STORY.dave),
   ...colleague('bob', 'senior', '019c0f6d-57b5-7000-a7f8-8417272036a2'),
   ...colleague('carol', 'manager', '019c0f6d-5841-7000-b577-bf8573307443'),
-  ...nobody('getLoginPage', 'none'),
+  ...nobody('getLoginPage', 'page'),
   ...nobody('logIn', 'logged_in', 'invalid_credentials'),
   ...['bob', 'carol'].map((name) => logsIn(name, 'a browser')),
   logsIn('alice', 'soc-dashboard/2.1'),
@@ -213,7 +213,7 @@ const END = [
   ...['getMetrics', 'getApiMetrics', 'getOpenApiJson', 'getOpenApiYaml'].flatMap((id) =>
     by('carol', { excerpt: true })(id, 'excerpt'),
   ),
-  ...carol('getPasswordPage', 'none'),
+  ...carol('getPasswordPage', 'page'),
   ...carol('changePasswordByForm', 'changed'),
   ...bob('logOut', 'logged_out'),
 ];

@@ -2,7 +2,7 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'coverage/', '.data/', 'test/client/generated/'] },
+  { ignores: ['dist/', 'node_modules/', 'coverage/', '.data/', 'openapi/clients/', '.clients/'] },
   eslint.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
   {
@@ -35,7 +35,7 @@ export default tseslint.config(
   },
   {
     // The environment is read here, once; scripts and tests set it for the processes that they start.
-    files: ['src/platform/config/**/*.ts', 'test/**/*.ts'],
+    files: ['src/platform/config/**/*.ts', 'test/**/*.ts', 'scripts/clients/**/*.ts'],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

@@ -9,7 +9,6 @@ const OF_THE_BUILD = [
   'webhook-presets:check',
   'openapi:lint',
   'openapi:breaking',
-  'client:check',
 ];
 
 function run(script) {

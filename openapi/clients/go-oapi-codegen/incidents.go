@@ -3,7 +3,7 @@ package main
 import "scenario/api"
 
 func incidents(analyst *api.ClientWithResponses) api.Incident {
-	report := api.CreateIncident{
+	report := api.NewIncident{
 		IncidentType: "phishing", Source: run, Severity: ptr(api.Severity("high")),
 		RawData: &map[string]any{"message_id": "<1@mail.example.net>", "sender": "ceo@example.net"},
 	}
@@ -17,7 +17,7 @@ func incidents(analyst *api.ClientWithResponses) api.Incident {
 	ok("create")
 
 	filter := api.ListIncidentsParams{
-		Status: ptr("open,triaged"), Severity: ptr("high,critical"),
+		Status: &[]api.IncidentStatus{"open", "triaged"}, Severity: &[]api.Severity{"high", "critical"},
 		Source: &run, Sort: ptr(api.IncidentSort("-created_at")), PerPage: ptr(1),
 	}
 	page := must(analyst.ListIncidentsWithResponse(ctx, &filter))
@@ -40,13 +40,13 @@ func update(analyst *api.ClientWithResponses, id string) api.Incident {
 	check(read.JSON200 != nil, "not read: %s", read.Body)
 	ifMatch := &api.UpdateIncidentParams{IfMatch: ptr(read.HTTPResponse.Header.Get("ETag"))}
 	raised := must(analyst.UpdateIncidentWithResponse(ctx, id, ifMatch,
-		api.UpdateIncident{Severity: ptr(api.Severity("critical"))}))
+		api.IncidentUpdate{Severity: ptr(api.Severity("critical"))}))
 	check(raised.JSON200 != nil, "not updated: %s", raised.Body)
 	check(raised.JSON200.Data.Severity == "critical", "severity %s", raised.JSON200.Data.Severity)
 	ok("update")
 
 	stale := must(analyst.UpdateIncidentWithResponse(ctx, id, ifMatch,
-		api.UpdateIncident{Severity: ptr(api.Severity("low"))}))
+		api.IncidentUpdate{Severity: ptr(api.Severity("low"))}))
 	check(stale.JSON412 != nil, "not 412: %s", stale.Body)
 	check(stale.JSON412.Error.Code == "precondition_failed", "code %s", stale.JSON412.Error.Code)
 	read = must(analyst.GetIncidentWithResponse(ctx, id))

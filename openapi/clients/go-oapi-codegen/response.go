@@ -12,7 +12,7 @@ import (
 )
 
 func actions(analyst, senior *api.ClientWithResponses, incident api.Incident) {
-	executed := must(analyst.ExecuteIncidentActionWithResponse(ctx, incident.Id.String(), nil, api.ExecuteAction{
+	executed := must(analyst.ExecuteIncidentActionWithResponse(ctx, incident.Id.String(), nil, api.ActionRequest{
 		Action:     "isolate_host",
 		Parameters: &map[string]any{"host_id": "WS-0142", "reason": "It talks to a known address."},
 	}))
@@ -22,7 +22,7 @@ func actions(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 	check(*waiting.ApprovalLevel == "senior", "level %s", *waiting.ApprovalLevel)
 	ok("execute")
 
-	comment := api.ApproveAction{Comment: ptr("Confirmed with the owner of the host.")}
+	comment := api.ActionApproval{Comment: ptr("Confirmed with the owner of the host.")}
 	low := must(analyst.ApproveActionWithResponse(ctx, waiting.ActionId, nil, comment))
 	check(low.JSON403 != nil, "not 403: %s", low.Body)
 	check(low.JSON403.Error.Code == "insufficient_approval_level", "code %s", low.JSON403.Error.Code)
@@ -33,7 +33,7 @@ func actions(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 	check(*approved.JSON200.Data.Result.Simulated, "result %s", approved.Body)
 	ok("approve")
 
-	reason := api.RollBackAction{Reason: "It was a false alarm."}
+	reason := api.ActionRollback{Reason: "It was a false alarm."}
 	back := must(senior.RollBackActionWithResponse(ctx, waiting.ActionId, nil, reason))
 	check(back.JSON200 != nil, "not rolled back: %s", back.Body)
 	check(back.JSON200.Data.Status == "completed", "status %s", back.JSON200.Data.Status)
@@ -47,7 +47,7 @@ func actions(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 }
 
 func triage(analyst *api.ClientWithResponses, incident api.Incident) {
-	judged := must(analyst.TriageIncidentWithResponse(ctx, incident.Id.String(), nil, api.RequestTriage{}))
+	judged := must(analyst.TriageIncidentWithResponse(ctx, incident.Id.String(), nil, api.TriageRequest{}))
 	check(judged.JSON200 != nil, "not triaged: %s", judged.Body)
 	check(judged.JSON200.Data.Status == "completed", "status %s", judged.JSON200.Data.Status)
 	verdict := judged.JSON200.Data.Verdict
@@ -55,7 +55,7 @@ func triage(analyst *api.ClientWithResponses, incident api.Incident) {
 	check(verdict.Confidence >= 0 && verdict.Confidence <= 1, "confidence %v", verdict.Confidence)
 	ok("triage")
 
-	limited := must(analyst.TriageIncidentWithResponse(ctx, incident.Id.String(), nil, api.RequestTriage{}))
+	limited := must(analyst.TriageIncidentWithResponse(ctx, incident.Id.String(), nil, api.TriageRequest{}))
 	check(limited.JSON429 != nil, "not 429: %s", limited.Body)
 	check(limited.JSON429.Error.Code == "rate_limited", "code %s", limited.JSON429.Error.Code)
 	check(limited.HTTPResponse.Header.Get("Retry-After") != "", "no Retry-After")
@@ -63,7 +63,7 @@ func triage(analyst *api.ClientWithResponses, incident api.Incident) {
 }
 
 func playbook(analyst, senior *api.ClientWithResponses, incident api.Incident) {
-	made := must(senior.CreatePlaybookWithResponse(ctx, nil, api.CreatePlaybook{
+	made := must(senior.CreatePlaybookWithResponse(ctx, nil, api.NewPlaybook{
 		Name: "playbook-" + run,
 		Steps: &[]api.NewPlaybookStep{{
 			Name: "ticket", Action: "create_ticket",
@@ -72,7 +72,7 @@ func playbook(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 	}))
 	check(made.JSON201 != nil, "no playbook: %s", made.Body)
 	id := made.JSON201.Data.Id.String()
-	begun := must(analyst.RunPlaybookWithResponse(ctx, id, nil, api.RunPlaybook{IncidentId: &incident.Id}))
+	begun := must(analyst.RunPlaybookWithResponse(ctx, id, nil, api.PlaybookRunRequest{IncidentId: &incident.Id}))
 	check(begun.JSON200 != nil, "not run: %s", begun.Body)
 	started := must(begun.JSON200.Data.AsStartedPlaybookRun())
 	ok("run")
@@ -93,7 +93,7 @@ func playbook(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 func receipt(admin, analyst *api.ClientWithResponses) {
 	const secret = "v7Zq-1mC4tXs9bLw2RkE8yHd"
 	source := must(admin.CreateWebhookSourceWithResponse(ctx, nil,
-		api.CreateWebhookSource{Source: run, Secret: secret}))
+		api.NewWebhookSource{Source: run, Secret: secret}))
 	check(source.JSON201 != nil, "no source: %s", source.Body)
 	body := must(json.Marshal(map[string]any{
 		"event_type": "malware",

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { nameSchemas } from './schemas.js';
+import { describeRequestBodies, nameSchemas } from './schemas.js';
 
 const documentWith = (schemas: object): OpenAPIObject =>
   ({
@@ -23,5 +23,46 @@ describe('nameSchemas', () => {
 
   it('refuses to give one schema the name of another', () => {
     expect(() => nameSchemas(documentWith({ ThingDto: {}, Thing: {} }))).toThrow(/same name/);
+  });
+});
+
+describe('describeRequestBodies', () => {
+  it('says defaults of what is sent as sentences, and leaves those of answers', () => {
+    const thing = { properties: { size: { type: 'integer', default: 3 } } };
+    const document = documentWith({
+      NewThing: {
+        properties: {
+          size: { type: 'integer', description: 'How large.', default: 3 },
+          parts: { type: 'array', items: { $ref: '#/components/schemas/Part' }, default: [] },
+          name: { type: 'string' },
+        },
+      },
+      Part: { properties: { kind: { type: 'string', default: 'plain' } } },
+      Thing: thing,
+    });
+    const body = { $ref: '#/components/schemas/NewThing' };
+    document.paths['/things'] = {
+      post: { requestBody: { content: { 'application/json': { schema: body } } }, responses: {} },
+    };
+    describeRequestBodies(document);
+    expect(document.components?.schemas).toEqual({
+      NewThing: {
+        additionalProperties: false,
+        properties: {
+          size: { type: 'integer', description: 'How large. Default: `3`.' },
+          parts: {
+            type: 'array',
+            items: { $ref: '#/components/schemas/Part' },
+            description: 'Default: `[]`.',
+          },
+          name: { type: 'string' },
+        },
+      },
+      Part: {
+        additionalProperties: false,
+        properties: { kind: { type: 'string', description: 'Default: `plain`.' } },
+      },
+      Thing: thing,
+    });
   });
 });

@@ -24,7 +24,7 @@ const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 
 /**
  * Says of the bodies that a client sends what validation does with them: it refuses other fields than the documented ones,
- * and a PUT, which may leave out any field, has to give at least one.
+ * takes a default for what is left out, and a PUT, which may leave out any field, has to give at least one.
  */
 export function describeRequestBodies(document: OpenAPIObject): void {
   const schemas = (document.components?.schemas ?? {}) as Record<string, SchemaObject>;
@@ -33,12 +33,12 @@ export function describeRequestBodies(document: OpenAPIObject): void {
       const names = operation?.requestBody ? referredTo(operation.requestBody) : [];
       const [body] = names.map((name) => schemas[name]);
       if (method === 'put' && body?.properties && !body.required?.length) body.minProperties = 1;
-      refuseOtherFields(names, schemas, new Set());
+      describeSent(names, schemas, new Set());
     }
   }
 }
 
-function refuseOtherFields(
+function describeSent(
   names: readonly string[],
   schemas: Readonly<Record<string, SchemaObject>>,
   seen: Set<string>,
@@ -48,8 +48,22 @@ function refuseOtherFields(
     if (!schema || seen.has(name)) continue;
     seen.add(name);
     if (schema.properties && !schema.allOf) schema.additionalProperties ??= false;
-    refuseOtherFields(referredTo(schema), schemas, seen);
+    for (const property of Object.values(schema.properties ?? {})) sayDefault(property);
+    describeSent(referredTo(schema), schemas, seen);
   }
+}
+
+/**
+ * As a sentence, not by the keyword: a generator of TypeScript takes what has a default for what is always there, and then
+ * everybody has to send it; others send it with every request.
+ */
+function sayDefault(property: SchemaObject | ReferenceObject): void {
+  if (!('default' in property)) return;
+  const { description } = property;
+  const value: unknown = property.default;
+  const words = `Default: \`${typeof value === 'string' ? value : JSON.stringify(value)}\`.`;
+  property.description = [description, words].filter(Boolean).join(' ');
+  delete property.default;
 }
 
 /** The names in the order in which they appear: that of a body itself is the first. */

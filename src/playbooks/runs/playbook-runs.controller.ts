@@ -16,10 +16,11 @@ import { PlaybookRunsService } from './playbook-runs.service.js';
 
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
 
-/** Whether it is the one or the other, `dry_run` tells. */
+/** `kind` tells which it is: generated clients tell types apart by a word, and not by a boolean such as `dry_run`. */
 const RUN_OUTCOME = {
   name: 'PlaybookRunOutcome',
   types: [StartedPlaybookRunDto, PlaybookDryRunDto],
+  by: { field: 'kind', words: { run: StartedPlaybookRunDto, dry_run: PlaybookDryRunDto } },
 };
 
 @ApiTags('Playbooks')
@@ -43,7 +44,7 @@ export class PlaybookRunsController {
   @ApiBody({ type: PlaybookRunRequestDto, required: false })
   @ApiAnswer({
     status: 200,
-    description: 'The run has ended, or was a dry one: `dry_run` tells which.',
+    description: 'The run has ended, or was a dry one: `kind` tells which.',
     type: RUN_OUTCOME,
   })
   @ApiAnswer({

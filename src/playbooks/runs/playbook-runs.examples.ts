@@ -78,6 +78,7 @@ export const PLAYBOOK_RUN_EXAMPLES: OperationExamples = {
       status: 200,
       answer: {
         data: {
+          kind: 'dry_run',
           dry_run: true,
           playbook_id: STORY.playbook,
           playbook_version: 1,
@@ -119,6 +120,7 @@ export const PLAYBOOK_RUN_EXAMPLES: OperationExamples = {
       status: 202,
       answer: {
         data: {
+          kind: 'run',
           dry_run: false,
           run_id: STORY.run,
           playbook_id: STORY.playbook,

@@ -67,6 +67,12 @@ export class DryRunStepDto {
 
 /** What a run would do. It has no id: nothing of it is kept. */
 export class PlaybookDryRunDto {
+  @Choice('PlaybookDryRunKind', ['dry_run'], {
+    description: 'Tells it from a run.',
+    example: 'dry_run',
+  })
+  readonly kind: 'dry_run';
+
   @AlwaysTrue()
   readonly dry_run: true;
 
@@ -99,6 +105,7 @@ export class PlaybookDryRunDto {
 
   static from(this: void, { playbook, incident, variables, steps }: DryRun): PlaybookDryRunDto {
     return {
+      kind: 'dry_run',
       dry_run: true,
       playbook_id: playbook.id,
       playbook_version: playbook.version,

@@ -208,11 +208,14 @@ export class PlaybookRunDto extends PlaybookRunSummaryDto {
 
 /** The answer to the request for a run that is not a dry one. */
 export class StartedPlaybookRunDto extends PlaybookRunDto {
+  @Choice('PlaybookRunKind', ['run'], { description: 'Tells it from a dry run.', example: 'run' })
+  readonly kind: 'run';
+
   @Flag({ description: 'Always false.', example: false })
   readonly dry_run: false;
 
   static override from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
-    return { dry_run: false, ...PlaybookRunDto.from(run) };
+    return { kind: 'run', dry_run: false, ...PlaybookRunDto.from(run) };
   }
 }
 

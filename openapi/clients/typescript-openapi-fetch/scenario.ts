@@ -165,7 +165,7 @@ async function playbook(
     body: { incident_id: incident.id },
   });
   const started = dataOf(begun).data;
-  assert.ok(!started.dry_run);
+  assert.ok(started.kind === 'run');
   ok('run');
 
   const params = { path: { id, run_id: started.run_id } };

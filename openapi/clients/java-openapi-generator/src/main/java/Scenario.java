@@ -1,0 +1,20 @@
+import java.util.UUID;
+
+/** The scenario of openapi/clients/scenario.json, with the client that openapi-generator makes. */
+public final class Scenario {
+  private Scenario() {}
+
+  public static void main(String[] arguments) throws Exception {
+    Parties parties = Parties.of(System.getenv());
+    Incidents incidents = new Incidents(parties);
+    UUID incident = incidents.create();
+    incidents.list(incident);
+    incidents.update(incident);
+    new Actions(parties).contain(incident);
+    Automation automation = new Automation(parties);
+    automation.triage(incident);
+    automation.run(incident);
+    new Delivery(parties).deliver();
+    incidents.invalid();
+  }
+}

@@ -72,4 +72,13 @@ export default tseslint.config(
       '@typescript-eslint/no-require-imports': 'off',
     },
   },
+  {
+    // These run in the browser of whoever reads the documentation.
+    files: ['src/platform/docs/browser/*.mjs'],
+    languageOptions: { globals: { document: 'readonly', window: 'readonly' } },
+    rules: {
+      'no-console': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_' }],
+    },
+  },
 );

@@ -4,7 +4,6 @@ import type { Role } from '../platform/access/roles.js';
 export interface Principal extends Caller {
   readonly kind: 'key' | 'user';
   readonly id: string;
-  readonly role: Role;
   /** What the handler of the request asks for; undefined where every role will do. */
   readonly requiredRole: Role | undefined;
   /**

@@ -1,3 +1,4 @@
+import { docsPage } from '../../src/platform/docs/docs-page.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const PASSWORD = 'correct horse battery staple';
@@ -22,22 +23,96 @@ describe('the page of Swagger UI', () => {
     expect((await app.request('HEAD', '/docs/', { headers })).status).toBe(303);
   });
 
-  it('names its files by addresses that lead to them from wherever it is read', async () => {
+  const filesOfThePage = async () => {
     const page = await app.request('GET', '/docs', { headers });
-    const named = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!);
-    expect(named).toEqual([
-      '/docs/swagger-ui.css',
-      '/docs/favicon-32x32.png',
-      '/docs/swagger-ui-bundle.js',
-      '/docs/start.js',
+    return [...page.text.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, file]) => file!);
+  };
+
+  it('names its files by addresses that lead to them from wherever it is read', async () => {
+    const files = await filesOfThePage();
+    expect(files.map((file) => file.split('/').at(-1))).toEqual([
+      ...['swagger-ui.css', 'page.css', 'swagger-ui-bundle.js', 'start.mjs'],
     ]);
-    for (const address of named) {
-      expect((await app.request('GET', address, { headers })).status).toBe(200);
+    for (const file of files) {
+      expect((await app.request('GET', file, { headers })).status).toBe(200);
     }
   });
 
-  it('has no other files', async () => {
-    const answer = await app.request('GET', '/docs/swagger-ui.js', { headers });
+  it('has what its scripts import beside them', async () => {
+    const [start] = (await filesOfThePage()).slice(-1);
+    const { text } = await app.request('GET', start!, { headers });
+    const imported = [...text.matchAll(/from '\.\/(\w+\.mjs)'/g)].map(([, name]) => name!);
+    expect(imported.length).toBeGreaterThan(2);
+    for (const name of imported) {
+      const file = await app.request('GET', start!.replace('start.mjs', name), { headers });
+      expect([name, file.status]).toEqual([name, 200]);
+      expect(file.headers['content-type']).toContain('javascript');
+    }
+  });
+
+  it('lets browsers keep a file for good, and no shared cache', async () => {
+    const [file] = await filesOfThePage();
+    const answer = await app.request('GET', file!, { headers });
+    expect(answer.headers['cache-control']).toBe('private, max-age=31536000, immutable');
+  });
+
+  it('answers at the addresses of another version, and lets nobody keep that without asking', async () => {
+    const address = '/docs/another/page.css';
+    const answer = await app.request('GET', address, { headers });
+    expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-cache']);
+    const asking = { ...headers, 'if-none-match': answer.headers['etag'] as string };
+    const again = await app.request('GET', address, { headers: asking });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+
+  it('sends its largest file compressed, and as it is to those who do not take that', async () => {
+    const bundle = (await filesOfThePage()).find((file) => file.endsWith('bundle.js'))!;
+    const bytesFor = async (encoding: string) => {
+      const asking = { ...headers, 'accept-encoding': encoding };
+      const answer = await app.request('GET', bundle, { headers: asking });
+      expect(answer.headers['vary']).toBe('accept-encoding');
+      return [answer.headers['content-encoding'], Number(answer.headers['content-length'])];
+    };
+    expect(await bytesFor('identity')).toEqual([undefined, expect.any(Number)]);
+    const [, plain] = await bytesFor('gzip;q=0');
+    const [encoding, packed] = await bytesFor('gzip, br');
+    expect(encoding).toBe('gzip');
+    expect(packed).toBeLessThan((plain as number) / 3);
+  });
+
+  it('gives its files to nobody who has not logged in', async () => {
+    const [file] = await filesOfThePage();
+    const answer = await app.request('GET', file!);
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/login?next=/docs']);
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it.each([
+    '/docs/x/swagger-ui.js',
+    '/docs/x/__proto__',
+    '/docs/x/constructor',
+    '/docs/x/..%2fdocs-page.js',
+    '/docs/start.mjs',
+  ])('has no other files: %s', async (path) => {
+    const answer = await app.request('GET', path, { headers });
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
+  });
+
+  it('says who reads it, in which role', async () => {
+    const { text } = await app.request('GET', '/docs', { headers });
+    expect(text).toContain('logged in as <strong>admin</strong>, role <strong>admin</strong>');
+    expect(docsPage({ name: '<b>&"x', role: 'senior' })).toContain(
+      'logged in as <strong>&lt;b&gt;&amp;&quot;x</strong>, role <strong>senior</strong>',
+    );
+    expect(text).toContain('data-role="admin" data-roles="viewer analyst senior manager admin"');
+  });
+
+  it('has a sign that every page shows, and that may be kept for a day', async () => {
+    const icon = await app.request('GET', '/favicon.ico');
+    expect(icon.headers).toMatchObject({
+      'content-type': 'image/svg+xml',
+      'cache-control': 'public, max-age=86400',
+    });
+    expect(icon.text).toMatch(/^<svg xmlns=/);
   });
 });

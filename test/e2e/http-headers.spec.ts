@@ -46,7 +46,7 @@ describe('headers of every answer', () => {
     );
   });
 
-  it.each(['/login', '/docs', '/docs/', '/docs/start.js', '/login?next=/docs'])(
+  it.each(['/login', '/docs', '/docs/', '/docs/1/start.mjs', '/login?next=/docs'])(
     'allow no script but our own on %s',
     async (path) => {
       const { headers } = await app.request('GET', path);

@@ -28,7 +28,7 @@ const OPEN: Readonly<Record<string, Access>> = {
   'POST /logout': 'public',
   'GET /docs': 'public',
   'GET /docs/': 'public',
-  'GET /docs/:asset': 'public',
+  'GET /docs/:version/:asset': 'public',
   'GET /favicon.ico': 'public',
   'GET /openapi.json': 'public',
   'GET /openapi.yaml': 'public',

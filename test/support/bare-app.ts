@@ -46,6 +46,7 @@ class NamedCaller implements CanActivate {
     if (typeof name === 'string') {
       request.caller = {
         name,
+        role: 'admin',
         begin: () => Promise.resolve(),
         ...(typeof limits === 'string' && { limits: JSON.parse(limits) as object }),
       };

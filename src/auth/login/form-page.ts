@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError } from '../../platform/errors/app-error.js';
 import { toAppError } from '../../platform/errors/to-app-error.js';
 import { ErrorFilter } from '../../platform/http/error.filter.js';
+import { COLOURS, DARK_COLOURS, escapeHtml, PRODUCT, SIGN } from '../../platform/http/page-look.js';
 
 /** Whether the form of a page sent the request, so that a person reads the answer. */
 export function isForm(request: FastifyRequest): boolean {
@@ -16,30 +17,23 @@ export function textField(fields: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
-}
-
-const STYLE = `
+const STYLE = `${COLOURS}${DARK_COLOURS}
   :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-  body { display: grid; min-height: 100vh; margin: 0; place-items: center; }
-  main { width: min(22rem, 100vw - 2rem); }
-  h1 { font-size: 1.4rem; }
+  body { display: grid; min-height: 100vh; margin: 0; place-items: center; background: var(--paper); color: var(--ink); }
+  main { box-sizing: border-box; width: min(26rem, 100vw - 2rem); margin: 1rem 0; padding: 1.5rem 2rem 2rem; border: 1px solid var(--line); border-top: 4px solid var(--brand); border-radius: 6px; background: var(--card); }
+  h1 { display: flex; gap: .6rem; align-items: center; margin: 0; font-size: 1.3rem; }
   h2 { font-size: 1.1rem; }
   label { display: block; margin-top: 1rem; font-weight: 600; }
-  input { box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; }
-  button { margin-top: 1.5rem; padding: .5rem 1.25rem; font: inherit; }
-  .hint { margin: .25rem 0 0; }
+  input { box-sizing: border-box; width: 100%; margin-top: .25rem; padding: .5rem; border: 1px solid var(--quiet); border-radius: 4px; background: var(--card); color: inherit; font: inherit; }
+  button { margin-top: 1.5rem; padding: .5rem 1.25rem; border: 1px solid var(--brand); border-radius: 4px; background: var(--brand); color: var(--on-brand); font: inherit; cursor: pointer; }
+  a { color: var(--brand); }
+  code { overflow-wrap: anywhere; }
+  form + .hint { margin-top: 1.5rem; }
+  .hint { margin: .25rem 0 0; color: var(--quiet); }
+  details { margin-top: .75rem; color: var(--quiet); }
+  summary { cursor: pointer; }
   :focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
-  [role=alert] { padding: .5rem .75rem; border: 2px solid currentcolor; }
+  [role=alert] { padding: .5rem .75rem; border: 2px solid var(--bad); border-radius: 4px; color: var(--bad); }
 `;
 
 export interface PageFrame {
@@ -58,12 +52,13 @@ export function framedPage({ title, error, before = '', after }: PageFrame): str
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>${error === undefined ? '' : 'Error: '}${title} - Incident Triage Service</title>
+  <title>${error === undefined ? '' : 'Error: '}${title} - ${PRODUCT}</title>
+  <link rel="icon" type="image/svg+xml" href="/favicon.ico">
   <style>${STYLE}</style>
 </head>
 <body>
   <main>
-    <h1>Incident Triage Service</h1>
+    <h1>${SIGN}${PRODUCT}</h1>
 ${before}${error === undefined ? '' : `    <p id="error" role="alert">${escapeHtml(error)}</p>\n`}${after}
   </main>
 </body>

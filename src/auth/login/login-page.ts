@@ -1,13 +1,8 @@
 import { Catch } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AppError } from '../../platform/errors/app-error.js';
-import {
-  describedByError,
-  escapeHtml,
-  FormPageFilter,
-  framedPage,
-  textField,
-} from './form-page.js';
+import { escapeHtml } from '../../platform/http/page-look.js';
+import { describedByError, FormPageFilter, framedPage, textField } from './form-page.js';
 import { nextField, nextOf } from './next-path.js';
 
 export interface LoginPage {
@@ -46,8 +41,16 @@ function formPart({ next, error, username = '' }: LoginPage): string {
       <label for="password">Password</label>
       <input id="password" name="password" type="password" autocomplete="current-password" required${second}${described}>
       <button type="submit">Log in</button>
-    </form>`;
+    </form>
+${WHOSE_ACCOUNT}`;
 }
+
+/** For whoever stands before the page and has no account, or has just installed the service. */
+const WHOSE_ACCOUNT = `    <p class="hint">No account, or the password forgotten? An admin of this service makes one, or sets a new password.</p>
+    <details>
+      <summary>You have just installed it?</summary>
+      <p>The first start made the user <code>admin</code>. Its password is in the file <code>bootstrap-credentials.json</code> in the folder of the service's data, or is what <code>BOOTSTRAP_ADMIN_PASSWORD</code> was set to. On the machine itself, <code>npm run create-admin</code> makes another admin.</p>
+    </details>`;
 
 @Catch()
 export class LoginPageFilter extends FormPageFilter {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { escapeHtml, textField } from './form-page.js';
+import { escapeHtml } from '../../platform/http/page-look.js';
+import { textField } from './form-page.js';
 
 const DEFAULT_NEXT = '/docs';
 

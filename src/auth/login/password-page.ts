@@ -1,8 +1,9 @@
 import { Catch } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { type AppError, ValidationError } from '../../platform/errors/app-error.js';
+import { escapeHtml } from '../../platform/http/page-look.js';
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD } from '../passwords/password-requirements.js';
-import { describedByError, escapeHtml, FormPageFilter, framedPage } from './form-page.js';
+import { describedByError, FormPageFilter, framedPage } from './form-page.js';
 import { loginPage } from './login-page.js';
 import { nextField, nextOf } from './next-path.js';
 

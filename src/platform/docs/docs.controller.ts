@@ -4,9 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../access/access.js';
 import { NotFoundError } from '../errors/app-error.js';
 import { AnyQuery } from '../http/handler-options.js';
-import { docsAsset, docsPage } from './docs-page.js';
+import { SIGN } from '../http/page-look.js';
+import { sendFile, StaticFile } from '../http/static-file.js';
+import { docsAsset } from './docs-assets.js';
+import { docsPage } from './docs-page.js';
 
-const ONE_HOUR = 'private, max-age=3600';
+const FOR_GOOD = 'private, max-age=31536000, immutable';
+const ASK_AGAIN = 'private, no-cache';
 const ONE_DAY = 'public, max-age=86400';
 
 /** Swagger UI for people who have logged in. It is a page, not part of the API that the contract describes. */
@@ -18,7 +22,7 @@ export class DocsController {
   @Get()
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!request.caller) void reply.redirect('/login?next=/docs', 303);
-    else void reply.type('text/html; charset=utf-8').send(docsPage(request.caller.name));
+    else void reply.type('text/html; charset=utf-8').send(docsPage(request.caller));
   }
 
   /** `/docs/` with a slash, as people type it. Nest takes one slash off the end of a path. */
@@ -27,16 +31,17 @@ export class DocsController {
     void reply.redirect('/docs', 303);
   }
 
-  @Get(':asset')
-  asset(
+  @Get(':version/:asset')
+  async asset(
+    @Param('version') version: string,
     @Param('asset') name: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): void {
+  ): Promise<void> {
     if (!request.caller) return void reply.redirect('/login?next=/docs', 303);
-    const asset = docsAsset(name);
+    const asset = docsAsset(version, name);
     if (!asset) throw new NotFoundError('Page');
-    void reply.type(asset.type).header('cache-control', ONE_HOUR).send(asset.bytes);
+    await sendFile(request, reply, asset.file, asset.isOfThisVersion ? FOR_GOOD : ASK_AGAIN);
   }
 }
 
@@ -44,11 +49,12 @@ export class DocsController {
 @ApiExcludeController()
 @Controller('favicon.ico')
 export class FaviconController {
+  private readonly icon = new StaticFile('image/svg+xml', Buffer.from(SIGN));
+
   @Get()
   @Public()
   @AnyQuery()
-  icon(@Res() reply: FastifyReply): void {
-    const { type, bytes } = docsAsset('favicon-32x32.png')!;
-    void reply.type(type).header('cache-control', ONE_DAY).send(bytes);
+  async show(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await sendFile(request, reply, this.icon, ONE_DAY);
   }
 }

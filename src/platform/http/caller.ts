@@ -1,3 +1,4 @@
+import type { Role } from '../access/roles.js';
 import type { Participant, Tx } from '../database/transactions.js';
 
 export type LimitClass = 'read' | 'write' | 'triage';
@@ -9,6 +10,8 @@ export type LimitClass = 'read' | 'write' | 'triage';
 export interface Caller extends Participant {
   /** The principal name as records show it: a user name, `key:<name>`, … Never reused for another principal. */
   readonly name: string;
+  /** For pages that say what their reader may do. What is allowed, the guards judge. */
+  readonly role: Role;
   /** Limits of its own, per minute, instead of the configured ones. */
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
   /** Required, so that a copy that lost it does not compile: without it a revoked key would still write. */

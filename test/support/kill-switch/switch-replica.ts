@@ -20,7 +20,11 @@ import {
 } from '../../../src/kill-switch/kill-switch-activation.js';
 import type { HistoryRecord } from './history.js';
 
-const NOBODY = { name: 'test', begin: () => Promise.resolve() };
+const NOBODY = {
+  name: 'test',
+  role: 'admin',
+  begin: () => Promise.resolve(),
+} as const;
 const SILENT_AUDIT = { record: async () => undefined } as unknown as AuditLog;
 const SILENT_EVENTS = { record: async () => undefined } as unknown as DomainEvents;
 

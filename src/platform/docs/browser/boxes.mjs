@@ -1,0 +1,85 @@
+/*
+ * What stands in the boxes of "Try it out". The examples of the contract tell a story, for those who read it. On a page
+ * where one click sends them they have to work or to be empty: a filter that nobody wrote gives an empty list, and the
+ * reason that somebody else made up would be recorded as one's own.
+ */
+
+const METHODS = ['get', 'post', 'put', 'delete'];
+/** An id, with or without what an id of its kind begins with. */
+const OF_THE_STORY = /[0-9a-f]{8}-[0-9a-f]{4}-/;
+const OWN_WORDS = /^(reason|comment|resolution)$|password/;
+
+/** The document with what may be sent as it is, and with the role in the title of what this role may not call. */
+export function documentForPage(document, mayCall) {
+  const resolve = (part) => {
+    if (!part?.$ref) return part;
+    const steps = part.$ref.replace('#/', '').split('/');
+    return resolve(steps.reduce((at, step) => at[step], document));
+  };
+  const ofOperation = (operation, method) => ({
+    ...operation,
+    summary: titleOf(operation, mayCall),
+    ...(operation.parameters && {
+      parameters: operation.parameters.map((part) => boxOf(resolve(part), method, resolve)),
+    }),
+    ...(operation.requestBody && { requestBody: bodyOf(resolve(operation.requestBody), resolve) }),
+  });
+  return { ...document, paths: mapValues(document.paths, (item) => ofPath(item, ofOperation)) };
+}
+
+const ofPath = (item, ofOperation) =>
+  mapValues(item, (part, key) => (METHODS.includes(key) ? ofOperation(part, key) : part));
+
+function titleOf(operation, mayCall) {
+  const role = operation['x-required-role'];
+  return mayCall(role) ? operation.summary : `${operation.summary} (needs the role ${role})`;
+}
+
+function boxOf(parameter, method, resolve) {
+  const { example: own, examples: _examples, schema: referred = {}, ...rest } = parameter;
+  const { example: shared, examples: _others, ...schema } = resolve(referred);
+  const example = own ?? shared;
+  if (parameter.required && worksAnywhere(example, method)) return parameter;
+  return { ...rest, schema, description: withExample(parameter, example) };
+}
+
+/**
+ * What has to be given, and is there on every service, such as a shipped playbook, is filled in: not the id of something
+ * in the story, and nothing where a click would change or delete it.
+ */
+function worksAnywhere(example, method) {
+  return (method === 'get' || method === 'post') && !OF_THE_STORY.test(String(example));
+}
+
+function withExample({ in: place, description = '' }, example) {
+  if (example === undefined || place === 'path') return description;
+  return `${description}\n\nFor example \`${[example].flat().join(',')}\`.`.trim();
+}
+
+function bodyOf(body, resolve) {
+  return { ...body, content: mapValues(body.content, (media) => mediaOf(media, resolve)) };
+}
+
+function mediaOf(media, resolve) {
+  const result = { ...media };
+  if ('example' in media) result.example = withoutOwnWords(media.example);
+  if (media.examples) {
+    result.examples = mapValues(media.examples, (part) => {
+      const example = resolve(part);
+      return { ...example, value: withoutOwnWords(example.value) };
+    });
+  }
+  return result;
+}
+
+/** Why somebody does something, and passwords, people write themselves: until they do, the service refuses the request. */
+function withoutOwnWords(value) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return mapValues(value, (member, key) => (OWN_WORDS.test(key) ? '' : member));
+}
+
+function mapValues(object, change) {
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key, change(value, key)]),
+  );
+}

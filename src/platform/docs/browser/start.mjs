@@ -1,0 +1,41 @@
+import { showApprovals } from './approvals.mjs';
+import { documentForPage } from './boxes.mjs';
+import { pagePlugin } from './plugin.mjs';
+import { inOrder } from './search.mjs';
+
+/* A request of "Try it out" carries the session cookie, because it goes to this host. */
+
+const main = document.getElementById('swagger-ui');
+const { role, roles } = main.dataset;
+const order = roles.split(' ');
+const mayCall = (needed) => order.indexOf(needed) <= order.indexOf(role);
+
+let readApprovals = () => undefined;
+/** Whether a request is under way that may approve something, or ask for approval. */
+let mayHaveChanged = false;
+
+const answer = await fetch('/openapi.json');
+const ui = window.SwaggerUIBundle({
+  spec: documentForPage(await answer.json(), mayCall),
+  domNode: main,
+  deepLinking: true,
+  displayRequestDuration: true,
+  defaultModelsExpandDepth: 0,
+  docExpansion: 'list',
+  filter: true,
+  operationsSorter: inOrder,
+  persistAuthorization: false,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+  plugins: [pagePlugin(mayCall)],
+  requestInterceptor: (request) => {
+    mayHaveChanged ||= request.method !== 'GET';
+    return request;
+  },
+  responseInterceptor: (response) => {
+    if (mayHaveChanged) void readApprovals();
+    mayHaveChanged = false;
+    return response;
+  },
+});
+readApprovals = showApprovals(document.getElementById('approvals'), ui);

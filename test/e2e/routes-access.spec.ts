@@ -32,6 +32,7 @@ const OPEN: Readonly<Record<string, Access>> = {
   'GET /favicon.ico': 'public',
   'GET /openapi.json': 'public',
   'GET /openapi.yaml': 'public',
+  'GET /openapi-3.1.json': 'public',
   'POST /api/webhooks/:source': 'signature',
 };
 

@@ -73,11 +73,11 @@ const readiness: ExamplesByCase = {
 
 export const HEALTH_EXAMPLES: OperationExamples = {
   getHealth: overall,
-  getApiHealth: overall,
+  getHealthUnderApi: overall,
   getDetailedHealth: everyPart,
-  getApiDetailedHealth: everyPart,
+  getDetailedHealthUnderApi: everyPart,
   getLiveness: liveness,
-  getApiLiveness: liveness,
+  getLivenessUnderApi: liveness,
   getReadiness: readiness,
-  getApiReadiness: readiness,
+  getReadinessUnderApi: readiness,
 };

@@ -6,7 +6,6 @@ import { BodyMemory } from './http/body-memory.js';
 import { Draining, OpenConnections } from './http/draining.js';
 import { KnownRoutes } from './http/known-routes.js';
 import { UnknownAddressController } from './http/unknown-address.controller.js';
-import { Contract31Controller } from './openapi/contract-3-1.controller.js';
 import { ContractController } from './openapi/contract.controller.js';
 
 /** Never so little that a body of the size that is allowed would not fit. */
@@ -19,7 +18,7 @@ const bodyRoom = {
 
 @Global()
 @Module({
-  controllers: [Contract31Controller, ContractController, UnknownAddressController],
+  controllers: [ContractController, UnknownAddressController],
   providers: [Clock, bodyRoom, Draining, HealthComponents, KnownRoutes, OpenConnections],
   exports: [Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
 })

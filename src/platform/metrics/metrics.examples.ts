@@ -8,4 +8,4 @@ const excerpt: ExamplesByCase = {
   },
 };
 
-export const METRICS_EXAMPLES: OperationExamples = { getMetrics: excerpt, getApiMetrics: excerpt };
+export const METRICS_EXAMPLES: OperationExamples = { getMetrics: excerpt, getMetricsUnderApi: excerpt };

@@ -8,6 +8,7 @@ import { AnyQuery } from '../http/handler-options.js';
 import { JSON_UTF8 } from '../http/answer.js';
 import { sendFile, StaticFile } from '../http/static-file.js';
 import { ApiAnswer, ETAG_HEADER, Operation } from './answers.js';
+import { toOpenApi31 } from './version-3-1.js';
 
 const FOLDER = join(__dirname, '../../../openapi');
 const fileOf = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
@@ -40,6 +41,7 @@ const ApiDocument = (contentType: string): MethodDecorator =>
 @Public()
 export class ContractController {
   private readonly json = new StaticFile(JSON_UTF8, minified(fileOf('openapi.json')));
+  private newer?: StaticFile;
   private readonly yaml = new StaticFile(
     'application/yaml; charset=utf-8',
     Buffer.from(fileOf('openapi.yaml')),
@@ -56,6 +58,19 @@ export class ContractController {
     await sendFile(request, reply, this.json, CACHING);
   }
 
+  @Get('openapi-3.1.json')
+  @Operation(
+    'getOpenApi31Json',
+    'Read this document in the newer version of OpenAPI',
+    'OpenAPI 3.1: the same contract for tools that want JSON Schema 2020-12, and what the service sends to others under `webhooks`.',
+  )
+  @ApiDocument('application/json')
+  async asNewerJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    // Converted when somebody first asks for it: most processes are never asked.
+    this.newer ??= new StaticFile(JSON_UTF8, converted());
+    await sendFile(request, reply, this.newer, CACHING);
+  }
+
   @Get('openapi.yaml')
   @Operation(
     'getOpenApiYaml',
@@ -70,4 +85,9 @@ export class ContractController {
 
 function minified(json: string): Buffer {
   return Buffer.from(JSON.stringify(JSON.parse(json)));
+}
+
+function converted(): Buffer {
+  const committed = JSON.parse(fileOf('openapi.json')) as Record<string, unknown>;
+  return Buffer.from(JSON.stringify(toOpenApi31(committed)));
 }

@@ -10,5 +10,6 @@ const beginning: ExamplesByCase = {
 
 export const CONTRACT_EXAMPLES: OperationExamples = {
   getOpenApiJson: beginning,
+  getOpenApi31Json: beginning,
   getOpenApiYaml: beginning,
 };

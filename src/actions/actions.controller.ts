@@ -34,7 +34,11 @@ export class ActionsController {
   ) {}
 
   @Get()
-  @Operation('listActions', 'List actions')
+  @Operation(
+    'listActions',
+    'List actions',
+    'Of all incidents, and of none. Newest first, by the time at which they were asked for. What waits for a decision: `?status=pending_approval`.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The actions that match, with their exact number.',
@@ -47,7 +51,11 @@ export class ActionsController {
   }
 
   @Get('types')
-  @Operation('listActionTypes', 'List the types of actions')
+  @Operation(
+    'listActionTypes',
+    'List the types of actions',
+    'What can be done, what each type takes, which level has to approve it, what undoes it, and whether an enabled connector provides it now.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'All there are.',
@@ -61,7 +69,11 @@ export class ActionsController {
   @Post('execute')
   @HttpCode(200)
   @Requires('analyst')
-  @Operation('executeAction', 'Execute an action without an incident')
+  @Operation(
+    'executeAction',
+    'Execute an action without an incident',
+    'What a look-up needs, or an action that belongs to no incident. The same rules hold as for an incident: types, parameters and levels are those of `GET /api/actions/types`. Failing is an outcome: the status of the answer is 200, and that of the action `failed`.',
+  )
   @ApiActionRequest()
   @ApiAnswer({
     status: 200,
@@ -94,7 +106,11 @@ export class ActionsController {
   }
 
   @Get(':id')
-  @Operation('getAction', 'Read an action')
+  @Operation(
+    'getAction',
+    'Read an action',
+    'With its parameters, who asked and who decided, its result, and the actions that it undoes or that undid it.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'All there is to it.',

@@ -31,7 +31,11 @@ export class IncidentActionsController {
   @Post()
   @HttpCode(200)
   @Requires('analyst')
-  @Operation('executeIncidentAction', 'Execute an action on an incident')
+  @Operation(
+    'executeIncidentAction',
+    'Execute an action on an incident',
+    'It is carried out by the connector that provides its type, or waits for the approval that its type, its target and the severity ask for. Failing is an outcome: the status of the answer is 200, and that of the action `failed`.',
+  )
   @ApiActionRequest()
   @ApiAnswer({
     status: 200,
@@ -67,7 +71,11 @@ export class IncidentActionsController {
   }
 
   @Get()
-  @Operation('listIncidentActions', 'List the actions on an incident')
+  @Operation(
+    'listIncidentActions',
+    'List the actions on an incident',
+    'Newest first, by the time at which they were asked for; also those of playbooks.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'Its actions that match, with their exact number.',

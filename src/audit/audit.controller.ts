@@ -21,7 +21,11 @@ export class AuditController {
   ) {}
 
   @Get()
-  @Operation('listAudit', 'Who did what, and when')
+  @Operation(
+    'listAudit',
+    'Who did what, and when',
+    'Newest first. Each change is here, each login, and what was refused. An entry appears in the transaction of its change, and gets its `hash` within about a second.',
+  )
   @ApiAnswer({ status: 200, description: 'The entries.', type: AuditRecordDto, list: true })
   async list(@Query() query: AuditQueryDto): Promise<ListAnswer<AuditRecordDto>> {
     const { page, per_page, sort, actor, action, subject, from, to } = query;

@@ -24,7 +24,7 @@ export class ConnectorsController {
 
   @Get()
   @Requires('viewer')
-  @Operation('listConnectors', 'List the connectors')
+  @Operation('listConnectors', 'List the connectors', 'Newest first, without their secrets.')
   @ApiAnswer({ status: 200, description: 'The connectors.', type: ConnectorDto, list: true })
   async list(@Query() query: ConnectorQueryDto): Promise<ListAnswer<ConnectorDto>> {
     return ListAnswer.of(await this.connectors.list(query, query.sort), query, ConnectorDto.from);
@@ -32,7 +32,11 @@ export class ConnectorsController {
 
   @Post()
   @Requires('admin')
-  @Operation('createConnector', 'Set up a connector')
+  @Operation(
+    'createConnector',
+    'Set up a connector',
+    'Which `config` a type takes is in `GET /api/connectors/types`. Nothing is sent by this: `POST /api/connectors/{id}/test` tells whether it answers.',
+  )
   @ApiConnectorRequest()
   @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
   @ApiErrors('conflict')
@@ -51,7 +55,11 @@ export class ConnectorsController {
 
   @Get(':id')
   @Requires('viewer')
-  @Operation('getConnector', 'Read a connector')
+  @Operation(
+    'getConnector',
+    'Read a connector',
+    'Its secrets are never shown: `secrets_set` tells which there are.',
+  )
   @ApiAnswer({ status: 200, description: 'The connector.', type: ConnectorDto })
   async get(@Param('id') id: string): Promise<ConnectorDto> {
     return ConnectorDto.from(await this.connectors.get(id));
@@ -59,7 +67,11 @@ export class ConnectorsController {
 
   @Put(':id')
   @Requires('admin')
-  @Operation('updateConnector', 'Change a connector')
+  @Operation(
+    'updateConnector',
+    'Change a connector',
+    'What is left out stays, secrets too. Where secrets would go to another host they have to be given again.',
+  )
   @ApiAnswer({ status: 200, description: 'The connector as it is now.', type: ConnectorDto })
   @ApiErrors('conflict')
   @ApiErrorMeanings({ conflict: 'There is another connector of that name.' })
@@ -73,7 +85,11 @@ export class ConnectorsController {
 
   @Delete(':id')
   @Requires('admin')
-  @Operation('deleteConnector', 'Delete a connector')
+  @Operation(
+    'deleteConnector',
+    'Delete a connector',
+    'Actions that only it provided fail from now on.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The connector and its secrets are gone.',

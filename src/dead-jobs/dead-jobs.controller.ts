@@ -18,7 +18,11 @@ export class DeadJobsController {
   constructor(private readonly jobs: DeadJobsService) {}
 
   @Get()
-  @Operation('listDeadJobs', 'List the jobs that failed for good')
+  @Operation(
+    'listDeadJobs',
+    'List the jobs that failed for good',
+    'What the service tried again and again in the background, in vain. Newest first.',
+  )
   @ApiAnswer({ status: 200, description: 'The jobs.', type: DeadJobDto, list: true })
   async list(@Query() query: DeadJobsQueryDto): Promise<ListAnswer<DeadJobDto>> {
     const { sort, ...filter } = query;
@@ -28,7 +32,11 @@ export class DeadJobsController {
 
   @Post(':id/requeue')
   @HttpCode(200)
-  @Operation('requeueDeadJob', 'Put a dead job back into its queue')
+  @Operation(
+    'requeueDeadJob',
+    'Put a dead job back into its queue',
+    'For when the cause is mended. It has all its attempts again.',
+  )
   @ApiAnswer({ status: 200, description: 'It has all its attempts again.', type: RequeuedJobDto })
   async requeue(
     @Param('id') id: string,

@@ -21,20 +21,21 @@ interface HealthOperation {
   readonly path: string;
   readonly id: string;
   readonly summary: string;
+  readonly more: string;
   readonly good: Body;
   readonly bad?: Body;
 }
 
 /** Each address exists twice: at the root for probes, which have no key, and under /api, where everything needs one. */
 const HealthRead =
-  ({ path, id, summary, good, bad }: HealthOperation) =>
+  ({ path, id, summary, more, good, bad }: HealthOperation) =>
   (access: Access): MethodDecorator =>
     applyDecorators(
       Get(path),
       Allow(access),
       RawAnswer(),
       AnyQuery(),
-      Operation(id, summary),
+      Operation(id, summary, more),
       ApiAnswer({ status: 200, raw: true, ...good }),
       ...(bad ? [ApiAnswer({ status: 503, raw: true, ...bad })] : []),
     );
@@ -46,6 +47,7 @@ export const ReadsHealth = HealthRead({
   path: 'health',
   id: 'getHealth',
   summary: 'Read the overall health',
+  more: 'For monitors. 503 when the service does not work; a part that is impaired leaves it at 200 with `degraded`.',
   good: { description: WORKS, type: HealthDto },
   bad: { description: FAILS, type: HealthDto },
 });
@@ -54,6 +56,7 @@ export const ReadsDetailedHealth = HealthRead({
   path: 'health/detailed',
   id: 'getDetailedHealth',
   summary: 'Read the health of every part',
+  more: 'What each part says of itself. It answers when the database is down, too, with METRICS_TOKEN.',
   good: { description: WORKS, type: DetailedHealthDto },
   bad: { description: FAILS, type: DetailedHealthDto },
 });
@@ -63,6 +66,7 @@ export const ReadsLiveness = HealthRead({
   path: 'live',
   id: 'getLiveness',
   summary: 'Tell whether the process is alive',
+  more: 'For the probe that restarts the process: it depends on nothing else, not on the database either.',
   good: { description: 'The process is alive.', type: LivenessDto },
 });
 
@@ -71,6 +75,7 @@ export const ReadsReadiness = HealthRead({
   path: 'ready',
   id: 'getReadiness',
   summary: 'Tell whether the service takes requests',
+  more: 'For the probe that sends traffic: not while the database cannot be reached or written to, and not while the service stops.',
   good: { description: 'The service takes requests.', type: ReadinessDto },
   bad: { description: 'The service does not take requests now.', type: UnreadinessDto },
 });

@@ -46,7 +46,11 @@ export class IncidentsController {
   @Post()
   @Requires('analyst')
   @AnyKeysIn('raw_data')
-  @Operation('createIncident', 'Create an incident')
+  @Operation(
+    'createIncident',
+    'Create an incident',
+    'For what people report, and for tools of your own. What tools send by themselves comes in by webhooks, which find out what is the same event again.',
+  )
   @ApiAnswer({ status: 201, description: 'It is open.', type: CreatedIncidentDto })
   async create(
     @Body() body: NewIncidentDto,
@@ -59,7 +63,11 @@ export class IncidentsController {
   }
 
   @Get()
-  @Operation('listIncidents', 'List incidents')
+  @Operation(
+    'listIncidents',
+    'List incidents',
+    'Newest first, unless `sort` says otherwise. Without the events and the reasons of verdicts: `GET /api/incidents/{id}` has them. To follow what changes, ask for what is created after the last `created_at` that you have seen.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The incidents that match, with their exact number.',
@@ -72,7 +80,11 @@ export class IncidentsController {
   }
 
   @Get(':id')
-  @Operation('getIncident', 'Read an incident')
+  @Operation(
+    'getIncident',
+    'Read an incident',
+    'With its event, its verdict and its number. The `ETag` is for a change of just this version.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'All there is to it.',
@@ -124,7 +136,11 @@ export class IncidentsController {
 
   @Delete(':id')
   @Requires('admin')
-  @Operation('deleteIncident', 'Delete an incident')
+  @Operation(
+    'deleteIncident',
+    'Delete an incident',
+    'For what should never have been there: an incident that is dealt with is resolved instead.',
+  )
   @ApiIfMatch()
   @ApiAnswer({
     status: 200,
@@ -143,7 +159,11 @@ export class IncidentsController {
   }
 
   @Get(':id/timeline')
-  @Operation('listIncidentTimeline', 'List what happened to an incident')
+  @Operation(
+    'listIncidentTimeline',
+    'List what happened to an incident',
+    'For whoever takes over: all that happened, oldest first, each with who did it and what was given as the reason.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'What happened to it, oldest first.',

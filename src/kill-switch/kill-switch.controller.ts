@@ -34,7 +34,11 @@ export class KillSwitchController {
 
   @Get()
   @Requires('viewer')
-  @Operation('getKillSwitch', 'Read the kill switch, and count what waits for it')
+  @Operation(
+    'getKillSwitch',
+    'Read the kill switch, and count what waits for it',
+    '`held` counts what is waiting for the switch to be turned off.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The switch.',
@@ -74,7 +78,11 @@ export class KillSwitchController {
   @Post('deactivate')
   @HttpCode(200)
   @Requires('manager')
-  @Operation('deactivateKillSwitch', 'Let automation and actions go on')
+  @Operation(
+    'deactivateKillSwitch',
+    'Let automation and actions go on',
+    'What waited goes on, or with `held: discard` ends here: its actions are rejected, its runs cancelled.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The switch is off; it may have been before.',

@@ -1,4 +1,15 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Query,
+  Res,
+} from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
@@ -8,12 +19,25 @@ import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, ApiIfMatch, ETAG_HEADER, Operation, SAME_KEY_UNDER_WAY } from '../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  ApiIfMatch,
+  ETAG_HEADER,
+  Operation,
+  SAME_KEY_UNDER_WAY,
+} from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { CheckedPlaybookDto, PlaybookDto, PlaybookVersionDto } from './dto/playbook.dto.js';
 import { LANGUAGE_IN_WORDS } from './dto/language-in-words.js';
 import { ByNameOrId, NO_SUCH_PLAYBOOK } from './dto/playbook-fields.js';
-import { NewPlaybookDto, PlaybookQueryDto, PlaybookVersionsQueryDto, PlaybookUpdateDto } from './dto/playbook-requests.dto.js';
+import {
+  NewPlaybookDto,
+  PlaybookQueryDto,
+  PlaybookVersionsQueryDto,
+  PlaybookUpdateDto,
+} from './dto/playbook-requests.dto.js';
 import { revisionOf } from './playbook.js';
 import { MOST_PLAYBOOKS, PlaybookChanges } from './playbook-changes.js';
 import { PlaybooksService } from './playbooks.service.js';
@@ -28,7 +52,11 @@ export class PlaybooksController {
   ) {}
 
   @Get()
-  @Operation('listPlaybooks', 'List the playbooks')
+  @Operation(
+    'listPlaybooks',
+    'List the playbooks',
+    'Newest first. The first start makes those that are shipped with the service; they run only when somebody says so.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The playbooks.',
@@ -80,7 +108,11 @@ export class PlaybooksController {
 
   @Get(':id')
   @ByNameOrId()
-  @Operation('getPlaybook', 'Read a playbook')
+  @Operation(
+    'getPlaybook',
+    'Read a playbook',
+    'By its name or its id. The `ETag` is for a change of just this version.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The playbook.',

@@ -4,7 +4,12 @@ import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { KnowsRespondAsync, PREFERENCE_APPLIED_HEADER, PrefersAsync, setRespondedAsync } from '../platform/http/prefer.js';
+import {
+  KnowsRespondAsync,
+  PREFERENCE_APPLIED_HEADER,
+  PrefersAsync,
+  setRespondedAsync,
+} from '../platform/http/prefer.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import { Limited } from '../platform/limits/limited.js';

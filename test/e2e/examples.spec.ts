@@ -5,12 +5,12 @@ import { SCENES } from '../support/examples/story.js';
 
 /** Nothing makes a service fail that was just started, or jobs die in it. */
 const NOT_PLAYED = [
-  'getApiDetailedHealth unhealthy',
-  'getApiHealth unhealthy',
-  'getApiReadiness not_ready',
   'getDetailedHealth unhealthy',
+  'getDetailedHealthUnderApi unhealthy',
   'getHealth unhealthy',
+  'getHealthUnderApi unhealthy',
   'getReadiness not_ready',
+  'getReadinessUnderApi not_ready',
   'listDeadJobs of_a_queue',
   'requeueDeadJob not_found',
   'requeueDeadJob requeued',

@@ -1,4 +1,10 @@
-import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
+import type {
+  IncomingMessage,
+  OutgoingHttpHeader,
+  OutgoingHttpHeaders,
+  Server,
+  ServerResponse,
+} from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ContractCheck } from './contract-check.js';
 import { recordViolations } from './contract-check-violations.js';
@@ -26,21 +32,16 @@ export function checkAnswersOf(server: Server, check: ContractCheck): void {
     }) as typeof write;
     response.end = ((...args: unknown[]) => {
       keep(args[0]);
-      recordViolations(check, {
-        method,
-        url,
-        status: response.statusCode,
-        headers: { ...response.getHeaders(), ...written },
-        body: unpacked(Buffer.concat(chunks), response).toString('utf8'),
-      });
+      const headers = { ...response.getHeaders(), ...written };
+      const body = unpacked(Buffer.concat(chunks), headers['content-encoding']).toString('utf8');
+      recordViolations(check, { method, url, status: response.statusCode, headers, body });
       return Reflect.apply(end, response, args) as ServerResponse;
     }) as typeof end;
   });
 }
 
-function unpacked(bytes: Buffer, response: ServerResponse): Buffer {
+function unpacked(bytes: Buffer, encoding: OutgoingHttpHeader | undefined): Buffer {
   if (bytes.length === 0) return bytes;
-  const encoding = response.getHeader('content-encoding');
   if (encoding === 'br') return brotliDecompressSync(bytes);
   return encoding === 'gzip' ? gunzipSync(bytes) : bytes;
 }

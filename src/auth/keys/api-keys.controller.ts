@@ -18,7 +18,11 @@ export class ApiKeysController {
   constructor(private readonly keys: ApiKeysService) {}
 
   @Post()
-  @Operation('createApiKey', 'Make an API key')
+  @Operation(
+    'createApiKey',
+    'Make an API key',
+    'The answer shows the key this once: only its hash is stored. It acts as `key:<name>`; where persons count, it counts as who made it.',
+  )
   @ApiErrorMeanings({
     conflict:
       'The name is taken, or was (names are not used again), or a request with the same Idempotency-Key is still under way.',
@@ -38,7 +42,11 @@ export class ApiKeysController {
   }
 
   @Get()
-  @Operation('listApiKeys', 'List the API keys')
+  @Operation(
+    'listApiKeys',
+    'List the API keys',
+    'Without their secrets. Newest first. `last_used_at` tells which nobody needs any more.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The keys that were not deleted.',
@@ -50,7 +58,11 @@ export class ApiKeysController {
   }
 
   @Delete(':id')
-  @Operation('deleteApiKey', 'Revoke an API key')
+  @Operation(
+    'deleteApiKey',
+    'Revoke an API key',
+    'It cannot be taken back, and the name is not used again.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'No request that arrives a second later succeeds with it, on any replica.',

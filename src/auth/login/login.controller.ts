@@ -42,7 +42,7 @@ export class LoginController {
   constructor(private readonly logins: LoginService) {}
 
   @Get()
-  @Operation('getLoginPage', 'Read the login page')
+  @Operation('getLoginPage', 'Read the login page', 'For people; programs use a key.')
   @ApiNextQuery()
   @ApiProduces('text/html')
   @ApiAnswer({
@@ -61,7 +61,11 @@ export class LoginController {
   @RefusesOtherSites()
   @Limited('login')
   @UseFilters(LoginPageFilter)
-  @Operation('logIn', 'Log in')
+  @Operation(
+    'logIn',
+    'Log in',
+    'A program sends JSON and gets the session as a cookie; a form is led on to `next`. Failed attempts are limited, and an unknown name takes as long as a wrong password.',
+  )
   @ApiNextQuery()
   @ApiJsonOrForm(CredentialsDto)
   @ApiAnswer({

@@ -3,7 +3,13 @@ import { ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../../platform/access/access.js';
 import { AnyQuery, Consumes } from '../../platform/http/handler-options.js';
-import { ApiAnswer, ApiErrorPages, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrorPages,
+  ApiErrors,
+  Operation,
+} from '../../platform/openapi/answers.js';
 import { Limited } from '../../platform/limits/limited.js';
 import { UnauthorizedError } from '../auth.errors.js';
 import { MadeUpPassword } from '../bootstrap/made-up-password.js';
@@ -84,6 +90,7 @@ export class PasswordPageController {
     'rate_limited',
     'service_unavailable',
   )
+  @ApiErrorMeanings({ forbidden: 'The request does not come from this site, or does not say so.' })
   async change(
     @Body() body: PasswordFormDto,
     @Req() request: FastifyRequest,

@@ -27,7 +27,11 @@ export class MeController {
   ) {}
 
   @Get()
-  @Operation('getMe', 'Read who the caller is')
+  @Operation(
+    'getMe',
+    'Read who the caller is',
+    'A first request with a new key: it tells whether the key works, and what it may.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The principal of the key or session.',
@@ -59,7 +63,11 @@ export class MeController {
   }
 
   @Get('sessions')
-  @Operation('listMySessions', "List the caller's own sessions")
+  @Operation(
+    'listMySessions',
+    "List the caller's own sessions",
+    'Where one is logged in, newest first. What one does not know should be ended.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'Where the caller is logged in; a key is nowhere.',
@@ -75,7 +83,11 @@ export class MeController {
   }
 
   @Delete('sessions/:id')
-  @Operation('endMySession', "End one of the caller's own sessions")
+  @Operation(
+    'endMySession',
+    "End one of the caller's own sessions",
+    'The present one, too: then the next request has to log in.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'No request that arrives a second later succeeds with it, on any replica.',

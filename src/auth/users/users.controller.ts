@@ -1,14 +1,25 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../platform/access/access.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+} from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { CurrentPrincipal } from '../current-principal.js';
 import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import type { Principal } from '../principal.js';
-import { NewUserDto, DeleteUserQueryDto, UserUpdateDto, UserDto, UserQueryDto } from './users.dto.js';
+import {
+  NewUserDto,
+  DeleteUserQueryDto,
+  UserUpdateDto,
+  UserDto,
+  UserQueryDto,
+} from './users.dto.js';
 import { UsersService } from './users.service.js';
 
 const LAST_ADMIN = ApiErrorMeanings({
@@ -23,7 +34,11 @@ export class UsersController {
   constructor(private readonly users: UsersService) {}
 
   @Post()
-  @Operation('createUser', 'Make a user')
+  @Operation(
+    'createUser',
+    'Make a user',
+    'The password is checked against common ones, and against the name. The person can change it with `PUT /api/me/password`.',
+  )
   @ApiAnswer({
     status: 201,
     description: 'The user.',
@@ -43,7 +58,7 @@ export class UsersController {
   }
 
   @Get()
-  @Operation('listUsers', 'List the users')
+  @Operation('listUsers', 'List the users', 'Newest first, the disabled ones too.')
   @ApiAnswer({
     status: 200,
     description: 'The users that were not deleted.',
@@ -55,7 +70,7 @@ export class UsersController {
   }
 
   @Get(':id')
-  @Operation('getUser', 'Read a user')
+  @Operation('getUser', 'Read a user', 'Its password is never shown, not even as a hash.')
   @ApiAnswer({ status: 200, description: 'The user.', type: UserDto })
   async get(@Param('id') id: string): Promise<UserDto> {
     return UserDto.from(await this.users.get(id));
@@ -79,7 +94,11 @@ export class UsersController {
   }
 
   @Delete(':id')
-  @Operation('deleteUser', 'Delete a user')
+  @Operation(
+    'deleteUser',
+    'Delete a user',
+    'Its keys end as well, unless `keys=keep`. What it did stays in the records under its name.',
+  )
   @ApiAnswer({
     status: 200,
     description:

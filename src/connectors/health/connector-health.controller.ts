@@ -23,7 +23,11 @@ export class ConnectorHealthController {
 
   @Get('types')
   @Requires('viewer')
-  @Operation('listConnectorTypes', 'List the types of connectors')
+  @Operation(
+    'listConnectorTypes',
+    'List the types of connectors',
+    'What a connector of each type has to know, and which actions it provides.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'Every type, with the schema of its configuration and what it provides.',
@@ -36,7 +40,11 @@ export class ConnectorHealthController {
 
   @Get('health')
   @Requires('viewer')
-  @Operation('getConnectorHealth', 'Read how the connectors are')
+  @Operation(
+    'getConnectorHealth',
+    'Read how the connectors are',
+    'Enabled connectors are asked regularly; here is what came of it the last time, and nobody waits for them.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'Every connector, as its last check found it.',

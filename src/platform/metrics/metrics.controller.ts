@@ -13,7 +13,11 @@ const ReadsMetrics = (access: Access): MethodDecorator =>
     Allow(access),
     AnyQuery(),
     ApiProduces('text/plain'),
-    Operation('getMetrics', 'Read the metrics'),
+    Operation(
+      'getMetrics',
+      'Read the metrics',
+      'What is measured, for Prometheus. Where METRICS_TOKEN is set, it is needed.',
+    ),
     ApiAnswer({
       status: 200,
       description: 'The metrics in the Prometheus text format.',

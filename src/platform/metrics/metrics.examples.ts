@@ -8,4 +8,7 @@ const excerpt: ExamplesByCase = {
   },
 };
 
-export const METRICS_EXAMPLES: OperationExamples = { getMetrics: excerpt, getMetricsUnderApi: excerpt };
+export const METRICS_EXAMPLES: OperationExamples = {
+  getMetrics: excerpt,
+  getMetricsUnderApi: excerpt,
+};

@@ -12,6 +12,7 @@ import { SCHEMAS_EXTENSION } from './answers.js';
 import { CHAPTERS } from './chapters.js';
 import { SHARED_SCHEMAS } from './error-schemas.js';
 import { addExamples, shareErrorExamples } from './examples.js';
+import { describeByGlossary } from './glossary/glossary.js';
 import { addLinks } from './links.js';
 import type { OperationExamples } from './operation-examples.js';
 import { addCodeSamples } from './samples/code-samples.js';
@@ -89,9 +90,11 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
   nameWords(document);
   describeRequestBodies(document);
   addEnvelopes(document);
-  addLinks(document);
-  shareErrorExamples(document, answers);
-  return sorted(shareParts(nameSchemas(document)));
+  const named = nameSchemas(document);
+  describeByGlossary(named);
+  addLinks(named);
+  shareErrorExamples(named, answers);
+  return sorted(shareParts(named));
 }
 
 type WithSchemas = OperationObject & { [SCHEMAS_EXTENSION]?: Record<string, SchemaObject> };

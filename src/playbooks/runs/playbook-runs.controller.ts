@@ -6,11 +6,22 @@ import type { Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation, SAME_KEY_UNDER_WAY } from '../../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+  SAME_KEY_UNDER_WAY,
+} from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../dto/playbook-fields.js';
 import { PlaybookDryRunDto } from './dto/dry-run.dto.js';
-import { PlaybookRunDto, PlaybookRunSummaryDto, StartedPlaybookRunDto, statusOfRun } from './dto/playbook-run.dto.js';
+import {
+  PlaybookRunDto,
+  PlaybookRunSummaryDto,
+  StartedPlaybookRunDto,
+  statusOfRun,
+} from './dto/playbook-run.dto.js';
 import { PlaybookRunsQueryDto, PlaybookRunRequestDto } from './dto/run-requests.dto.js';
 import { PlaybookRunsService } from './playbook-runs.service.js';
 

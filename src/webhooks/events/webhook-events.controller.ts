@@ -31,7 +31,11 @@ export class WebhookEventsController {
   ) {}
 
   @Get()
-  @Operation('listWebhookEvents', 'List webhook events')
+  @Operation(
+    'listWebhookEvents',
+    'List webhook events',
+    'Every delivery that was signed well, newest first, whatever became of it. Those to be looked at: `?status=failed`.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The events that match, with their exact number.',
@@ -44,7 +48,11 @@ export class WebhookEventsController {
   }
 
   @Get(':id')
-  @Operation('getWebhookEvent', 'Read a webhook event')
+  @Operation(
+    'getWebhookEvent',
+    'Read a webhook event',
+    'With the very bytes that were sent, and why they could not be read where they could not.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'What became of it, and what was sent.',

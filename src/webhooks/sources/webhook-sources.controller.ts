@@ -21,7 +21,12 @@ import { Consumes } from '../../platform/http/handler-options.js';
 import '../../platform/http/request.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+} from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { PRESETS } from '../mapping/presets.js';
 import { ApiAnyBody } from '../receipt/receipt-contract.js';
@@ -42,7 +47,11 @@ export class WebhookSourcesController {
   constructor(private readonly sources: WebhookSourcesService) {}
 
   @Get()
-  @Operation('listWebhookSources', 'List the webhook sources')
+  @Operation(
+    'listWebhookSources',
+    'List the webhook sources',
+    'Newest first, without their secrets.',
+  )
   @ApiAnswer({ status: 200, description: 'The sources.', type: WebhookSourceDto, list: true })
   async list(@Query() query: WebhookSourceQueryDto): Promise<ListAnswer<WebhookSourceDto>> {
     const page = await this.sources.list(query, query.sort);
@@ -50,7 +59,11 @@ export class WebhookSourcesController {
   }
 
   @Post()
-  @Operation('createWebhookSource', 'Register a webhook source')
+  @Operation(
+    'createWebhookSource',
+    'Register a webhook source',
+    'Events are then sent to `/api/webhooks/{source}`. For many tools there is a preset, which knows what they send: `GET /api/webhooks/presets`.',
+  )
   @ApiAnswer({ status: 201, description: 'The source.', type: WebhookSourceDto })
   @ApiErrors('conflict')
   @ApiErrorMeanings({
@@ -68,7 +81,11 @@ export class WebhookSourcesController {
 
   /** Before the handlers of `:source`, which would take `presets` for a name. */
   @Get('presets')
-  @Operation('listWebhookPresets', 'List the presets for tools that many use')
+  @Operation(
+    'listWebhookPresets',
+    'List the presets for tools that many use',
+    'For each tool: how it signs, where its events have what an incident needs, and what to set there.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'Every preset, with what to set at the sender.',
@@ -80,7 +97,7 @@ export class WebhookSourcesController {
   }
 
   @Get(':source')
-  @Operation('getWebhookSource', 'Read a webhook source')
+  @Operation('getWebhookSource', 'Read a webhook source', 'Its secret is never shown.')
   @ApiAnswer({ status: 200, description: 'The source.', type: WebhookSourceDto })
   async get(@Param('source') source: string): Promise<WebhookSourceDto> {
     return WebhookSourceDto.from(await this.sources.get(source));

@@ -205,12 +205,12 @@ const END = [
   ...by('carol', { patient: true })('listAudit', 'incident_created'),
   ...carol('verifyAudit', 'valid'),
   ...by('admin', { excerpt: true })('exportAudit', 'lines'),
-  ...['getHealth', 'getDetailedHealth', 'getApiHealth', 'getApiDetailedHealth'].flatMap((id) =>
-    carol(id, 'healthy'),
+  ...['getHealth', 'getDetailedHealth', 'getHealthUnderApi', 'getDetailedHealthUnderApi'].flatMap(
+    (id) => carol(id, 'healthy'),
   ),
-  ...['getLiveness', 'getApiLiveness'].flatMap((id) => carol(id, 'alive')),
-  ...['getReadiness', 'getApiReadiness'].flatMap((id) => carol(id, 'ready')),
-  ...['getMetrics', 'getApiMetrics', 'getOpenApiJson', 'getOpenApiYaml'].flatMap((id) =>
+  ...['getLiveness', 'getLivenessUnderApi'].flatMap((id) => carol(id, 'alive')),
+  ...['getReadiness', 'getReadinessUnderApi'].flatMap((id) => carol(id, 'ready')),
+  ...['getMetrics', 'getMetricsUnderApi', 'getOpenApiJson', 'getOpenApiYaml'].flatMap((id) =>
     by('carol', { excerpt: true })(id, 'excerpt'),
   ),
   ...carol('getPasswordPage', 'page'),

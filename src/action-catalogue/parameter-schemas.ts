@@ -1,6 +1,7 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import type { ActionParameter } from './action-types.js';
 import { FORMATS_IN_WORDS, type ParameterFormat } from './parameter-formats.js';
+import { SAYS_SOMETHING } from '../platform/text.js';
 import { LARGEST_NUMBER, LONGEST_TEXT } from './parameter-limits.js';
 
 /*
@@ -8,9 +9,7 @@ import { LARGEST_NUMBER, LONGEST_TEXT } from './parameter-limits.js';
  * generated values. The patterns keep to what every language reads alike: ASCII, and no looking around.
  */
 
-/** Text that is not made of white space alone. */
-const TEXT = '^[^\\x00]*[^\\s\\x00][^\\x00]*$';
-/** The same for what an action is done to, where nothing may be invisible. */
+/** Text that says something, for what an action is done to, where nothing may be invisible. */
 const TARGET = '^[^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f][^\\x00-\\x1f\\x7f]*$';
 
 const LABEL = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
@@ -89,7 +88,7 @@ export function parameterSchema(
     return { type: 'integer', format: 'int32', minimum: 1, maximum: LARGEST_NUMBER };
   }
   if (format) return { $ref: `#/components/schemas/${FORMAT_NAMES[format]}` };
-  const pattern = isTarget ? TARGET : TEXT;
+  const pattern = isTarget ? TARGET : SAYS_SOMETHING;
   return { type: 'string', minLength: 1, maxLength: LONGEST_TEXT, pattern };
 }
 

@@ -28,3 +28,6 @@ const TOO_MANY_MARKS = new RegExp(`(${MARK}{${MOST_MARKS}})${MARK}+`, 'gu');
 export function nfkc(text: string): string {
   return text.replace(TOO_MANY_MARKS, '$1').normalize('NFKC');
 }
+
+/** A pattern for contracts, in the words that all languages have: text without NUL that is not made of white space alone. */
+export const SAYS_SOMETHING = '^[^\\x00]*[^\\s\\x00][^\\x00]*$';

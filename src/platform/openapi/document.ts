@@ -16,6 +16,7 @@ import { describeByGlossary } from './glossary/glossary.js';
 import { addLinks } from './links.js';
 import type { OperationExamples } from './operation-examples.js';
 import { addCodeSamples } from './samples/code-samples.js';
+import { leaveOutNul } from './nul-characters.js';
 import { complete, TWINS_UNDER_API } from './operations.js';
 import { nameTitled, nameWords } from './components.js';
 import { addEnvelopes, describeRequestBodies, nameSchemas, sorted } from './schemas.js';
@@ -89,6 +90,7 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
   nameTitled(document);
   nameWords(document);
   describeRequestBodies(document);
+  leaveOutNul(document);
   addEnvelopes(document);
   const named = nameSchemas(document);
   describeByGlossary(named);

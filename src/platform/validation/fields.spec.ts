@@ -15,6 +15,7 @@ import {
   Texts,
   WholeNumber,
 } from './fields.js';
+import { SAYS_SOMETHING } from '../text.js';
 import { QueryInteger, Words } from './query-fields.js';
 import { createValidationPipe } from './validation.pipe.js';
 
@@ -53,7 +54,14 @@ const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
   ['Text with max', Text({ max: 2 }), { maxLength: 2 }, 'ab', 'abc', 'max_length'],
   ['Text with min and max', Text({ min: 1, max: 2 }), { minLength: 1 }, 'a', '', 'is_length'],
   ['Text with pattern', Text({ pattern: /^a/ }), { pattern: '^a' }, 'ab', 'ba', 'matches'],
-  ['NotBlank', NotBlank({ max: 2 }), { minLength: 1, pattern: '\\S' }, 'a', ' ', 'matches'],
+  [
+    'NotBlank',
+    NotBlank({ max: 2 }),
+    { minLength: 1, pattern: SAYS_SOMETHING },
+    'a',
+    ' ',
+    'matches',
+  ],
   ['Reason', Reason({ max: 2 }), { minLength: 1, maxLength: 2 }, 'a', 'abc', 'max_length'],
   ['Texts', Texts({ maxItems: 1 }), { maxItems: 1 }, ['a'], ['a', 'b'], 'array_max_size'],
   ['Choice', Choice('Two', ['a', 'b']), { enum: ['a', 'b'] }, 'a', 'c', 'is_in'],

@@ -20,6 +20,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { SAYS_SOMETHING } from '../text.js';
 import { isIsoTime } from './iso-8601.js';
 import { AnyJson, LONGEST_LIST, unshielded } from './json-shield.js';
 
@@ -87,7 +88,8 @@ function lengthRules(min: number | undefined, max: number | undefined): Property
 
 /** Text that is not made of spaces alone. The pattern begins with `^`, since clients in Python look at the beginning alone. */
 export function NotBlank(options: TextOptions & { readonly max: number }): PropertyDecorator {
-  return Text({ ...options, pattern: /^\s*\S/, contract: { ...options.contract, minLength: 1 } });
+  const contract = { ...options.contract, minLength: 1, pattern: SAYS_SOMETHING };
+  return Text({ ...options, pattern: /\S/, contract });
 }
 
 /** Why somebody does something, for those who read the records. */

@@ -12,6 +12,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 interface Filled {
   readonly name: string;
   readonly in: string;
+  readonly example?: unknown;
   readonly schema?: { readonly example?: unknown };
 }
 
@@ -28,15 +29,17 @@ const operations = operationsOf(document).filter(({ path }) => path.startsWith('
 /** What Swagger UI fills in, and so sends at the first click. */
 function firstTry({ path, operation }: PlacedOperation): { address: string; body?: object } {
   const { parameters = [], requestBody } = operation as unknown as Parts;
-  const filled = parameters.filter(({ schema }) => schema?.example !== undefined);
+  const filled = parameters
+    .map(({ example, schema, ...one }) => ({ ...one, value: example ?? schema?.example }))
+    .filter(({ value }) => value !== undefined);
   const inPath = filled.filter((one) => one.in === 'path');
   const address = inPath.reduce(
-    (text, { name, schema }) => text.replace(`{${name}}`, String(schema!.example)),
+    (text, { name, value }) => text.replace(`{${name}}`, String(value)),
     path,
   );
   const query = filled
     .filter((one) => one.in === 'query')
-    .map(({ name, schema }) => `${name}=${String(schema!.example)}`);
+    .map(({ name, value }) => `${name}=${String(value)}`);
   const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
   return { address: `${address}?${query.join('&')}`, body: example?.value };
 }

@@ -128,6 +128,7 @@ interface IdInAddress {
   readonly what: string;
   /** The name of its schema. */
   readonly schema: string;
+  readonly example?: string;
 }
 
 /** What an id in an address is the id of, by the part of the address before it. */
@@ -138,13 +139,13 @@ const IDS: Readonly<Record<string, IdInAddress>> = {
   dead: { what: 'job', schema: 'DeadJobId' },
   incidents: { what: 'incident', schema: 'IncidentId' },
   'playbook-runs': { what: 'run', schema: 'PlaybookRunId' },
-  playbooks: { what: 'playbook', schema: 'PlaybookReference' },
+  playbooks: { what: 'playbook', schema: 'PlaybookReference', example: 'phishing-response' },
   runs: { what: 'run', schema: 'PlaybookRunId' },
   sessions: { what: 'session', schema: 'SessionId' },
   triage: { what: 'run', schema: 'TriageRunId' },
   users: { what: 'user', schema: 'UserId' },
   'webhook-events': { what: 'event', schema: 'WebhookEventId' },
-  webhooks: { what: 'webhook source', schema: 'WebhookSourceName' },
+  webhooks: { what: 'webhook source', schema: 'WebhookSourceName', example: 'siem' },
 };
 
 /** What in an address is called otherwise in a sentence. */
@@ -177,5 +178,5 @@ function describeId(parameter: ParameterObject, path: string): void {
   // What its handler says of it is as exact as the handler means it to be.
   const isNamed = parameter.schema && 'title' in parameter.schema;
   if (!isNamed) parameter.schema = { $ref: `#/components/schemas/${id.schema}` };
-  if (parameter.name === 'source') parameter.example ??= 'siem';
+  if (id.example) parameter.example ??= id.example;
 }

@@ -35,6 +35,7 @@ const ANY_BODY = new Set([
   'getOpenApiJson',
   'getOpenApi31Json',
   'getOpenApiYaml',
+  'getOpenApi31Json',
   'receiveWebhook',
   'previewWebhookEvent',
 ]);

@@ -1,15 +1,15 @@
 import type { ExamplesByCase, OperationExamples } from './operation-examples.js';
 
-const beginning: ExamplesByCase = {
+const beginningOf = (openapi: string): ExamplesByCase => ({
   excerpt: {
     summary: 'Its beginning',
     status: 200,
-    answer: { openapi: '3.0.3', info: { title: 'Incident Triage Service' } },
+    answer: { openapi, info: { title: 'Incident Triage Service' } },
   },
-};
+});
 
 export const CONTRACT_EXAMPLES: OperationExamples = {
-  getOpenApiJson: beginning,
-  getOpenApi31Json: beginning,
-  getOpenApiYaml: beginning,
+  getOpenApiJson: beginningOf('3.0.3'),
+  getOpenApiYaml: beginningOf('3.0.3'),
+  getOpenApi31Json: beginningOf('3.1.1'),
 };

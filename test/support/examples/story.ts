@@ -210,9 +210,13 @@ const END = [
   ),
   ...['getLiveness', 'getLivenessUnderApi'].flatMap((id) => carol(id, 'alive')),
   ...['getReadiness', 'getReadinessUnderApi'].flatMap((id) => carol(id, 'ready')),
-  ...['getMetrics', 'getMetricsUnderApi', 'getOpenApiJson', 'getOpenApiYaml'].flatMap((id) =>
-    by('carol', { excerpt: true })(id, 'excerpt'),
-  ),
+  ...[
+    'getMetrics',
+    'getMetricsUnderApi',
+    'getOpenApiJson',
+    'getOpenApiYaml',
+    'getOpenApi31Json',
+  ].flatMap((id) => by('carol', { excerpt: true })(id, 'excerpt')),
   ...carol('getPasswordPage', 'page'),
   ...carol('changePasswordByForm', 'changed'),
   ...bob('logOut', 'logged_out'),

@@ -33,7 +33,6 @@ const answersIn = (responses: Responses, from: number, to: number): readonly Sch
 /** Whole documents of others, and what tools send: no schema of ours says what they are. */
 const ANY_BODY = new Set([
   'getOpenApiJson',
-  'getOpenApi31Json',
   'getOpenApiYaml',
   'getOpenApi31Json',
   'receiveWebhook',

@@ -18,7 +18,7 @@ func incidents(analyst *api.ClientWithResponses) api.Incident {
 
 	filter := api.ListIncidentsParams{
 		Status: &[]api.IncidentStatus{"open", "triaged"}, Severity: &[]api.Severity{"high", "critical"},
-		Source: &run, Sort: ptr(api.IncidentSort("-created_at")), PerPage: ptr(1),
+		Source: &run, Sort: ptr(api.IncidentSort("-created_at")), PerPage: ptr[int32](1),
 	}
 	page := must(analyst.ListIncidentsWithResponse(ctx, &filter))
 	check(page.JSON200 != nil, "no list: %s", page.Body)
@@ -32,10 +32,10 @@ func incidents(analyst *api.ClientWithResponses) api.Incident {
 	check(page.JSON200.Data[0].Id == first.JSON201.Data.Id, "the next page is %s", page.Body)
 	ok("next page")
 
-	return update(analyst, first.JSON201.Data.Id.String())
+	return update(analyst, first.JSON201.Data.Id)
 }
 
-func update(analyst *api.ClientWithResponses, id string) api.Incident {
+func update(analyst *api.ClientWithResponses, id api.IncidentId) api.Incident {
 	read := must(analyst.GetIncidentWithResponse(ctx, id))
 	check(read.JSON200 != nil, "not read: %s", read.Body)
 	ifMatch := &api.UpdateIncidentParams{IfMatch: ptr(read.HTTPResponse.Header.Get("ETag"))}

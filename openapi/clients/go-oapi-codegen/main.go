@@ -62,7 +62,7 @@ func newKey(admin *api.ClientWithResponses, role api.Role, limits *api.ApiKeyLim
 
 func main() {
 	admin := client(os.Getenv("ADMIN_KEY"))
-	analyst := newKey(admin, "analyst", &api.ApiKeyLimits{Triage: ptr(1)})
+	analyst := newKey(admin, "analyst", &api.ApiKeyLimits{Triage: ptr[int32](1)})
 	senior := newKey(admin, "senior", nil)
 	ok("key")
 

@@ -12,10 +12,12 @@ import (
 )
 
 func actions(analyst, senior *api.ClientWithResponses, incident api.Incident) {
-	executed := must(analyst.ExecuteIncidentActionWithResponse(ctx, incident.Id.String(), nil, api.ActionRequest{
-		Action:     "isolate_host",
-		Parameters: &map[string]any{"host_id": "WS-0142", "reason": "It talks to a known address."},
-	}))
+	var isolation api.ActionRequest
+	err := isolation.FromIsolateHostRequest(api.IsolateHostRequest{
+		Parameters: api.IsolateHostParameters{HostId: "WS-0142", Reason: ptr("It talks to a known address.")},
+	})
+	check(err == nil, "no request: %v", err)
+	executed := must(analyst.ExecuteIncidentActionWithResponse(ctx, incident.Id, nil, isolation))
 	check(executed.JSON202 != nil, "not 202: %s", executed.Body)
 	waiting := executed.JSON202.Data
 	check(waiting.Status == "pending_approval", "status %s", waiting.Status)
@@ -47,7 +49,7 @@ func actions(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 }
 
 func triage(analyst *api.ClientWithResponses, incident api.Incident) {
-	judged := must(analyst.TriageIncidentWithResponse(ctx, incident.Id.String(), nil, api.TriageRequest{}))
+	judged := must(analyst.TriageIncidentWithResponse(ctx, incident.Id, nil, api.TriageRequest{}))
 	check(judged.JSON200 != nil, "not triaged: %s", judged.Body)
 	check(judged.JSON200.Data.Status == "completed", "status %s", judged.JSON200.Data.Status)
 	verdict := judged.JSON200.Data.Verdict
@@ -55,7 +57,7 @@ func triage(analyst *api.ClientWithResponses, incident api.Incident) {
 	check(verdict.Confidence >= 0 && verdict.Confidence <= 1, "confidence %v", verdict.Confidence)
 	ok("triage")
 
-	limited := must(analyst.TriageIncidentWithResponse(ctx, incident.Id.String(), nil, api.TriageRequest{}))
+	limited := must(analyst.TriageIncidentWithResponse(ctx, incident.Id, nil, api.TriageRequest{}))
 	check(limited.JSON429 != nil, "not 429: %s", limited.Body)
 	check(limited.JSON429.Error.Code == "rate_limited", "code %s", limited.JSON429.Error.Code)
 	check(limited.HTTPResponse.Header.Get("Retry-After") != "", "no Retry-After")
@@ -78,7 +80,7 @@ func playbook(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 	ok("run")
 
 	for {
-		read := must(analyst.GetPlaybookRunWithResponse(ctx, id, started.RunId.String()))
+		read := must(analyst.GetPlaybookRunWithResponse(ctx, id, started.RunId))
 		check(read.JSON200 != nil, "no run: %s", read.Body)
 		if found := read.JSON200.Data; found.Status != "running" {
 			check(found.Status == "completed", "status %s", found.Status)
@@ -106,9 +108,12 @@ func receipt(admin, analyst *api.ClientWithResponses) {
 		XWebhookTimestamp: &timestamp,
 		XWebhookSignature: ptr("sha256=" + hex.EncodeToString(mac.Sum(nil))),
 	}, "application/json", bytes.NewReader(body)))
-	check(answer.JSON200 != nil, "not accepted: %s", answer.Body)
-	found := must(analyst.GetIncidentWithResponse(ctx, answer.JSON200.IncidentId.String()))
+	check(answer.JSON200 != nil, "not received: %s", answer.Body)
+	word := must(answer.JSON200.Discriminator())
+	check(word == "accepted", "not accepted: %s", answer.Body)
+	accepted := must(answer.JSON200.AsAcceptedReceipt())
+	found := must(analyst.GetIncidentWithResponse(ctx, accepted.IncidentId))
 	check(found.JSON200 != nil, "not found: %s", found.Body)
-	check(found.JSON200.Data.IncidentNumber == answer.JSON200.IncidentNumber, "another: %s", found.Body)
+	check(found.JSON200.Data.IncidentNumber == accepted.IncidentNumber, "another: %s", found.Body)
 	ok("receipt")
 }

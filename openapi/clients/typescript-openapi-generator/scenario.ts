@@ -91,7 +91,7 @@ async function actions(analyst: Client, senior: Client, { id }: api.Incident): P
     id,
     actionRequest: {
       action: 'isolate_host',
-      parameters: { host_id: 'WS-0142', reason: 'It talks to a known address.' },
+      parameters: { hostId: 'WS-0142', reason: 'It talks to a known address.' },
     },
   });
   assert.equal(executed.raw.status, 202);

@@ -4,14 +4,14 @@ from incident_triage.api.actions import execute_incident_action, roll_back_actio
 from incident_triage.api.approvals import approve_action
 from incident_triage.models import (
     ActionApproval,
-    ActionRequest,
-    ActionRequestParameters,
     ActionRollback,
     ActionStatus,
-    ActionTypeName,
     ApprovalLevel,
     ApprovedActionEnvelope,
     ExecutedActionEnvelope,
+    IsolateHostParameters,
+    IsolateHostRequest,
+    IsolateHostRequestAction,
     RequiredLevel,
     RolledBackActionEnvelope,
 )
@@ -33,13 +33,12 @@ def contain(party: Parties, incident: UUID) -> None:
 
 
 def execute(party: Parties, incident: UUID) -> str:
-    parameters = {"host_id": "ws-0042", "reason": "Mimikatz was seen"}
-    body = ActionRequest(
-        action=ActionTypeName.ISOLATE_HOST,
-        parameters=ActionRequestParameters.from_dict(parameters),
+    body = IsolateHostRequest(
+        action=IsolateHostRequestAction.ISOLATE_HOST,
+        parameters=IsolateHostParameters(host_id="ws-0042", reason="Mimikatz was seen"),
     )
     answer = execute_incident_action.sync_detailed(
-        str(incident), client=party.analyst, body=body
+        incident, client=party.analyst, body=body
     )
     asked = answered(answer, ExecutedActionEnvelope).data
     check(answer.status_code == 202, "it waits")

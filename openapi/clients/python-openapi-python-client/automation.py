@@ -7,7 +7,7 @@ from incident_triage.api.triage import triage_incident
 from incident_triage.api.webhooks import create_webhook_source, receive_webhook
 from incident_triage.models import (
     AcceptedReceipt,
-    ActionTypeName,
+    KnownActionType,
     IncidentEnvelope,
     NewPlaybook,
     NewPlaybookStep,
@@ -15,7 +15,7 @@ from incident_triage.models import (
     NewWebhookSource,
     PlaybookEnvelope,
     PlaybookRun,
-    PlaybookRunAnswerEnvelope,
+    PlaybookRunOutcomeEnvelope,
     PlaybookRunEnvelope,
     PlaybookRunRequest,
     PlaybookRunStatus,
@@ -30,7 +30,7 @@ from parties import RUN, Parties, answered, check, given, ok, refused, sender
 
 def triage(party: Parties, incident: UUID) -> None:
     answer = triage_incident.sync_detailed(
-        str(incident), client=party.analyst, body=TriageRequest()
+        incident, client=party.analyst, body=TriageRequest()
     )
     run = answered(answer, TriageRunEnvelope).data
     check(run.status is TriageStatus.COMPLETED, "the triage is completed")
@@ -39,7 +39,7 @@ def triage(party: Parties, incident: UUID) -> None:
     check(bool(verdict.classification), "the incident is classified")
     ok("triage")
     again = triage_incident.sync_detailed(
-        str(incident), client=party.analyst, body=TriageRequest()
+        incident, client=party.analyst, body=TriageRequest()
     )
     refused(again, 429, "rate_limited")
     check(1 <= int(again.headers["Retry-After"]) <= 60, "it says when to come again")
@@ -49,7 +49,7 @@ def triage(party: Parties, incident: UUID) -> None:
 def run(party: Parties, incident: UUID) -> None:
     step = NewPlaybookStep(
         name="ticket",
-        action=ActionTypeName.CREATE_TICKET,
+        action=KnownActionType.CREATE_TICKET,
         parameters=NewPlaybookStepParameters.from_dict({"title": "{{ incident.title }}"}),
     )
     body = NewPlaybook(name=f"playbook-{RUN}", steps=[step])
@@ -57,7 +57,7 @@ def run(party: Parties, incident: UUID) -> None:
     playbook = str(answered(made, PlaybookEnvelope).data.id)
     request = PlaybookRunRequest(incident_id=incident)
     answer = run_playbook.sync_detailed(playbook, client=party.analyst, body=request)
-    started = answered(answer, PlaybookRunAnswerEnvelope).data
+    started = answered(answer, PlaybookRunOutcomeEnvelope).data
     if not isinstance(started, StartedPlaybookRun):
         raise AssertionError("the run is none")
     ok("run")
@@ -70,7 +70,7 @@ def run(party: Parties, incident: UUID) -> None:
 def end_of(party: Parties, playbook: str, started: StartedPlaybookRun) -> PlaybookRun:
     while True:
         answer = get_playbook_run.sync_detailed(
-            playbook, str(started.run_id), client=party.analyst
+            playbook, started.run_id, client=party.analyst
         )
         run = answered(answer, PlaybookRunEnvelope).data
         if run.status is not PlaybookRunStatus.RUNNING:
@@ -86,7 +86,7 @@ def deliver(party: Parties) -> None:
     event = {"event_type": "malware", "data": {"alert_id": "alert-4711", "severity": "high"}}
     sent = receive_webhook.sync_detailed(RUN, client=sender(secret), body=event)
     receipt = answered(sent, AcceptedReceipt)
-    read = get_incident.sync_detailed(str(receipt.incident_id), client=party.analyst)
+    read = get_incident.sync_detailed(receipt.incident_id, client=party.analyst)
     incident = answered(read, IncidentEnvelope).data
     check(incident.source == RUN, "the incident is of the source")
     check(incident.raw_data.to_dict() == event, "the event is kept as it was sent")

@@ -62,10 +62,10 @@ def listed(party: Parties, first: UUID) -> None:
 
 
 def update(party: Parties, incident: UUID) -> None:
-    read = get_incident.sync_detailed(str(incident), client=party.analyst)
+    read = get_incident.sync_detailed(incident, client=party.analyst)
     etag = read.headers["ETag"]
     answer = update_incident.sync_detailed(
-        str(incident),
+        incident,
         client=party.analyst,
         body=IncidentUpdate(severity=Severity.CRITICAL),
         if_match=etag,
@@ -74,14 +74,14 @@ def update(party: Parties, incident: UUID) -> None:
     check(raised.severity is Severity.CRITICAL, "the incident is critical")
     ok("update")
     stale = update_incident.sync_detailed(
-        str(incident),
+        incident,
         client=party.analyst,
         body=IncidentUpdate(severity=Severity.LOW),
         if_match=etag,
     )
     refused(stale, 412, "precondition_failed")
     kept = answered(
-        get_incident.sync_detailed(str(incident), client=party.analyst), IncidentEnvelope
+        get_incident.sync_detailed(incident, client=party.analyst), IncidentEnvelope
     )
     check(kept.data.severity is Severity.CRITICAL, "the incident stays as it is")
     ok("stale")

@@ -1,11 +1,8 @@
 use crate::Caller;
-use crate::api::types::{self, ActionStatus, ActionTypeName, ApprovalLevel, RequiredLevel};
-use crate::incidents::object;
+use crate::api::types::{self, ActionId, ActionStatus, ApprovalLevel, IncidentId, RequiredLevel};
 use crate::outcome::{Outcome, Step, check, ok};
-use serde_json::json;
-use uuid::Uuid;
 
-pub async fn contain(caller: &Caller, incident: Uuid) -> Outcome<()> {
+pub async fn contain(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
     let action = execute(caller, incident).await?;
     approve(caller, &action).await?;
     let rollback = types::ActionRollback {
@@ -21,7 +18,7 @@ pub async fn contain(caller: &Caller, incident: Uuid) -> Outcome<()> {
         "the rollback is completed",
     )?;
     check(
-        *undone.data.rollback_action_id != action,
+        undone.data.rollback_action_id != action,
         "the rollback is an action of its own",
     )?;
     ok("roll back");
@@ -34,15 +31,16 @@ pub async fn contain(caller: &Caller, incident: Uuid) -> Outcome<()> {
     Ok(())
 }
 
-async fn execute(caller: &Caller, incident: Uuid) -> Outcome<String> {
-    let body = types::ActionRequest {
-        action: ActionTypeName::IsolateHost,
-        parameters: object(json!({ "host_id": "ws-0042", "reason": "Mimikatz was seen" })),
+async fn execute(caller: &Caller, incident: &IncidentId) -> Outcome<ActionId> {
+    let parameters = types::IsolateHostParameters {
+        host_id: "ws-0042".parse()?,
+        reason: Some("Mimikatz was seen".parse()?),
     };
-    let id = incident.to_string();
+    let action = types::IsolateHostRequestAction::IsolateHost;
+    let body = types::IsolateHostRequest { action, parameters }.into();
     let asked = caller
         .analyst
-        .execute_incident_action(&id, None, &body)
+        .execute_incident_action(incident, None, &body)
         .await
         .step("execute")?;
     check(asked.status() == 202, "it waits")?;
@@ -55,13 +53,13 @@ async fn execute(caller: &Caller, incident: Uuid) -> Outcome<String> {
         "it is for a senior",
     )?;
     ok("execute");
-    Ok(asked.data.action_id.to_string())
+    Ok(asked.data.action_id.clone())
 }
 
-async fn approve(caller: &Caller, action: &str) -> Outcome<()> {
+async fn approve(caller: &Caller, action: &ActionId) -> Outcome<()> {
     let body = types::ActionApproval {
         comment: Some("The host is a laptop".parse()?),
-        confirm_resolved: false,
+        ..Default::default()
     };
     let answer = caller.analyst.approve_action(action, None, &body).await;
     let (error, _) = answer.refused(403, "insufficient_approval_level")?;

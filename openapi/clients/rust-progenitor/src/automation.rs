@@ -1,6 +1,6 @@
 use crate::Caller;
 use crate::api::types::{
-    self, ActionTypeName, PlaybookRunAnswer, PlaybookRunStatus, WebhookReceipt,
+    self, IncidentId, KnownActionType, PlaybookRunOutcome, PlaybookRunStatus, WebhookReceipt,
 };
 use crate::incidents::object;
 use crate::outcome::{Outcome, Step, check, ok};
@@ -8,14 +8,12 @@ use hmac::{Hmac, Mac};
 use serde_json::json;
 use sha2::Sha256;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use uuid::Uuid;
 
-pub async fn triage(caller: &Caller, incident: Uuid) -> Outcome<()> {
-    let id = incident.to_string();
+pub async fn triage(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
     let body = types::TriageRequest::default();
     let run = caller
         .analyst
-        .triage_incident(&id, None, None, &body)
+        .triage_incident(incident, None, None, &body)
         .await
         .step("triage")?;
     check(
@@ -32,7 +30,10 @@ pub async fn triage(caller: &Caller, incident: Uuid) -> Outcome<()> {
         "the incident is classified",
     )?;
     ok("triage");
-    let again = caller.analyst.triage_incident(&id, None, None, &body).await;
+    let again = caller
+        .analyst
+        .triage_incident(incident, None, None, &body)
+        .await;
     let (_, headers) = again.refused(429, "rate_limited")?;
     let seconds: u32 = headers
         .get("retry-after")
@@ -44,10 +45,10 @@ pub async fn triage(caller: &Caller, incident: Uuid) -> Outcome<()> {
     Ok(())
 }
 
-pub async fn run_playbook(caller: &Caller, incident: Uuid) -> Outcome<()> {
+pub async fn run_playbook(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
     let step = json!({
         "name": "ticket",
-        "action": ActionTypeName::CreateTicket,
+        "action": KnownActionType::CreateTicket,
         "parameters": { "title": "{{ incident.title }}" },
     });
     let name = format!("playbook-{}", caller.run);
@@ -57,9 +58,9 @@ pub async fn run_playbook(caller: &Caller, incident: Uuid) -> Outcome<()> {
         .create_playbook(None, &body)
         .await
         .step("a playbook")?;
-    let id = playbook.data.id.to_string();
+    let id = playbook.data.id.to_string().parse()?;
     let body = types::PlaybookRunRequest {
-        incident_id: Some(incident),
+        incident_id: Some(incident.clone()),
         ..Default::default()
     };
     let answer = caller
@@ -68,15 +69,14 @@ pub async fn run_playbook(caller: &Caller, incident: Uuid) -> Outcome<()> {
         .await
         .step("run")?
         .into_inner();
-    let PlaybookRunAnswer::StartedPlaybookRun(started) = answer.data else {
+    let PlaybookRunOutcome::StartedPlaybookRun(started) = answer.data else {
         return Err("the run is none".into());
     };
     ok("run");
-    let run_id = started.run_id.to_string();
     let run = loop {
         let run = caller
             .analyst
-            .get_playbook_run(&id, &run_id)
+            .get_playbook_run(&id, &started.run_id)
             .await
             .step("read the run")?;
         if run.data.status != PlaybookRunStatus::Running {
@@ -97,7 +97,7 @@ pub async fn run_playbook(caller: &Caller, incident: Uuid) -> Outcome<()> {
 }
 
 pub async fn deliver(caller: &Caller) -> Outcome<()> {
-    let secret = format!("{}-{}", caller.run, Uuid::from_u128(42));
+    let secret = format!("{}-is-no-word-of-a-list", caller.run);
     let source = serde_json::from_value(json!({ "source": caller.run, "secret": secret }))?;
     caller
         .admin
@@ -126,10 +126,9 @@ pub async fn deliver(caller: &Caller) -> Outcome<()> {
     let WebhookReceipt::AcceptedReceipt(accepted) = receipt else {
         return Err("the event is not accepted yet".into());
     };
-    let id = accepted.incident_id.to_string();
     let incident = caller
         .analyst
-        .get_incident(&id)
+        .get_incident(&accepted.incident_id)
         .await
         .step("its incident")?;
     check(

@@ -1,16 +1,15 @@
 use crate::Caller;
-use crate::api::types::{self, IncidentSort, NewIncident, Severity};
+use crate::api::types::{IncidentId, IncidentStatus, IncidentUpdate, NewIncident, Severity};
 use crate::outcome::{Outcome, Step, check, ok};
 use reqwest::header::ETAG;
 use serde_json::{Map, Value, json};
-use std::num::NonZeroU64;
-use uuid::Uuid;
+use std::num::NonZeroU32;
 
 fn phishing(caller: &Caller, raw_data: Value) -> Outcome<NewIncident> {
     Ok(NewIncident {
         incident_type: "phishing".parse()?,
         raw_data: object(raw_data),
-        severity: Severity::High,
+        severity: Some(Severity::High),
         source: caller.run.parse()?,
         title: None,
     })
@@ -21,7 +20,7 @@ pub fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-pub async fn create(caller: &Caller) -> Outcome<Uuid> {
+pub async fn create(caller: &Caller) -> Outcome<IncidentId> {
     let body = phishing(
         caller,
         json!({ "sender": "ceo@example.com", "subject": "Urgent" }),
@@ -38,7 +37,7 @@ pub async fn create(caller: &Caller) -> Outcome<Uuid> {
         .await
         .step("create again")?;
     check(
-        first.data.id == again.data.id,
+        *first.data.id == *again.data.id,
         "an Idempotency-Key makes one incident",
     )?;
     caller
@@ -47,14 +46,15 @@ pub async fn create(caller: &Caller) -> Outcome<Uuid> {
         .await
         .step("create a second one")?;
     ok("create");
-    Ok(first.data.id)
+    Ok(first.data.id.clone())
 }
 
-pub async fn list(caller: &Caller, first: Uuid) -> Outcome<()> {
-    let (severity, status) = ("high,critical".parse()?, "open,triaged".parse()?);
-    let (newest_first, source) = (IncidentSort::XcreatedXat, caller.run.parse()?);
+pub async fn list(caller: &Caller, first: &IncidentId) -> Outcome<()> {
+    let severity = vec![Severity::High, Severity::Critical];
+    let status = vec![IncidentStatus::Open, IncidentStatus::Triaged];
+    let (newest_first, source) = ("-created_at".parse()?, caller.run.parse()?);
     let page_of = async |page| {
-        let (page, per_page) = (NonZeroU64::new(page), NonZeroU64::new(1));
+        let (page, per_page) = (NonZeroU32::new(page), NonZeroU32::new(1));
         caller
             .analyst
             .list_incidents(
@@ -74,35 +74,34 @@ pub async fn list(caller: &Caller, first: Uuid) -> Outcome<()> {
     let newest = page_of(1).await?;
     check(newest.meta.total == 2, "two incidents are of this source")?;
     check(
-        newest.data.len() == 1 && newest.data[0].id != first,
+        newest.data.len() == 1 && *newest.data[0].id != **first,
         "the newest one is listed first",
     )?;
     ok("list");
     let next = page_of(2).await?;
     check(
-        next.data.len() == 1 && next.data[0].id == first,
+        next.data.len() == 1 && *next.data[0].id == **first,
         "the first one is on the next page",
     )?;
     ok("next page");
     Ok(())
 }
 
-pub async fn update(caller: &Caller, incident: Uuid) -> Outcome<()> {
-    let id = incident.to_string();
-    let read = caller.analyst.get_incident(&id).await.step("get")?;
+pub async fn update(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
+    let read = caller.analyst.get_incident(incident).await.step("get")?;
     let etag = read
         .headers()
         .get(ETAG)
         .ok_or("no ETag")?
         .to_str()?
         .parse()?;
-    let raise = types::IncidentUpdate {
+    let raise = IncidentUpdate {
         severity: Some(Severity::Critical),
         ..Default::default()
     };
     let raised = caller
         .analyst
-        .update_incident(&id, Some(&etag), &raise)
+        .update_incident(incident, Some(&etag), &raise)
         .await
         .step("update")?;
     check(
@@ -110,16 +109,20 @@ pub async fn update(caller: &Caller, incident: Uuid) -> Outcome<()> {
         "the incident is critical",
     )?;
     ok("update");
-    let lower = types::IncidentUpdate {
+    let lower = IncidentUpdate {
         severity: Some(Severity::Low),
         ..Default::default()
     };
     let stale = caller
         .analyst
-        .update_incident(&id, Some(&etag), &lower)
+        .update_incident(incident, Some(&etag), &lower)
         .await;
     stale.refused(412, "precondition_failed")?;
-    let kept = caller.analyst.get_incident(&id).await.step("get again")?;
+    let kept = caller
+        .analyst
+        .get_incident(incident)
+        .await
+        .step("get again")?;
     check(
         kept.data.severity == Severity::Critical,
         "the incident stays as it is",

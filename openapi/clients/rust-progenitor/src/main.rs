@@ -28,11 +28,11 @@ struct Caller {
 async fn main() -> Outcome<()> {
     let caller = callers().await?;
     let incident = incidents::create(&caller).await?;
-    incidents::list(&caller, incident).await?;
-    incidents::update(&caller, incident).await?;
-    actions::contain(&caller, incident).await?;
-    automation::triage(&caller, incident).await?;
-    automation::run_playbook(&caller, incident).await?;
+    incidents::list(&caller, &incident).await?;
+    incidents::update(&caller, &incident).await?;
+    actions::contain(&caller, &incident).await?;
+    automation::triage(&caller, &incident).await?;
+    automation::run_playbook(&caller, &incident).await?;
     automation::deliver(&caller).await?;
     incidents::invalid(&caller).await
 }

@@ -1,4 +1,3 @@
-import java.util.Map;
 import java.util.UUID;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.ApiResponse;
@@ -12,7 +11,8 @@ import org.openapitools.client.model.ApprovalLevel;
 import org.openapitools.client.model.ApprovedAction;
 import org.openapitools.client.model.ExecutedAction;
 import org.openapitools.client.model.ExecutedActionEnvelope;
-import org.openapitools.client.model.KnownActionType;
+import org.openapitools.client.model.IsolateHostParameters;
+import org.openapitools.client.model.IsolateHostRequest;
 import org.openapitools.client.model.RequiredLevel;
 import org.openapitools.client.model.RolledBackAction;
 
@@ -30,10 +30,12 @@ final class Actions {
   }
 
   private String execute(UUID incident) throws ApiException {
-    ActionRequest body =
-        new ActionRequest()
-            .action(KnownActionType.ISOLATE_HOST)
-            .parameters(Map.of("host_id", "ws-0042", "reason", "Mimikatz was seen"));
+    IsolateHostRequest request =
+        new IsolateHostRequest()
+            .action(IsolateHostRequest.ActionEnum.ISOLATE_HOST)
+            .parameters(
+                new IsolateHostParameters().hostId("ws-0042").reason("Mimikatz was seen"));
+    ActionRequest body = new ActionRequest(request);
     ApiResponse<ExecutedActionEnvelope> answer =
         new ActionsApi(parties.analyst())
             .executeIncidentActionWithHttpInfo(incident, body, null);

@@ -22,7 +22,6 @@ const ReadsMetrics = (access: Access): MethodDecorator =>
       status: 200,
       description: 'The metrics in the Prometheus text format.',
       contentType: 'text/plain',
-      example: '# TYPE http_requests_in_flight gauge\nhttp_requests_in_flight 1\n',
     }),
   );
 

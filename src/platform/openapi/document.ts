@@ -37,7 +37,6 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
     .setTitle('Incident Triage Service')
     .setDescription(CHAPTERS)
     .setVersion(version)
-    .setContact('Who operates this installation', '', '')
     .setExternalDoc(
       'Every operation, to be tried out in a browser; the guides are in the folder docs of the source.',
       '/docs',
@@ -66,6 +65,8 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
       description: 'The token that the setting METRICS_TOKEN names.',
     })
     .build();
+  // An address that is empty is no address, and a generator refuses the whole document for it.
+  config.info.contact = { name: 'Who operates this installation' };
   const document = SwaggerModule.createDocument(app, config);
   document.components = {
     ...document.components,

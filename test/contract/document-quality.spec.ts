@@ -151,6 +151,17 @@ describe('the contract', () => {
     expect(without).toEqual([]);
   });
 
+  it('has what validators of generators refuse nowhere: an example twice, an empty address', () => {
+    const twice = operations.filter(({ operation }) =>
+      Object.values(operation.responses as Record<string, Answer>).some(({ content = {} }) =>
+        Object.values(content).some((media) => 'example' in media && 'examples' in media),
+      ),
+    );
+    expect(twice.map(nameOf)).toEqual([]);
+    const { info } = document as unknown as { info: { contact: Record<string, string> } };
+    expect(Object.values(info.contact)).not.toContain('');
+  });
+
   it('fills in no header that a first try in Swagger UI would have to leave out', () => {
     const filled = operations.flatMap(({ operation }) =>
       (operation.parameters ?? [])

@@ -71,6 +71,13 @@ describe('the shapes of the contract', () => {
     expect(several.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
+  it('gives a body one example or several, and no address that is none', () => {
+    const both = placesIn(document, (part) => 'example' in part && 'examples' in part);
+    expect(both).toEqual([]);
+    const { info } = document as unknown as { info: { contact: Readonly<Record<string, string>> } };
+    expect(Object.values(info.contact).filter((text) => text === '')).toEqual([]);
+  });
+
   it('inherits nothing: what is beside a reference only says more about it', () => {
     const merged = schemasIn(document).filter(
       ({ allOf, properties, additionalProperties, required }) =>

@@ -68,8 +68,6 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
   // An address that is empty is no address, and a generator refuses the whole document for it.
   config.info.contact = { name: 'Who operates this installation' };
   const document = SwaggerModule.createDocument(app, config);
-  // Not by the builder, which writes an empty address and mail beside the name: validators refuse these.
-  document.info.contact = { name: 'Who operates this installation' };
   document.components = {
     ...document.components,
     schemas: { ...document.components?.schemas, ...SHARED_SCHEMAS },

@@ -91,9 +91,9 @@ export function smtpConfigProblems(
   const host = hostOf(config.host);
   const refusal = host && targets.refusalOfAddress(host);
   return [
-    ...(host ? [] : problem('host', 'host', 'must be a host name or an IP address.')),
+    ...(host ? [] : problem('host', 'matches', 'must be a host name or an IP address.')),
     ...(refusal ? problem('host', 'target_refused', `is refused: ${refusal}`) : []),
-    ...(isMailbox(config.from) ? [] : problem('from', 'email', 'must be one email address.')),
+    ...(isMailbox(config.from) ? [] : problem('from', 'is_email', 'must be one email address.')),
     ...((config.username === undefined) === (config.password === undefined)
       ? []
       : problem('password', 'required', 'and username go together.')),

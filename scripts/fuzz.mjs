@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { startService } from './lib/service.mjs';
 
 /*
- * Throws generated requests, good and bad, at a running service and holds every answer against the contract. The seed
- * and the budget are fixed, so that a run says the same twice: FUZZ_EXAMPLES and FUZZ_SEED look further.
+ * Throws generated requests, good and bad, at a running service, as nobody, as a viewer and as an admin, and holds every
+ * answer against the contract. The seed and the budget are fixed, so that a run says the same twice: FUZZ_EXAMPLES and
+ * FUZZ_SEED look further, FUZZ_AS=viewer,admin is for some of them alone.
  */
 const REQUIREMENTS = 'scripts/fuzz-requirements.txt';
 const VENV = 'node_modules/.cache/fuzz-venv';
 const PYTHON = join(VENV, 'bin', 'python');
-const EXAMPLES = process.env.FUZZ_EXAMPLES ?? '12';
+const EXAMPLES = Number(process.env.FUZZ_EXAMPLES ?? '12');
 const SEED = process.env.FUZZ_SEED ?? '20261121';
 
 function run(command, args, env = {}) {
@@ -35,12 +36,42 @@ function install() {
   writeFileSync(marker, wanted);
 }
 
-async function idOfKey({ url, key }) {
-  const answer = await fetch(`${url}/api/api-keys`, {
-    headers: { authorization: `Bearer ${key}` },
+async function call({ url, key }, method, path, body) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const answer = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
+  return (await answer.json()).data;
+}
+
+/** Who sends the requests, and how much of the budget each gets: to the admin nothing is closed. */
+async function senders(service) {
+  const keys = await call(service, 'GET', '/api/api-keys');
+  const ownId = keys.find(({ prefix }) => service.key.includes(prefix)).id;
+  const viewer = await call(service, 'POST', '/api/api-keys', { name: 'fuzz', role: 'viewer' });
+  const all = [
+    { name: 'nobody', share: 0.1 },
+    { name: 'viewer', share: 0.3, key: viewer.key },
+    { name: 'admin', share: 1, key: service.key },
+  ];
+  return { all, keyIds: [ownId, viewer.id].join(' ') };
+}
+
+function fuzz({ name, share, key }, service, keyIds) {
+  console.log(`\nAs ${name}`);
+  const options = [
+    ['--url', service.url],
+    key ? ['--header', `Authorization: Bearer ${key}`] : [],
+    ['--seed', SEED],
+    ['--max-examples', String(Math.max(1, Math.round(EXAMPLES * share)))],
+    ['--workers', '1'],
+    ['--generation-database', 'none'],
+    ['--no-color'],
+  ].flat();
+  const command = ['--config-file', 'openapi/schemathesis.toml', 'run', 'openapi/openapi.json'];
+  return run(PYTHON, ['-m', 'schemathesis.cli', ...command, ...options, ...process.argv.slice(2)], {
+    FUZZ_KEY_IDS: keyIds,
+    FUZZ_URL: service.url,
+    FUZZ_ADMIN_KEY: service.key,
   });
-  const { data } = await answer.json();
-  return data.find(({ prefix }) => key.includes(prefix)).id;
 }
 
 install();
@@ -52,21 +83,11 @@ const service = await startService({
   TRUST_PROXY: '127.0.0.1/32',
 });
 try {
-  const options = [
-    ['--url', service.url],
-    ['--header', `Authorization: Bearer ${service.key}`],
-    ['--seed', SEED],
-    ['--max-examples', EXAMPLES],
-    ['--workers', '1'],
-    ['--generation-database', 'none'],
-    ['--no-color'],
-  ].flat();
-  const command = ['--config-file', 'openapi/schemathesis.toml', 'run', 'openapi/openapi.json'];
-  process.exitCode = run(
-    PYTHON,
-    ['-m', 'schemathesis.cli', ...command, ...options, ...process.argv.slice(2)],
-    { FUZZ_KEY_ID: await idOfKey(service) },
-  );
+  const { all, keyIds } = await senders(service);
+  const only = process.env.FUZZ_AS?.split(',');
+  const chosen = all.filter(({ name }) => !only || only.includes(name));
+  const results = chosen.map((sender) => fuzz(sender, service, keyIds));
+  process.exitCode = Math.max(...results);
 } finally {
   await service.stop();
 }

@@ -10,7 +10,9 @@ describe('leaveOutNul', () => {
     info: { title: '', version: '' },
     paths: {
       '/things': {
+        get: { parameters: [{ in: 'query', name: 'next', schema: text() }], responses: {} },
         post: {
+          security: [{ bearer: [] }],
           parameters: [
             { in: 'query', name: 'source', schema: text() },
             { in: 'path', name: 'id', schema: text() },

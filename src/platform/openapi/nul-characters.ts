@@ -31,7 +31,9 @@ export function leaveOutNul(document: OpenAPIObject): void {
   for (const { get, post, put, delete: remove } of Object.values(document.paths)) {
     for (const operation of [get, post, put, remove]) {
       visit(operation?.requestBody);
-      for (const parameter of operation?.parameters ?? []) {
+      // Pages, health and receipts ignore what is in their query.
+      if (!operation?.security?.length) continue;
+      for (const parameter of operation.parameters ?? []) {
         if ('in' in parameter && parameter.in === 'query') visit(parameter.schema);
       }
     }

@@ -88,8 +88,8 @@ function lengthRules(min: number | undefined, max: number | undefined): Property
 
 /** Text that is not made of spaces alone. The pattern begins with `^`, since clients in Python look at the beginning alone. */
 export function NotBlank(options: TextOptions & { readonly max: number }): PropertyDecorator {
-  const contract = { ...options.contract, minLength: 1, pattern: SAYS_SOMETHING };
-  return Text({ ...options, pattern: /\S/, contract });
+  const contract = { ...options.contract, minLength: 1 };
+  return Text({ ...options, pattern: new RegExp(SAYS_SOMETHING), contract });
 }
 
 /** Why somebody does something, for those who read the records. */

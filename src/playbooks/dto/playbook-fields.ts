@@ -2,6 +2,7 @@ import { ApiParam } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS } from '../../actions/action.js';
 import { INCIDENT_TYPE, SEVERITIES } from '../../incidents/incident.js';
+import { SAYS_SOMETHING } from '../../platform/text.js';
 import {
   Choice,
   Choices,
@@ -123,7 +124,7 @@ export const Sources = (options: FieldOptions = {}) =>
   Texts({
     maxItems: MOST_TRIGGERS,
     maxLength: LONGEST_SOURCE,
-    pattern: /^\s*\S/,
+    pattern: new RegExp(SAYS_SOMETHING),
     message: 'each of sources must not be blank',
     description: 'As incidents show them.',
     example: ['mail-gateway'],

@@ -35,8 +35,7 @@ export const REPLAYED_HEADER: HeadersObject = {
 
 export const UNDER_WAY_HEADER: HeadersObject = {
   'Retry-After': {
-    description:
-      'Seconds to wait, when a request with the same Idempotency-Key is still under way.',
+    description: 'Seconds to wait, where waiting helps.',
     schema: integer(),
   },
 };
@@ -53,7 +52,9 @@ export const ERROR_HEADERS: Readonly<Record<number, HeadersObject>> = {
   429: {
     'Retry-After': { description: 'Seconds to wait.', schema: integer(), required: true },
   },
-  503: { 'Retry-After': { description: 'Seconds to wait.', schema: integer() } },
+  503: {
+    'Retry-After': { description: 'Seconds to wait, where waiting helps.', schema: integer() },
+  },
 };
 
 const ERROR_CODES = Object.keys(ERROR_CATALOGUE).sort();

@@ -42,7 +42,8 @@ function shareHeaders(operations: readonly OperationObject[]): Named {
 
 /** Only errors: what an operation answers when all goes well is its own. */
 function shareResponses(operations: readonly OperationObject[]): Named {
-  const shelf = new Shelf('responses');
+  // Operations that are open to all have the same errors without the headers of limits.
+  const shelf = new Shelf('responses', ['', 'Unlimited']);
   const errors = operations.flatMap(({ responses }) =>
     Object.keys(responses)
       .filter((status) => Number(status) >= 400)
@@ -56,7 +57,7 @@ function shareResponses(operations: readonly OperationObject[]): Named {
   return shelf.components;
 }
 
-/** Of the codes that it may have: `ValidationErrorOrIdempotencyKeyReusedError`. */
+/** Of the codes that it may have: `ValidationErrorOrIdempotencyKeyReusedAnswer`. */
 function nameOf(response: unknown): string {
   const [body] = Object.values((response as ResponseObject).content ?? {});
   return `${Object.keys(body?.examples ?? {})
@@ -86,14 +87,17 @@ const pascal = (name: string): string =>
   name.replace(/(?:^|[-_ ])(\w)/g, (_, first: string) => first.toUpperCase());
 
 /**
- * Counts what is there under a name. Of several that differ the one that is there most often gets the name; the others,
- * and what is there only once, stay where they are.
+ * Counts what is there under a name. Of several that differ the one that is there most often gets the name, the next ones
+ * get it with the endings there are; the others, and what is there only once, stay where they are.
  */
 class Shelf {
   readonly components: Named = {};
   private readonly counts = new Map<string, Map<string, number>>();
 
-  constructor(private readonly kind: string) {}
+  constructor(
+    private readonly kind: string,
+    private readonly endings: readonly string[] = [''],
+  ) {}
 
   count(name: string, part: unknown): void {
     const texts = this.counts.get(name) ?? new Map<string, number>();
@@ -102,11 +106,12 @@ class Shelf {
   }
 
   shared(name: string, part: unknown): unknown {
-    const [[text, times]] = [...this.counts.get(name)!].toSorted(([, a], [, b]) => b - a) as [
-      [string, number],
-    ];
-    if (times < 2 || JSON.stringify(part) !== text) return part;
-    this.components[name] ??= part;
-    return { $ref: `#/components/${this.kind}/${name}` };
+    const text = JSON.stringify(part);
+    const variants = [...this.counts.get(name)!].toSorted(([, a], [, b]) => b - a);
+    const at = variants.findIndex(([other, times]) => other === text && times > 1);
+    const ending = this.endings[at];
+    if (ending === undefined) return part;
+    this.components[name + ending] ??= part;
+    return { $ref: `#/components/${this.kind}/${name}${ending}` };
   }
 }

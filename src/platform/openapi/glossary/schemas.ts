@@ -53,6 +53,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ErrorEnvelope: 'An answer that is an error.',
   ErrorObject: 'What went wrong.',
   EventFormat: 'The shape of the events of a source. An open set.',
+  EventMapping: 'Where an event has what an incident needs.',
   Evidence: 'A value in the event, or in what a tool answered, on which a verdict rests.',
   ExecutedAction: 'An action that was asked for: how it ended, or what it waits for.',
   FieldError: 'What is wrong with one field of the request.',
@@ -152,6 +153,8 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   WebhookSource: 'A source of events without its secret.',
   WebhookSourceName: 'The name of a source, which is its id.',
   WebhookSourceUpdate: 'What is to be changed of a source: at least one field.',
+  HttpAction: 'The request that does it, with templates over the parameters.',
+  Scalar: 'A text, a number, true or false.',
   HttpActionMethod: 'The method of a request to the tool.',
   ScanType: 'How thorough a scan is.',
 };

@@ -182,7 +182,7 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
     rate_again: {
       summary: 'Rate it again, if nobody changed it meanwhile',
       path: { id: STORY.mail },
-      headers: { 'if-match': '"2"' },
+      headers: { 'If-Match': '"2"' },
       body: { severity: 'critical', title: 'CEO fraud against finance' },
       status: 200,
       answer: {
@@ -206,7 +206,7 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
     precondition_failed: {
       summary: 'Somebody changed it meanwhile',
       path: { id: STORY.mail },
-      headers: { 'if-match': '"2"' },
+      headers: { 'If-Match': '"2"' },
       body: { severity: 'high' },
       status: 412,
       answer: refused('precondition_failed', 'The resource has changed: its ETag is now "3".'),

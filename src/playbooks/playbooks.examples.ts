@@ -189,7 +189,7 @@ export const PLAYBOOK_EXAMPLES: OperationExamples = {
     disable: {
       summary: 'Stop it, if nobody changed it meanwhile',
       path: { id: 'reported-mail' },
-      headers: { 'if-match': `"${STORY.playbook}-1"` },
+      headers: { 'If-Match': `"${STORY.playbook}-1"` },
       body: { description: 'For what people report.', enabled: false },
       status: 200,
       answer: {
@@ -214,7 +214,7 @@ export const PLAYBOOK_EXAMPLES: OperationExamples = {
     precondition_failed: {
       summary: 'Somebody changed it meanwhile',
       path: { id: 'reported-mail' },
-      headers: { 'if-match': `"${STORY.playbook}-1"` },
+      headers: { 'If-Match': `"${STORY.playbook}-1"` },
       body: { enabled: true },
       status: 412,
       answer: refused(

@@ -74,7 +74,7 @@ export const TRIAGE_EXAMPLES: OperationExamples = {
     queued: {
       summary: 'Later: `Prefer: respond-async`',
       path: { id: STORY.strangeLogin },
-      headers: { prefer: 'respond-async' },
+      headers: { Prefer: 'respond-async' },
       body: { playbook: 'suspicious-login' },
       status: 202,
       answer: {

@@ -9,9 +9,6 @@ export const LOGIN_EXAMPLES: OperationExamples = {
   logIn: {
     logged_in: {
       summary: 'As a program, with JSON',
-      headers: {
-        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-      },
       body: { username: 'alice', password: 'orchid-Kayak7-lantern' },
       status: 200,
       answer: {

@@ -14,7 +14,7 @@ export interface OperationExample {
   readonly answer: unknown;
 }
 
-/** The examples of one operation by the names of their cases: the first is what tools show first, and what code samples send. */
+/** The examples of one operation by the names of their cases. Tools show the first; code samples send the first in which all goes well. */
 export type ExamplesByCase = Readonly<Record<string, OperationExample>>;
 
 /** By operationId. */

@@ -16,6 +16,8 @@ const SETTINGS = {
   TRIAGE_PROVIDER: 'rules',
 };
 const HURRIED = { ...SETTINGS, ACTION_WAIT_MS: '1', WEBHOOK_SYNC_LIMIT: '0' };
+/** As people's sessions show it. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 export const WEBHOOK_SECRET = 'v7Zq-1mC4tXs9bLw2RkE8yHd';
 
 /** A request of the story, with the ids that things have in this performance. */
@@ -101,7 +103,8 @@ export class Player {
 
   private headersOf(actor: Actor): Record<string, string> {
     const cookie = this.sessions.get(actor);
-    return cookie === undefined ? {} : { cookie, 'sec-fetch-site': 'same-origin' };
+    const session = cookie === undefined ? {} : { cookie, 'sec-fetch-site': 'same-origin' };
+    return { 'user-agent': BROWSER, ...session };
   }
 
   private async logIn(username: string, password: string): Promise<void> {

@@ -9,14 +9,14 @@ import { typescriptSample } from './typescript.js';
 /** How those who show documents know code samples. */
 const SAMPLES_EXTENSION = 'x-codeSamples';
 
-/** Makes code samples of the first example of an operation: the one that tools show. */
+/** Makes code samples of the first example of an operation in which all goes well. */
 export function addCodeSamples(
   operation: OperationObject,
   method: string,
   path: string,
   cases: ExamplesByCase = {},
 ): void {
-  const [first = {}] = Object.values(cases);
+  const first = Object.values(cases).find(({ status }) => status < 400) ?? {};
   const request = sampleRequest(method, path, authenticationOf(operation), first);
   const samples = [
     { lang: 'Shell', label: 'curl', source: curlSample(request) },

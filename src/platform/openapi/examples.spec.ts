@@ -47,6 +47,16 @@ describe('addExamples', () => {
     expect(bodyOf(plain.responses['409']).examples).toEqual(CONFLICT);
   });
 
+  it('shows none of a page for people', () => {
+    const page = {
+      operationId: 'read',
+      responses: { 200: { content: { 'text/html': {} } } },
+    } as unknown as OperationObject;
+    const components = {};
+    addExamples(page, { page: { summary: 'Page', status: 200, answer: '<p>' } }, components);
+    expect([components, page.responses]).toEqual([{}, { 200: { content: { 'text/html': {} } } }]);
+  });
+
   it.each<[string, ExamplesByCase, RegExp]>([
     ['an answer has none', {}, /no example of an answer 201/],
     [

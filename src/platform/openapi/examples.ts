@@ -32,16 +32,13 @@ export function addExamples(
   for (const [status, response] of Object.entries(operation.responses)) {
     answered.delete(status);
     const own = named.filter(([, example]) => String(example.status) === status);
-    const examples = kept(
-      shown(own, ({ answer }) => answer),
-      operation.operationId!,
-      components,
-    );
+    const examples = shown(own, ({ answer }) => answer);
     for (const media of bodiesOf(response)) {
       const shared = Object.entries(media.examples ?? {});
       const codes = new Set(own.map(([, { answer }]) => codeOf(answer)));
       const others = shared.filter(([code]) => !codes.has(code));
-      media.examples = { ...examples, ...Object.fromEntries(others) };
+      const referred = kept(examples, operation.operationId!, components);
+      media.examples = { ...referred, ...Object.fromEntries(others) };
       if (Object.keys(media.examples ?? {}).length === 0) {
         throw new Error(`${operation.operationId} has no example of an answer ${status}.`);
       }

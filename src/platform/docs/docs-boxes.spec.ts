@@ -89,6 +89,12 @@ describe('what stands in the boxes of the page', () => {
     });
   });
 
+  it('leaves out the incident of the story, and no text that only names it', () => {
+    const rest = { dry_run: true, source: `of ${ID}`, parameters: { id: ID } };
+    const example = { incident_id: ID, ...rest };
+    expect(bodyOf(content({ example }))['example']).toEqual(rest);
+  });
+
   it('does so in each of several examples, and in what is shared', () => {
     const examples = { one: { $ref: '#/components/examples/stop' } };
     expect(bodyOf(content({ examples }))['examples']).toEqual({

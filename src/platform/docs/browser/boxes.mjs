@@ -6,7 +6,7 @@
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 /** An id, with or without what an id of its kind begins with. */
-const OF_THE_STORY = /[0-9a-f]{8}-[0-9a-f]{4}-/;
+const OF_THE_STORY = /^([a-z]+-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const OWN_WORDS = /^(reason|comment|resolution)$|password/;
 
 /** The document with what may be sent as it is, and with the role in the title of what this role may not call. */
@@ -48,7 +48,7 @@ function boxOf(parameter, method, resolve) {
  * in the story, and nothing where a click would change or delete it.
  */
 function worksAnywhere(example, method) {
-  return (method === 'get' || method === 'post') && !OF_THE_STORY.test(String(example));
+  return (method === 'get' || method === 'post') && !isOfTheStory(example);
 }
 
 function withExample({ in: place, description = '' }, example) {
@@ -62,21 +62,29 @@ function bodyOf(body, resolve) {
 
 function mediaOf(media, resolve) {
   const result = { ...media };
-  if ('example' in media) result.example = withoutOwnWords(media.example);
+  if ('example' in media) result.example = asSent(media.example);
   if (media.examples) {
     result.examples = mapValues(media.examples, (part) => {
       const example = resolve(part);
-      return { ...example, value: withoutOwnWords(example.value) };
+      return { ...example, value: asSent(example.value) };
     });
   }
   return result;
 }
 
-/** Why somebody does something, and passwords, people write themselves: until they do, the service refuses the request. */
-function withoutOwnWords(value) {
+/**
+ * Why somebody does something, and passwords, people write themselves: until they do, the service refuses the request. The
+ * incident of the story is on no other service, and the request means as much without it.
+ */
+function asSent(value) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return mapValues(value, (member, key) => (OWN_WORDS.test(key) ? '' : member));
+  const members = Object.entries(value).filter(([, member]) => !isOfTheStory(member));
+  return mapValues(Object.fromEntries(members), (member, key) =>
+    OWN_WORDS.test(key) ? '' : member,
+  );
 }
+
+const isOfTheStory = (value) => typeof value === 'string' && OF_THE_STORY.test(value);
 
 function mapValues(object, change) {
   return Object.fromEntries(

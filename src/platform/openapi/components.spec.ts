@@ -46,6 +46,15 @@ describe('nameTitled', () => {
     });
   });
 
+  it('leaves an example of a parameter beside its schema', () => {
+    const parameter = { name: 'thing', in: 'query', schema: { ...ID, example: '1' } };
+    const document = documentWith({}, { '/things': { get: { parameters: [parameter] } } });
+    nameTitled(document);
+    expect(document.paths['/things']!.get!.parameters).toEqual([
+      { ...parameter, schema: { $ref: '#/components/schemas/ThingId' }, example: '1' },
+    ]);
+  });
+
   it('names what is within what it names', () => {
     const part = { title: 'Part', type: 'object', properties: { id: ID } };
     const schemas = named(documentWith(thingWith({ part })));

@@ -1,4 +1,9 @@
-import type { OpenAPIObject, ReferenceObject, SchemaObject } from '@nestjs/swagger';
+import type {
+  OpenAPIObject,
+  ParameterObject,
+  ReferenceObject,
+  SchemaObject,
+} from '@nestjs/swagger';
 import { sorted } from './schemas.js';
 
 type Schema = SchemaObject & Readonly<Record<string, unknown>>;
@@ -19,10 +24,26 @@ export function nameTitled(document: OpenAPIObject): void {
   const found: Schemas = {};
   for (const [name, schema] of Object.entries(schemas)) schemas[name] = inside(schema, found);
   document.paths = inside(document.paths, found);
+  for (const parameter of parametersOf(document)) sayBeside(parameter);
   for (const [name, schema] of Object.entries(found)) {
     if (schemas[name]) throw new Error(`Two schemas are called ${name}.`);
     schemas[name] = schema;
   }
+}
+
+function parametersOf({ paths }: OpenAPIObject): ParameterObject[] {
+  return Object.values(paths)
+    .flatMap(({ get, post, put, delete: remove }) => [get, post, put, remove])
+    .flatMap((operation) => operation?.parameters ?? [])
+    .filter((parameter) => 'in' in parameter);
+}
+
+/** A parameter has an example of its own: so its schema is no more than the reference. */
+function sayBeside(parameter: ParameterObject): void {
+  const { allOf, example, ...others } = parameter.schema as Schema;
+  if (allOf?.length !== 1 || Object.keys(others).length > 0) return;
+  parameter.schema = allOf[0];
+  if (example !== undefined) parameter.example ??= example as unknown;
 }
 
 /** The value with a reference in the place of every titled schema in it. */

@@ -7,8 +7,8 @@ const TYPES = ['string', 'number', 'boolean'];
 export const Scalar = (options: FieldOptions) =>
   Field(
     options,
+    // Without a name: OpenAPI Generator warns of a named union of types that have none.
     {
-      title: 'Scalar',
       oneOf: [{ type: 'string' }, { type: 'number', format: 'double' }, { type: 'boolean' }],
     },
     ValidateBy({

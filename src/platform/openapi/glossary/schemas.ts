@@ -53,7 +53,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ErrorEnvelope: 'An answer that is an error.',
   ErrorObject: 'What went wrong.',
   EventFormat: 'The shape of the events of a source. An open set.',
-  EventMapping: 'Where an event has what an incident needs.',
+  EventMapping: 'Where the parts of an incident are in an event of a source, by JSON pointers.',
   Evidence: 'A value in the event, or in what a tool answered, on which a verdict rests.',
   ExecutedAction: 'An action that was asked for: how it ended, or what it waits for.',
   FieldError: 'What is wrong with one field of the request.',

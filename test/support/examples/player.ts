@@ -103,7 +103,8 @@ export class Player {
 
   private headersOf(actor: Actor): Record<string, string> {
     const cookie = this.sessions.get(actor);
-    const session = cookie === undefined ? {} : { cookie, 'sec-fetch-site': 'same-origin' };
+    const session: Record<string, string> =
+      cookie === undefined ? {} : { cookie, 'sec-fetch-site': 'same-origin' };
     return { 'user-agent': BROWSER, ...session };
   }
 

@@ -40,10 +40,10 @@ function parametersOf({ paths }: OpenAPIObject): ParameterObject[] {
 
 /** A parameter has an example of its own: so its schema is no more than the reference. */
 function sayBeside(parameter: ParameterObject): void {
-  const { allOf, example, ...others } = parameter.schema as Schema;
-  if (allOf?.length !== 1 || Object.keys(others).length > 0) return;
-  parameter.schema = allOf[0];
-  if (example !== undefined) parameter.example ??= example as unknown;
+  const { allOf, example, ...others } = parameter.schema as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(allOf) || Object.keys(others).length > 0) return;
+  [parameter.schema] = allOf as [ReferenceObject];
+  if (example !== undefined) parameter.example ??= example;
 }
 
 /** The value with a reference in the place of every titled schema in it. */

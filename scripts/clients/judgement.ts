@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { AcceptedWarning } from './client.ts';
 
-/** Lines that a generator or a compiler marks as a warning, in whichever words. */
-const WARNING = /\b(?:warn|warning|warnings|deprecated)\b/i;
+/** Lines that a generator or a compiler marks as a warning, in whichever words; `+deprecated` is the version of a package. */
+const WARNING = /(?<!\+)\b(?:warn|warning|warnings|deprecated)\b/i;
 
 /** Without the colours that compilers give them. */
 const linesOf = (output: string): string[] =>

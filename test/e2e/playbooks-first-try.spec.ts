@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   type OpenApiDocument,
   operationsOf,
@@ -24,7 +26,13 @@ interface Parts {
 }
 
 const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
-const operations = operationsOf(document).filter(({ path }) => path.startsWith('/api/playbooks'));
+const BOXES = pathToFileURL(join(__dirname, '../../src/platform/docs/browser/boxes.mjs')).href;
+
+interface Boxes {
+  documentForPage(whole: OpenApiDocument, mayCall: () => boolean): OpenApiDocument;
+}
+
+let operations: readonly PlacedOperation[];
 
 /** What Swagger UI fills in, and so sends at the first click. */
 function firstTry({ path, operation }: PlacedOperation): { address: string; body?: object } {
@@ -49,6 +57,10 @@ describe('The first try of a playbook operation in Swagger UI', () => {
   let admin: ApiClient;
 
   beforeAll(async () => {
+    const { documentForPage } = (await import(BOXES)) as Boxes;
+    operations = operationsOf(documentForPage(document, () => true)).filter(({ path }) =>
+      path.startsWith('/api/playbooks'),
+    );
     app = await startTestApp();
     admin = await as(app, 'admin');
   });
@@ -68,8 +80,6 @@ describe('The first try of a playbook operation in Swagger UI', () => {
     ['listPlaybookVersions', 200],
     ['runPlaybook', 200],
     ['listPlaybookRuns', 200],
-    ['updatePlaybook', 200],
-    ['deletePlaybook', 200],
   ])('succeeds for %s on a fresh service', async (operationId, status) => {
     const answer = await send(operationId);
     expect([answer.status, answer.body]).toEqual([status, expect.anything()]);
@@ -77,15 +87,16 @@ describe('The first try of a playbook operation in Swagger UI', () => {
       expect(answer.body.meta.total).toBe(SHIPPED_PLAYBOOKS.length);
     }
     if (operationId === 'runPlaybook') expect(answer.body.data.dry_run).toBe(true);
-    if (operationId === 'updatePlaybook') {
-      const { definition } = SHIPPED_PLAYBOOKS.find(({ name }) => name === answer.body.data.name)!;
-      expect(answer.body.data.steps).toEqual(definition.steps);
-    }
   });
 
-  it('only lacks an id where it needs that of a run', () => {
+  it('only lacks an id where it needs that of a run, or would change or delete a playbook', () => {
     const lacking = operations.filter((placed) => firstTry(placed).address.includes('{'));
     const ids = lacking.map(({ operation }) => operation.operationId);
-    expect(ids.sort()).toEqual(['cancelPlaybookRun', 'getPlaybookRun']);
+    expect(ids.sort()).toEqual([
+      'cancelPlaybookRun',
+      'deletePlaybook',
+      'getPlaybookRun',
+      'updatePlaybook',
+    ]);
   });
 });

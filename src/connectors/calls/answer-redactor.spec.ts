@@ -46,6 +46,24 @@ describe('AnswerRedactor', () => {
     }
   });
 
+  it('confirms no guess of the first letters of a secret, wherever its sender places the cut', () => {
+    const said = (guess: string, filler: string, cut: number) => {
+      const before = 'no: '.padEnd(cut - guess.length, filler);
+      return text.excerpt(answer(`${before}${guess} more${'x'.repeat(2_000)}`, 'text/plain'));
+    };
+    // Where what is shown ends, and where what is read ends.
+    const cuts = [16_383, 16_384, 16_385, 17_396, 17_408];
+    for (const filler of [' ', '+', '\u200b', '\x1b']) {
+      for (const cut of cuts) {
+        for (const length of [1, 2, 8]) {
+          const right = said(SECRET.slice(0, length), filler, cut);
+          expect(right).not.toContain('[secret]');
+          expect(right).toHaveLength(said('zzzzzzzz'.slice(0, length), filler, cut).length);
+        }
+      }
+    }
+  });
+
   it('masks a secret whose spaces were collapsed', () => {
     const spaced = new AnswerRedactor(['a  secret   with spaces']);
     const shown = spaced.excerpt(answer('no: a secret with\n\nspaces!', 'text/plain'));

@@ -13,6 +13,8 @@ const MOST_ENCODINGS = 3;
 const MOST_ESCAPES = 3;
 /** No escape of one character is longer. */
 const LONGEST_ESCAPE = 12;
+/** So much is read beyond what is shown. It holds a long beginning of a secret in all encodings on top of each other. */
+const READ_AHEAD = 1_024;
 
 /**
  * Masks secrets in a text of somebody who knows them, in every form from which a reader could get them back: as they are;
@@ -37,11 +39,14 @@ export class SecretMask {
     return this.mask(wellFormed.join(SEPARATOR)).split(SEPARATOR).map(storable);
   }
 
-  /** The first `length` characters. A secret that is cut at the end of them is masked as well. */
+  /**
+   * The first `length` characters. A secret that is cut at the end of them is masked as well, because what follows them is
+   * read, too. Masked by its first letters alone it would confirm them to whoever placed a guess at the cut.
+   */
   maskStart(text: string, length: number): string {
     this.search ??= new SecretSearch([...formsOf(this.secrets)]);
-    const until = Math.min(length, text.length);
-    const seen = text.slice(0, length + LONGEST_ESCAPE);
+    const seen = text.slice(0, length + READ_AHEAD);
+    const until = seen.length < text.length ? seen.length - LONGEST_ESCAPE : seen.length;
     /** For each character: how many more of the secrets found begin than end there. */
     const edges = new Int32Array(seen.length + 1);
     let isAnyFound = false;
@@ -52,7 +57,7 @@ export class SecretMask {
         edges[view.to[last]!]! -= 1;
       });
     }
-    const start = seen.slice(0, until);
+    const start = seen.slice(0, length);
     return isAnyFound ? withoutMarked(start, edges) : start;
   }
 }

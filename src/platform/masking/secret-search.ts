@@ -43,7 +43,7 @@ export class SecretSearch {
   }
 
   /**
-   * @param until the first character that will not be shown; a secret that begins before it and goes on after it is found as well
+   * @param until the first character that was cut off, or is cut in two: a long beginning of a secret just before it is found, whatever follows
    * @param found is called with the first and the last byte of each secret
    */
   scan(view: ByteView, until: number, found: (first: number, last: number) => void): void {
@@ -55,7 +55,8 @@ export class SecretSearch {
     for (let at = 0; at < bytes.length; at += 1) {
       if (!isPastCut && from[at]! >= until) {
         isPastCut = true;
-        if (node > 0) found(kept[count - this.depth[node]!]!, at - 1);
+        const begun = this.beginning[node]!;
+        if (begun > 0) found(kept[count - this.depth[begun]!]!, at - 1);
       }
       const byte = folded(bytes[at]!);
       if (byte === SPACE) continue;

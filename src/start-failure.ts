@@ -20,7 +20,7 @@ const SENTENCES: Readonly<Record<string, (path: string) => string>> = {
 /** Why the start failed, in words that an operator can act on. */
 export function inOneSentence(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
-  const { cause, message } = error as Failure;
+  const { cause, message }: Failure = error;
   return sentenceOf(error) ?? sentenceOf((cause ?? {}) as Failure) ?? String(message);
 }
 

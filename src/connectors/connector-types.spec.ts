@@ -15,7 +15,7 @@ const http = new OutboundHttp(
 const JIRA = {
   base_url: 'https://example.atlassian.net',
   email: 'soc@example.com',
-  api_token: 'secret',
+  api_token: 'a-secret',
   project_key: 'SEC',
 };
 
@@ -29,13 +29,13 @@ interface Least {
 describe.each<Least>([
   {
     type: new VirusTotalType(http),
-    config: { api_key: 'secret' },
+    config: { api_key: 'a-secret' },
     secret: 'api_key',
     origin: 'https://www.virustotal.com',
   },
   {
     type: new SlackType(http),
-    config: { bot_token: 'secret' },
+    config: { bot_token: 'a-secret' },
     secret: 'bot_token',
     origin: 'https://slack.com',
   },
@@ -47,7 +47,18 @@ describe.each<Least>([
   });
 
   it('keeps the secret, and only that, out of what may be read', () => {
-    expect(splitConfig(type.schema, config).secrets).toEqual({ [secret]: 'secret' });
+    expect(splitConfig(type.schema, config).secrets).toEqual({ [secret]: 'a-secret' });
+  });
+
+  it('takes no secret that is too short to be masked safely', () => {
+    const short = { ...config, [secret]: '4831483' };
+    expect(configProblems(type.schema, short, 'config')).toMatchObject([
+      {
+        field: `config.${secret}`,
+        code: 'length',
+        message: expect.stringContaining('must have 8 to'),
+      },
+    ]);
   });
 
   it('takes no secret that would end a header', () => {

@@ -105,7 +105,7 @@ describe('The secrets of a connector', () => {
         ]);
       }
       const open = await created({ base_url, headers: {}, secrets: {} });
-      expect((await put(open, { secrets: { late: 'secret' } })).status).toBe(422);
+      expect((await put(open, { secrets: { late: 'a late secret' } })).status).toBe(422);
     }
   });
 
@@ -126,7 +126,7 @@ describe('The secrets of a connector', () => {
 
   describe('that a vendor echoes', () => {
     const PASSWORD = 'p4/ss wörd+"<1>';
-    const SHORT = 'Zq7';
+    const SHORT = 'Zq7-48315';
     const pair = (text: string): string => Buffer.from(text).toString('base64');
     const forms = (secret: string): Readonly<Record<string, string>> => ({
       raw: secret,
@@ -220,6 +220,21 @@ describe('The secrets of a connector', () => {
         expect([before, seen.includes('token-')]).toEqual([before, false]);
       }
     });
+  });
+
+  it('are refused when they are too short to be masked safely', async () => {
+    const short = { secrets: { token: TOKEN, pin: '4831483' } };
+    const id = await created();
+    for (const answer of [await create(short), await put(id, { secrets: { pin: '4831483' } })]) {
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.details.errors).toMatchObject([
+        {
+          field: 'config.secrets.pin',
+          code: 'length',
+          message: 'config.secrets.pin must have 8 to 8000 characters.',
+        },
+      ]);
+    }
   });
 
   describe('that no header can carry', () => {

@@ -2,7 +2,7 @@ import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { AccessTokens } from '../calls/access-tokens.js';
 import { vendorUrl } from '../calls/url-parts.js';
 import { VendorCalls } from '../calls/vendor-calls.js';
-import type { StringSchema } from '../config/config-schema.js';
+import { SHORTEST_SECRET, type StringSchema } from '../config/config-schema.js';
 
 /** How an application of a tenant logs in, for every service of Microsoft. */
 export interface MicrosoftLogin {
@@ -34,7 +34,7 @@ export const MICROSOFT_LOGIN_FIELDS = {
   },
   client_secret: {
     type: 'string',
-    minLength: 1,
+    minLength: SHORTEST_SECRET,
     maxLength: 1_000,
     writeOnly: true,
     description: 'A client secret of the application.',

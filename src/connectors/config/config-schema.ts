@@ -1,3 +1,9 @@
+/**
+ * Shorter secrets are refused when they are saved. A vendor that echoes what it is asked shows by what is masked whether a guess
+ * was right, and thousands of short guesses fit into one echo.
+ */
+export const SHORTEST_SECRET = 8;
+
 /** The part of JSON Schema in which types of connectors describe their configuration. Ajv checks by it. */
 export type ValueSchema =
   StringSchema | IntegerSchema | BooleanSchema | ListSchema | JsonSchema | MapSchema | ConfigSchema;

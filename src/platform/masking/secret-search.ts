@@ -6,6 +6,8 @@ const SHORTEST_ANYWHERE = 6;
 const SHORTEST_WHEN_GUESSED = 3;
 /** So much of a secret's beginning is masked like the whole: this many bytes, or two thirds of it when that is less. */
 const LONG_BEGINNING = 12;
+/** But no shorter beginning: so few letters could be guessed. */
+const SHORTEST_BEGINNING = 8;
 const SPACE = 0x20;
 const DELETE = 0x7f;
 const PLUS = 0x2b;
@@ -84,7 +86,7 @@ export class SecretSearch {
     const long = Math.min(LONG_BEGINNING, Math.ceil((secret.length * 2) / 3));
     for (const byte of secret) {
       node = this.childOf(node, byte) || this.grow(node, byte);
-      if (this.depth[node]! >= Math.max(long, SHORTEST_ANYWHERE)) this.beginning[node] = node;
+      if (this.depth[node]! >= Math.max(long, SHORTEST_BEGINNING)) this.beginning[node] = node;
     }
     this.ending[node] = node;
   }

@@ -1,4 +1,4 @@
-import type { ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type ConfigSchema } from '../../config/config-schema.js';
 
 export interface FalconConfig {
   readonly base_url: string;
@@ -25,7 +25,12 @@ export const FALCON_SCHEMA: ConfigSchema = {
       description:
         'Of an API client with the scopes Hosts (read, write) and On-demand scans (read, write).',
     },
-    client_secret: { type: 'string', minLength: 1, maxLength: 1_000, writeOnly: true },
+    client_secret: {
+      type: 'string',
+      minLength: SHORTEST_SECRET,
+      maxLength: 1_000,
+      writeOnly: true,
+    },
   },
   required: ['client_id', 'client_secret'],
   additionalProperties: false,

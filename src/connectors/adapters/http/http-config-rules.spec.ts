@@ -35,6 +35,22 @@ describe('httpConfigProblems', () => {
     },
   );
 
+  it('refuses a short secret in a header that is named after one', () => {
+    const found = (name: string, value: string) => problems({}, { headers: { [name]: value } });
+    for (const [name, value] of [
+      ['authorization', 'Bearer 4831'],
+      ['x-pin', '4831'],
+      ['cookie', 'id=4831'],
+    ] as const) {
+      expect(found(name, value)).toEqual([
+        [`config.headers.${name}`, expect.stringContaining('at least 8 characters')],
+      ]);
+    }
+    expect(found('authorization', 'Bearer 48314831')).toEqual([]);
+    expect(found('authorization', 'Bearer {{ secrets.token }}')).toEqual([]);
+    expect(found('x-tenant', 'a')).toEqual([]);
+  });
+
   it('allows in a header what one of the actions declares, and nothing else', () => {
     const actions = { block_ip: { path: '/' }, isolate_host: { path: '/' } };
     const headersOf = (text: string) => problems({}, { actions, headers: { 'x-about': text } });

@@ -6,6 +6,7 @@ import {
 import { type FieldError, MOST_ERRORS } from '../../../platform/errors/app-error.js';
 import { FEW, MAX_DEPTH, nestsTooDeep, tokensOf } from '../../../platform/http/json-suspicion.js';
 import { shownName, shownStart } from '../../../platform/text.js';
+import { SHORTEST_SECRET } from '../../config/config-schema.js';
 import {
   type HttpAction,
   type HttpConfig,
@@ -13,8 +14,10 @@ import {
   isReservedHeader,
   takesForm,
 } from './http-config.js';
+import { holdsShortCredential } from './http-credentials.js';
 import { parseTemplate, type Reference, referencesIn, TemplateError } from './template.js';
 
+const TOO_SHORT = `holds a secret by its name, and must have at least ${SHORTEST_SECRET} characters`;
 const NO_HEADER_TEXT = 'has characters that a header cannot carry';
 
 /** What could not work in an `http` configuration, found when it is saved and not when an incident needs it. */
@@ -47,6 +50,7 @@ function headerProblems(
 ): FieldError[] {
   if (isReservedHeader(name)) return [problem(field, 'reserved', 'is set by the service')];
   if (!isHeaderText(value)) return [problem(field, 'header', NO_HEADER_TEXT)];
+  if (holdsShortCredential(name, value)) return [problem(field, 'length', TOO_SHORT)];
   return templates.problems(value, field);
 }
 

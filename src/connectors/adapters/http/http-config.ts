@@ -1,5 +1,5 @@
 import { ACTION_TYPES, type ActionTypeName } from '../../../action-catalogue/action-types.js';
-import type { ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type ConfigSchema } from '../../config/config-schema.js';
 
 export interface HttpAction {
   readonly method?: string;
@@ -40,10 +40,11 @@ export const HTTP_SCHEMA: ConfigSchema = {
     secrets: {
       type: 'object',
       propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$' },
-      additionalProperties: { type: 'string', minLength: 1, maxLength: 8_000 },
+      additionalProperties: { type: 'string', minLength: SHORTEST_SECRET, maxLength: 8_000 },
       maxProperties: 30,
       writeOnly: true,
-      description: 'What templates name as secrets.<name>.',
+      description:
+        'What templates name as secrets.<name>. A shorter one could not be masked safely.',
     },
     actions: {
       type: 'object',

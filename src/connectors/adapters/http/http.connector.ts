@@ -16,6 +16,7 @@ import {
   type TestResult,
 } from '../../connector.port.js';
 import { HTTP_SCHEMA, type HttpAction, type HttpConfig, isIdempotent } from './http-config.js';
+import { credentialsIn } from './http-credentials.js';
 import { requestFor, testRequest } from './http-request.js';
 import { RenderError } from './template-renderer.js';
 import { AnswerRedactor } from '../../calls/answer-redactor.js';
@@ -41,7 +42,7 @@ export class HttpConnector extends Connector {
     super(identity);
     this.text = new AnswerRedactor([
       ...secretTexts(config.secrets ?? {}),
-      ...credentialsIn(config),
+      ...credentialsIn(config.headers ?? {}),
     ]);
   }
 
@@ -97,28 +98,6 @@ export class HttpConnector extends Connector {
     const { actions } = this.config;
     return Object.hasOwn(actions, type) ? actions[type] : undefined;
   }
-}
-
-const NO_CREDENTIALS = new Set(['accept', 'content-type', 'user-agent']);
-const NO_CREDENTIAL = /^(basic|bearer|digest|negotiate|apikey)$/i;
-/** What a header of such a name holds is secret, however short it is. In other headers short words are ordinary words. */
-const CREDENTIALS = /auth|cookie|credential|key|pass|pin|secret|session|sign|token/i;
-const SHORTEST_WORD = 6;
-
-/** The texts in headers that may be secrets: all of a header, its words (`Bearer <token>`) and what is assigned in it (`id=<token>`). */
-function credentialsIn({ headers = {} }: HttpConfig): string[] {
-  return Object.entries(headers)
-    .filter(([name]) => !NO_CREDENTIALS.has(name.toLowerCase()))
-    .flatMap(([name, value]) => {
-      const plain = value.replace(/\{\{.*?\}\}/gs, ' ').trim();
-      const words = plain.split(/\s+/);
-      const assigned = words.map(
-        (word) => /=(.*?)[";,]*$/.exec(word)?.[1]?.replace(/^"/, '') ?? '',
-      );
-      const shortest = CREDENTIALS.test(name) ? 1 : SHORTEST_WORD;
-      return [plain, ...words, ...assigned].filter((text) => text.length >= shortest);
-    })
-    .filter((text) => /[\p{L}\p{N}]/u.test(text) && !NO_CREDENTIAL.test(text));
 }
 
 @Injectable()

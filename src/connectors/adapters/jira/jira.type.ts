@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import type { Config, ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../config/config-schema.js';
 import type { Connector, ConnectorIdentity } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';
 import { DEFAULT_ISSUE_TYPE, JiraConnector, type JiraConfig } from './jira.connector.js';
@@ -26,7 +26,7 @@ export const JIRA_SCHEMA: ConfigSchema = {
     api_token: {
       type: 'string',
       pattern: '^[\\x21-\\x7e]+$',
-      minLength: 1,
+      minLength: SHORTEST_SECRET,
       maxLength: 1_000,
       writeOnly: true,
     },

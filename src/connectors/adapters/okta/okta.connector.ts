@@ -6,7 +6,7 @@ import { isJsonObject, valueAt } from '../../calls/answer-shape.js';
 import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
 import { fixedCredentials, VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import type { Config, ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../config/config-schema.js';
 import { ConnectorType } from '../../connector-type.port.js';
 import {
   type ActionCall,
@@ -46,6 +46,7 @@ export const OKTA_SCHEMA: ConfigSchema = {
     api_token: {
       type: 'string',
       pattern: '^[!-~]+$',
+      minLength: SHORTEST_SECRET,
       maxLength: 1_000,
       writeOnly: true,
       description: 'A token of an administrator who may manage users.',

@@ -6,7 +6,7 @@ import { AnswerShapeError, textAt, valueAt } from '../../calls/answer-shape.js';
 import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
 import { type ApiRequest, fixedCredentials, VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import type { Config, ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../config/config-schema.js';
 import {
   type ActionCall,
   Connector,
@@ -122,7 +122,7 @@ export const SLACK_SCHEMA: ConfigSchema = {
     bot_token: {
       type: 'string',
       pattern: '^[\\x21-\\x7e]+$',
-      minLength: 1,
+      minLength: SHORTEST_SECRET,
       maxLength: 500,
       writeOnly: true,
       description: 'The bot token (xoxb-…) of an app with the scope chat:write.',

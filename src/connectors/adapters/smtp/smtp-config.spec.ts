@@ -23,7 +23,7 @@ describe('the configuration of an smtp connector', () => {
 
   it.each<Config>([
     CONFIG,
-    { ...CONFIG, port: 465, secure: true, username: 'soc', password: 'p' },
+    { ...CONFIG, port: 465, secure: true, username: 'soc', password: 'a-password' },
     { ...CONFIG, allowed_recipient_domains: ['example.com', 'example.net'] },
     { ...CONFIG, host: '10.1.2.3' },
     { ...CONFIG, host: '2606:4700::1111' },
@@ -40,8 +40,9 @@ describe('the configuration of an smtp connector', () => {
     [{ ...CONFIG, host: '::ffff:169.254.169.254' }, 'config.host', 'target_refused'],
     [{ ...CONFIG, from: 'SOC <soc@example.com>' }, 'config.from', 'is_email'],
     [{ ...CONFIG, from: 'soc@example.com\r\nBcc: eve@evil.example' }, 'config.from', 'is_email'],
-    [{ ...CONFIG, password: 'p' }, 'config.password', 'required'],
+    [{ ...CONFIG, password: 'a-password' }, 'config.password', 'required'],
     [{ ...CONFIG, username: 'soc' }, 'config.password', 'required'],
+    [{ ...CONFIG, username: 'soc', password: '4831483' }, 'config.password', 'length'],
     [{ ...CONFIG, port: 0 }, 'config.port', 'is_int'],
     [
       { ...CONFIG, allowed_recipient_domains: ['*@example.com'] },

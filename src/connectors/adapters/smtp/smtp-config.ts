@@ -3,7 +3,7 @@ import { isPrivateHost } from '../../../platform/addresses/target-rules.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import type { MailServer } from '../../../platform/net/smtp-session.js';
 import type { Targets } from '../../../platform/net/targets.js';
-import type { ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type ConfigSchema } from '../../config/config-schema.js';
 
 export interface SmtpConfig {
   readonly host: string;
@@ -36,7 +36,7 @@ export const SMTP_SCHEMA: ConfigSchema = {
         'TLS from the start, as on port 465. Otherwise TLS begins with STARTTLS; only a server in a private network may offer none.',
     },
     username: { type: 'string', minLength: 1, maxLength: 320 },
-    password: { type: 'string', minLength: 1, maxLength: 1_000, writeOnly: true },
+    password: { type: 'string', minLength: SHORTEST_SECRET, maxLength: 1_000, writeOnly: true },
     from: {
       type: 'string',
       minLength: 3,

@@ -6,7 +6,7 @@ import { numberAt, textAt, valueAt } from '../../calls/answer-shape.js';
 import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
 import { fixedCredentials, VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import type { Config, ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../config/config-schema.js';
 import {
   type ActionCall,
   Connector,
@@ -156,7 +156,7 @@ export const VIRUSTOTAL_SCHEMA: ConfigSchema = {
     api_key: {
       type: 'string',
       pattern: '^[A-Za-z0-9_-]+$',
-      minLength: 1,
+      minLength: SHORTEST_SECRET,
       maxLength: 200,
       writeOnly: true,
     },

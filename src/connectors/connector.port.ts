@@ -8,6 +8,11 @@ export interface ActionCall {
   readonly attempt: number;
   readonly type: ActionTypeName;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /**
+   * Whether the level at which the action was requested is enough for a target that the vendor knows by this name; undefined
+   * where it has none. A vendor's own id, by which the action may name its target, tells the policy nothing.
+   */
+  readonly mayTarget: (name: string | undefined) => boolean;
   /** For a rollback: what the result of the action that it undoes has as data, when that is known. */
   readonly undoes?: Readonly<Record<string, unknown>>;
 }

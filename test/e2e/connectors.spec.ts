@@ -47,7 +47,13 @@ describe('/api/connectors', () => {
     app.nest.get(ConnectorRegistry).providerOf(type);
   const block = async () =>
     (await provider('block_ip'))!.execute(
-      { actionId: 'act-1', attempt: 1, type: 'block_ip', parameters: { ip: '203.0.113.9' } },
+      {
+        actionId: 'act-1',
+        attempt: 1,
+        type: 'block_ip',
+        parameters: { ip: '203.0.113.9' },
+        mayTarget: () => true,
+      },
       OPEN_GATE,
     );
 

@@ -2,6 +2,7 @@ import { OktaServer } from '../support/vendors/okta-server.js';
 import { VendorWorld } from '../support/vendors/vendor-world.js';
 
 const USER = 'ada@example.com';
+const CHIEF = 'ceo@example.com';
 
 describe('okta', () => {
   const server = new OktaServer();
@@ -9,7 +10,8 @@ describe('okta', () => {
 
   beforeAll(async () => {
     await server.start();
-    world = await VendorWorld.start('okta', server.config);
+    const PROTECTED_TARGETS = JSON.stringify({ users: [CHIEF] });
+    world = await VendorWorld.start('okta', server.config, { PROTECTED_TARGETS });
   });
   beforeEach(() => server.forget());
   afterEach(() => expect(server.problems).toEqual([]));
@@ -30,6 +32,24 @@ describe('okta', () => {
     expect([status, user.status]).toEqual(['completed', 'SUSPENDED']);
     expect(await world.rollBack(id)).toMatchObject({ status: 'completed' });
     expect(user.status).toBe('ACTIVE');
+  });
+
+  it('does nothing to a protected user that is named by its id, and all by its name', async () => {
+    const { id: user } = server.user(CHIEF);
+    for (const type of ['revoke_sessions', 'reset_password', 'disable_user'] as const) {
+      expect(await world.execute(type, { user })).toMatchObject({
+        status: 'failed',
+        result: {
+          code: 'refused',
+          message: `"${CHIEF}" is a protected target. Request the action by that name, for a manager to approve.`,
+        },
+      });
+    }
+    expect(server.lines.filter((line) => !line.startsWith('GET'))).toEqual([]);
+    const { id, status, approval_level } = await world.execute('disable_user', { user: CHIEF });
+    expect([status, approval_level]).toEqual(['completed', 'manager']);
+    expect(await world.rollBack(id)).toMatchObject({ status: 'completed' });
+    expect(server.users[0]).toMatchObject({ status: 'ACTIVE' });
   });
 
   it('ends sessions and resets a password', async () => {

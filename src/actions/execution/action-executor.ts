@@ -6,6 +6,7 @@ import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js
 import { PermitGate } from '../../kill-switch/permit-gate.js';
 import { type Action, hasEnded } from '../action.js';
 import { shownActionId } from '../action-id.js';
+import { RequiredLevels } from '../policy/required-levels.js';
 import { type Claimed, Claims } from './claims.js';
 import { ConnectorRun, type RunOptions, type RunTools } from './connector-run.js';
 import { ClaimLostError } from './execution.errors.js';
@@ -29,6 +30,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     private readonly claims: Claims,
     private readonly settings: Settings,
     private readonly failpoints: Failpoints,
+    levels: RequiredLevels,
   ) {
     this.tools = {
       claims,
@@ -40,6 +42,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
           deadlineMs,
           renew: (claimed) => claims.renew(claimed),
         }),
+      mayTarget: (action, name) => levels.mayTarget(action, name),
       warn: (error, { id }) =>
         this.log.warn({ err: error, action: shownActionId(id) }, 'A call to a connector failed.'),
     };

@@ -31,6 +31,8 @@ export interface RunTools {
   readonly deadlineMs: number;
   /** Renews the claim until it is stopped; what takes longer than this is given up. */
   readonly hold: (action: Action, deadlineMs: number) => LeaseKeeper;
+  /** See ActionCall. */
+  readonly mayTarget: (action: Action, name: string | undefined) => boolean;
   readonly warn: (error: unknown, action: Action) => void;
 }
 
@@ -120,7 +122,8 @@ export class ConnectorRun {
   private async callOf(action: Action): Promise<ActionCall> {
     const { id, fence, type, parameters } = action;
     const undoes = await this.tools.claims.undone(action);
-    return { actionId: shownActionId(id), attempt: fence, type, parameters, undoes };
+    const mayTarget = (name: string | undefined): boolean => this.tools.mayTarget(action, name);
+    return { actionId: shownActionId(id), attempt: fence, type, parameters, mayTarget, undoes };
   }
 
   private async afterError(action: Action, gate: PermitGate, error: unknown): Promise<Action> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { ApprovalLevel } from '../../platform/access/roles.js';
+import { actionType } from '../../action-catalogue/action-types.js';
+import { type ApprovalLevel, levelReaches } from '../../platform/access/roles.js';
 import { ProtectedTargets } from '../../action-catalogue/protected-targets/protected-targets.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Severity } from '../../incidents/incident.js';
@@ -27,6 +28,18 @@ export class RequiredLevels {
   /** The level that an action needs when it is requested; `none` when it runs at once. */
   forRequest(question: PolicyQuestion): ApprovalLevel {
     return requiredLevel(this.policy, question);
+  }
+
+  /**
+   * Whether an action may go to a target that its vendor knows by this name. Its parameters, which may name the vendor's own id
+   * instead, were judged when it was requested. A target without a name may be any.
+   */
+  mayTarget({ type, parameters, approvalLevel }: Action, name = '*'): boolean {
+    const { target } = actionType(type);
+    if (!target) return true;
+    const had = higherLevel(approvalLevel ?? 'none', this.forRequest({ type, parameters }));
+    const found = { ...parameters, [target.parameter]: name };
+    return levelReaches(had, this.forRequest({ type, parameters: found }));
   }
 
   /**

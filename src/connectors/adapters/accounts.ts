@@ -1,5 +1,6 @@
 import type { Gate } from '../../platform/net/gate.js';
 import type { ActionCall, Outcome } from '../connector.port.js';
+import { judgeTarget } from './found-target.js';
 
 /** An account of a directory. */
 export interface Account {
@@ -31,6 +32,7 @@ export async function setAccount(
   }
   const enabled = call.type === 'enable_user';
   const account = await accounts.find(userIn(call), gate);
+  judgeTarget(call, account.name);
   if (account.enabled !== enabled) {
     await accounts.setEnabled(account, enabled, gate);
     return doneWith(account, enabled, true);

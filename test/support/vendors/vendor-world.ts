@@ -13,8 +13,9 @@ export class VendorWorld {
     readonly connector: Answer,
   ) {}
 
-  static async start(type: string, config: object): Promise<VendorWorld> {
-    const app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
+  static async start(type: string, config: object, more: object = {}): Promise<VendorWorld> {
+    const settings = { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8', ...more };
+    const app = await startTestApp({ settings });
     const admin = await as(app, 'admin');
     const incident = { incident_type: 'phishing', source: 'test' };
     const created = await admin.request('POST', '/api/incidents', { body: incident });

@@ -37,12 +37,26 @@ describe('a connector to CrowdStrike Falcon', () => {
   const call = (type: ActionTypeName, host_id: string, more: object = {}): ActionCall => ({
     actionId: ACT,
     attempt: 1,
+    mayTarget: () => true,
     type,
     parameters: { host_id, ...more },
   });
   const execute = (type: ActionTypeName, hostId = host, more: object = {}) =>
     falcon.execute(call(type, hostId, more), gate);
   const status = (value: string) => (server.hosts.get(host)!.status = value);
+
+  it('asks whether it may go to the host that it found, before it does anything', async () => {
+    const asked: unknown[] = [];
+    const mayTarget = (name?: string) => asked.push(name) === 0;
+    const { hostname } = server.hosts.get(host)!;
+    for (const type of ['isolate_host', 'unisolate_host', 'scan_host'] as const) {
+      const outcome = await falcon.execute({ ...call(type, host), mayTarget }, gate);
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(outcome.message).toContain(`"${hostname}" is a protected target.`);
+    }
+    expect(asked).toEqual([hostname, hostname, hostname]);
+    expect(server.lines).toEqual([DETAILS, DETAILS, DETAILS]);
+  });
 
   describe('that contains a host', () => {
     it('is told that it was accepted, and asks until the host is contained', async () => {

@@ -18,6 +18,7 @@ import {
 } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';
 import { foundSo, marked, nothingToUndo } from '../changed.js';
+import { judgeTarget } from '../found-target.js';
 import {
   type ContainmentAction,
   type ContainmentHandle,
@@ -56,6 +57,7 @@ export class CrowdstrikeFalconConnector extends Connector {
       const nothing = nothingToUndo(call);
       if (nothing) return nothing;
       const device = await this.falcon.device(hostOf(call), gate);
+      judgeTarget(call, device.hostname);
       if (isContainmentAction(type)) return await this.contain(call, type, device, gate);
       return scanOutcome(await this.falcon.createScan(gate, scanRequest(call, device.id)));
     });

@@ -53,7 +53,7 @@ describe('HttpConnector', () => {
     );
   const execute = (action: Partial<HttpAction>, url?: string): Promise<Outcome> =>
     connect(action, url).execute(
-      { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {} },
+      { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {}, mayTarget: () => true },
       gate,
     );
 
@@ -137,7 +137,13 @@ describe('HttpConnector', () => {
 
   it('makes no further call when the vendor keeps failing', async () => {
     const connector = connect({ idempotent: true }, 'http://127.0.0.1:9');
-    const call = { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {} } as const;
+    const call = {
+      actionId: KEY,
+      attempt: 1,
+      type: 'block_ip',
+      parameters: {},
+      mayTarget: () => true,
+    } as const;
     for (let turn = 0; turn < 2; turn += 1) await connector.execute(call, gate).catch(() => 0);
     await expect(connector.execute(call, gate)).rejects.toThrow('no further one is made');
   });
@@ -191,7 +197,13 @@ describe('HttpConnector', () => {
       new VendorCalls(hasty),
     );
     vendor.reply = () => ({ status: 400, type: 'text/plain', body: `2 times no: ${secret}.` });
-    const call = { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {} } as const;
+    const call = {
+      actionId: KEY,
+      attempt: 1,
+      type: 'block_ip',
+      parameters: {},
+      mayTarget: () => true,
+    } as const;
     expect(await connector.execute(call, gate)).toMatchObject({
       message: 'The service answered with status 400: 2 times no: [secret].',
     });

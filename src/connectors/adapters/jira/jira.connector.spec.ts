@@ -25,6 +25,7 @@ describe('JiraConnector', () => {
   const callOf = (parameters: Record<string, unknown> = {}) => ({
     actionId: 'act-1',
     attempt: 1,
+    mayTarget: () => true,
     type: 'create_ticket' as const,
     parameters: { title: 'Phishing', ...parameters },
   });

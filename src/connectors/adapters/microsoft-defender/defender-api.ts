@@ -5,6 +5,12 @@ import type { VendorApi } from '../../calls/vendor-api.js';
 import { isHostName, isNamed } from '../host-names.js';
 import type { MachineAction } from './machine-actions.js';
 
+export interface Machine {
+  readonly id: string;
+  /** Missing where the sensor has not told it. */
+  readonly name: unknown;
+}
+
 const MACHINE_ID = /^[0-9a-f]{40}$/i;
 const LATEST = '50';
 
@@ -12,8 +18,8 @@ const LATEST = '50';
 export class DefenderApi {
   constructor(private readonly api: VendorApi) {}
 
-  /** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machine-by-id: by its id or its name. Answers the id. */
-  async machine(hostId: string, gate?: Gate): Promise<string> {
+  /** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machine-by-id: by its id or its name. */
+  async machine(hostId: string, gate?: Gate): Promise<Machine> {
     if (!isHostName(hostId)) throw new RefusedError('host_id is neither an id nor a name.');
     const path = ['api', 'machines', hostId];
     const found = await this.api.ask(gate, { method: 'GET', path }, (json) => ({
@@ -24,7 +30,7 @@ export class DefenderApi {
     if (!isMeant || !MACHINE_ID.test(found.id)) {
       throw new RefusedError('Defender knows no such host.');
     }
-    return found.id;
+    return found;
   }
 
   /** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineactions-collection: the latest come first. */

@@ -35,6 +35,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
   const call = (type: ActionTypeName, host_id = host, more: object = {}): ActionCall => ({
     actionId: ACT,
     attempt: 1,
+    mayTarget: () => true,
     type,
     parameters: { host_id, ...more },
   });
@@ -45,6 +46,19 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     return defender.poll!(outcome.handle, call(type));
   };
   const sent = () => server.lines.filter((line) => line.startsWith('POST'));
+
+  it('asks whether it may go to the host that it found, before it does anything', async () => {
+    const asked: unknown[] = [];
+    const mayTarget = (name?: string) => asked.push(name) === 0;
+    for (const type of ['isolate_host', 'unisolate_host', 'scan_host'] as const) {
+      const outcome = await defender.execute({ ...call(type), mayTarget }, gate);
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(outcome.message).toContain('is a protected target.');
+    }
+    const name = 'laptop-7.example.com';
+    expect(asked).toEqual([name, name, name]);
+    expect(sent()).toEqual([]);
+  });
 
   describe('that isolates a host', () => {
     it('is told that it was accepted, and asks until it is done', async () => {

@@ -17,6 +17,7 @@ import {
 } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';
 import { foundSo, marked, nothingToUndo } from '../changed.js';
+import { judgeTarget } from '../found-target.js';
 import { microsoftTokens } from '../microsoft-login.js';
 import { complaintIn, DefenderApi } from './defender-api.js';
 import { DEFENDER_SCHEMA, type DefenderConfig } from './defender-config.js';
@@ -58,7 +59,8 @@ export class MicrosoftDefenderConnector extends Connector {
       if (!isDefenderAction(type)) throw new RefusedError(`${type} is not provided.`);
       const nothing = nothingToUndo(call);
       if (nothing) return nothing;
-      const machineId = await this.defender.machine(hostOf(call), gate);
+      const { id: machineId, name } = await this.defender.machine(hostOf(call), gate);
+      judgeTarget(call, name);
       if (type === 'scan_host') return await this.send(call, type, machineId, gate);
       const already = standOf(type, await this.defender.actionsOn(machineId, gate));
       if (already) return foundSo(already, call);
@@ -73,7 +75,8 @@ export class MicrosoftDefenderConnector extends Connector {
 
   override async probe(call: ActionCall): Promise<Outcome | 'unknown'> {
     const type = call.type as DefenderAction;
-    const actions = await this.defender.actionsOn(await this.defender.machine(hostOf(call)));
+    const { id } = await this.defender.machine(hostOf(call));
+    const actions = await this.defender.actionsOn(id);
     const own = ownOf(type, call.actionId, actions);
     if (own) return outcomeOf(type, own);
     return standOf(type, actions) ?? 'unknown';

@@ -4,6 +4,7 @@ import { RefusedError } from '../../calls/refused.error.js';
 import type { VendorApi } from '../../calls/vendor-api.js';
 import type { ActionCall, Outcome } from '../../connector.port.js';
 import { type Account, type Accounts, userIn } from '../accounts.js';
+import { judgeTarget } from '../found-target.js';
 
 const USERS = ['v1.0', 'users'];
 
@@ -30,8 +31,11 @@ export class GraphUsers implements Accounts {
     await this.api.change(gate, { method: 'PATCH', path, body, idempotent: true }, nothing);
   }
 
+  /** By its principal name the policy has judged the user already. To look it up needs a permission more. */
   async revokeSessions(call: ActionCall, gate: Gate): Promise<Outcome> {
-    const path = [...USERS, userIn(call), 'revokeSignInSessions'];
+    const user = userIn(call);
+    if (!user.includes('@')) judgeTarget(call, (await this.find(user, gate)).name);
+    const path = [...USERS, user, 'revokeSignInSessions'];
     await this.api.change(gate, { method: 'POST', path, idempotent: true }, (json) => {
       // The status is documented in more than one way, and is not always 200. Only a clear no is one.
       if (valueAt(json, 'value') !== false) return;

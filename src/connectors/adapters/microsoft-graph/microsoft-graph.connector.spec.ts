@@ -30,6 +30,7 @@ describe('the connector of Microsoft Graph', () => {
   ): ActionCall => ({
     actionId: 'act-1',
     attempt: 1,
+    mayTarget: () => true,
     type,
     parameters: type.endsWith('_email')
       ? { message_id: MESSAGE, recipient: MAILBOX, ...parameters }
@@ -221,6 +222,19 @@ describe('the connector of Microsoft Graph', () => {
       const done = await execute('disable_user', {}, { attempt: 2 });
       expect(done).toMatchObject({ kind: 'done' });
       expect(done).not.toHaveProperty('data.changed');
+    });
+
+    it('is judged by its principal name when it is named by its id, before anything is done', async () => {
+      const { id } = server.user(MAILBOX);
+      const asked: unknown[] = [];
+      const mayTarget = (name?: string) => asked.push(name) === 0;
+      for (const type of ['disable_user', 'enable_user', 'revoke_sessions'] as const) {
+        const outcome = await execute(type, { user: id }, { mayTarget });
+        expect(outcome).toMatchObject({ kind: 'refused' });
+        expect(outcome.message).toContain(`"${MAILBOX}" is a protected target.`);
+      }
+      expect(asked).toEqual([MAILBOX, MAILBOX, MAILBOX]);
+      expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
     });
 
     it('revokes its sessions, whatever success looks like, unless the answer says no', async () => {

@@ -2,7 +2,9 @@ import type { Gate } from '../../../platform/net/gate.js';
 import { nothing, textAt } from '../../calls/answer-shape.js';
 import { RefusedError } from '../../calls/refused.error.js';
 import type { VendorApi } from '../../calls/vendor-api.js';
-import type { Account, Accounts } from '../accounts.js';
+import type { ActionCall } from '../../connector.port.js';
+import { type Account, type Accounts, userIn } from '../accounts.js';
+import { judgeTarget } from '../found-target.js';
 
 interface OktaUser {
   readonly id: string;
@@ -35,8 +37,8 @@ export class OktaUsers implements Accounts {
   }
 
   /** Answers whose sessions they were. */
-  async revokeSessions(user: string, gate: Gate): Promise<string> {
-    const { id, login } = await this.read(user, gate);
+  async revokeSessions(call: ActionCall, gate: Gate): Promise<string> {
+    const { id, login } = await this.target(call, gate);
     const request = {
       method: 'DELETE',
       path: [...USERS, id, 'sessions'],
@@ -48,8 +50,8 @@ export class OktaUsers implements Accounts {
   }
 
   /** Okta mails the link. The service must not get it: whoever can read the action could use it. */
-  async resetPassword(user: string, gate: Gate): Promise<string> {
-    const { id, login } = await this.read(user, gate);
+  async resetPassword(call: ActionCall, gate: Gate): Promise<string> {
+    const { id, login } = await this.target(call, gate);
     const request = {
       method: 'POST',
       path: [...USERS, id, 'lifecycle', 'reset_password'],
@@ -71,6 +73,12 @@ export class OktaUsers implements Accounts {
   async owner(timeoutMs: number): Promise<string> {
     const request = { method: 'GET', path: [...USERS, OWNER], timeoutMs } as const;
     return (await this.api.ask(undefined, request, userOf)).login;
+  }
+
+  private async target(call: ActionCall, gate: Gate): Promise<OktaUser> {
+    const user = await this.read(userIn(call), gate);
+    judgeTarget(call, user.login);
+    return user;
   }
 
   /** Okta finds a user by id, by login, and by the part of the login before the @. Nobody else may be meant by mistake. */

@@ -23,6 +23,7 @@ describe('the connector of Okta', () => {
   const callOf = (type: ActionTypeName, user = LOGIN, more: Partial<ActionCall> = {}) => ({
     actionId: 'act-1',
     attempt: 1,
+    mayTarget: () => true,
     type,
     parameters: { user },
     ...more,
@@ -107,6 +108,24 @@ describe('the connector of Okta', () => {
       kind: 'refused',
       message: 'Okta answered with another user than the one that was asked for.',
     });
+  });
+
+  it('asks whether it may go to the login that it found, before it does anything', async () => {
+    const user = server.user(LOGIN);
+    const asked: unknown[] = [];
+    const mayTarget = (name?: string) => asked.push(name) === 0;
+    for (const type of [
+      'disable_user',
+      'enable_user',
+      'revoke_sessions',
+      'reset_password',
+    ] as const) {
+      const outcome = await execute(type, user.id, { mayTarget });
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(outcome.message).toContain(`"${LOGIN}" is a protected target.`);
+    }
+    expect(asked).toEqual([LOGIN, LOGIN, LOGIN, LOGIN]);
+    expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
   });
 
   describe('when Okta makes trouble', () => {

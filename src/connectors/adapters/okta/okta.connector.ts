@@ -98,12 +98,12 @@ export class OktaConnector extends Connector {
       case 'enable_user':
         return await setAccount(this.users, call, gate);
       case 'revoke_sessions': {
-        const login = await this.users.revokeSessions(userIn(call), gate);
+        const login = await this.users.revokeSessions(call, gate);
         const message = `The sessions of ${login} with ${VENDOR} are ended, and its tokens revoked.`;
         return { kind: 'done', message };
       }
       case 'reset_password':
-        return passwordReset(await this.users.resetPassword(userIn(call), gate));
+        return passwordReset(await this.users.resetPassword(call, gate));
     }
   }
 }

@@ -19,6 +19,7 @@ describe('SlackConnector', () => {
   const callOf = (parameters: Record<string, unknown>) => ({
     actionId: 'act-1',
     attempt: 1,
+    mayTarget: () => true,
     type: 'notify_channel' as const,
     parameters: { channel: '#soc', message: 'Hello', ...parameters },
   });

@@ -65,6 +65,7 @@ describe('SmtpConnector', () => {
       {
         actionId: 'act-7',
         attempt: 1,
+        mayTarget: () => true,
         type: 'notify_user',
         parameters: {
           recipient: 'ada@example.com',

@@ -21,6 +21,7 @@ describe('VirusTotalConnector', () => {
   const callOf = (type: ActionTypeName, parameters: Record<string, unknown>) => ({
     actionId: 'act-1',
     attempt: 1,
+    mayTarget: () => true,
     type,
     parameters,
   });

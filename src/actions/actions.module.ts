@@ -14,6 +14,7 @@ import { ActionsRepository } from './records/actions.repository.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
 import { ActionDecisions } from './requests/action-decisions.js';
+import { ActionConnectors } from './execution/action-connectors.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionEndingsRepository } from './execution/action-endings.repository.js';
 import { ActionExecutor } from './execution/action-executor.js';
@@ -40,6 +41,7 @@ import { RollbackService } from './requests/rollback.service.js';
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
   controllers: [ActionsController, IncidentActionsController],
   providers: [
+    ActionConnectors,
     ActionCounts,
     ActionCreation,
     ActionEndings,
@@ -67,6 +69,7 @@ import { RollbackService } from './requests/rollback.service.js';
     UnclaimedActions,
   ],
   exports: [
+    ActionConnectors,
     RequiredLevels,
     ActionRequests,
     AwaitedRuns,

@@ -18,7 +18,7 @@ import {
   Transactions,
   type Tx,
 } from '../platform/database/transactions.js';
-import { ConnectorRegistry } from '../connectors/connector-registry.js';
+import { ActionConnectors } from '../actions/execution/action-connectors.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import type { Permit } from '../kill-switch/permit.js';
 import type { IncidentStatus } from '../incidents/incident.js';
@@ -41,7 +41,7 @@ export class ApprovalsService {
     private readonly levels: RequiredLevels,
     private readonly decisions: ActionDecisions,
     private readonly runs: AwaitedRuns,
-    private readonly registry: ConnectorRegistry,
+    private readonly connectors: ActionConnectors,
     private readonly killSwitch: KillSwitch,
     private readonly persons: SamePerson,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
@@ -57,7 +57,7 @@ export class ApprovalsService {
   ): Promise<Action> {
     const waiting = await this.actions.get(id);
     requireApprovalLevel(caller, this.levels.forDecision(waiting));
-    const connector = await this.registry.providerOf(waiting.type);
+    const connector = await this.connectors.of(waiting);
     let permit: Permit | undefined;
     const approved = await this.transactions.run<Action>(
       async (tx) => {

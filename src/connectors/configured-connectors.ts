@@ -44,8 +44,12 @@ export class ConfiguredConnectors extends ConnectorRegistry {
   }
 
   async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
-    const serving = await this.serving();
-    const found = serving.find((one) => one.type.provides(one.row.config).includes(type));
+    const [found] = await this.providers(type);
+    return found && this.connectorOf(found.row);
+  }
+
+  async provider(id: string, type: ActionTypeName): Promise<Connector | undefined> {
+    const found = (await this.providers(type)).find(({ row }) => row.id === id);
     return found && this.connectorOf(found.row);
   }
 
@@ -67,6 +71,11 @@ export class ConfiguredConnectors extends ConnectorRegistry {
     const connector = this.make(row);
     this.instances.set(row.id, { version, changedAt, connector });
     return connector;
+  }
+
+  private async providers(type: ActionTypeName): Promise<EnabledConnector[]> {
+    const serving = await this.serving();
+    return serving.filter((one) => one.type.provides(one.row.config).includes(type));
   }
 
   /** Those that actions may go to, in order of priority: the sandbox only while there is nothing else. */

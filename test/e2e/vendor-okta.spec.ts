@@ -1,3 +1,4 @@
+import { FakeVendor } from '../support/fake-vendor.js';
 import { OktaServer } from '../support/vendors/okta-server.js';
 import { VendorWorld } from '../support/vendors/vendor-world.js';
 
@@ -50,6 +51,35 @@ describe('okta', () => {
     expect([status, approval_level]).toEqual(['completed', 'manager']);
     expect(await world.rollBack(id)).toMatchObject({ status: 'completed' });
     expect(server.users[0]).toMatchObject({ status: 'ACTIVE' });
+  });
+
+  it('undoes an action where it was done, or not at all, whichever connector comes first by now', async () => {
+    const user = server.user(USER);
+    const { id } = await world.execute('disable_user', { user: USER });
+    const other = await FakeVendor.start();
+    const path = { path: '/' };
+    const config = { base_url: other.url, actions: { enable_user: path, disable_user: path } };
+    const body = { name: 'another', type: 'http', priority: 1, config };
+    const added = await world.admin.request('POST', '/api/connectors', { body });
+    const switchOkta = (enabled: boolean) =>
+      world.admin.request('PUT', `/api/connectors/${world.connector.body.data.id}`, {
+        body: { enabled },
+      });
+    try {
+      await switchOkta(false);
+      expect(await world.rollBack(id)).toMatchObject({
+        status: 'failed',
+        result: { code: 'no_connector', message: expect.stringContaining('is gone, disabled') },
+      });
+      expect(user.status).toBe('SUSPENDED');
+      await switchOkta(true);
+      expect(await world.rollBack(id)).toMatchObject({ status: 'completed' });
+      expect(user.status).toBe('ACTIVE');
+      expect(other.requests).toEqual([]);
+    } finally {
+      await world.admin.request('DELETE', `/api/connectors/${added.body.data.id}`);
+      await other.stop();
+    }
   });
 
   it('ends sessions and resets a password', async () => {

@@ -1,18 +1,18 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
-import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { PermitGate } from '../../kill-switch/permit-gate.js';
 import { type Action, hasEnded } from '../action.js';
 import { shownActionId } from '../action-id.js';
 import { RequiredLevels } from '../policy/required-levels.js';
+import { ActionConnectors } from './action-connectors.js';
 import { type Claimed, Claims } from './claims.js';
 import { ConnectorRun, type RunOptions, type RunTools } from './connector-run.js';
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, Failpoints } from './failpoints.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { mayBegin, mayRepeat, NO_CONNECTOR, resultOfLoss } from './execution-rules.js';
+import { mayBegin, mayRepeat, noConnector, resultOfLoss } from './execution-rules.js';
 
 /**
  * The only door to a connector's effects, for a request, an approval, a playbook step, a rollback and recovery alike. The
@@ -25,7 +25,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   private readonly tools: RunTools;
 
   constructor(
-    private readonly registry: ConnectorRegistry,
+    private readonly connectors: ActionConnectors,
     private readonly killSwitch: KillSwitch,
     private readonly claims: Claims,
     private readonly settings: Settings,
@@ -85,9 +85,9 @@ export class ActionExecutor implements BeforeApplicationShutdown {
 
   private async begin(action: Action, options: RunOptions): Promise<Action> {
     await this.failpoints.hit(FAILPOINT.unclaimed);
-    const connector = await this.registry.providerOf(action.type);
+    const connector = await this.connectors.of(action);
     if (!connector && !action.sent) {
-      return await this.claims.finish(action, NO_CONNECTOR, options.idempotency);
+      return await this.claims.finish(action, noConnector(action), options.idempotency);
     }
     if (!connector || !mayBegin(action, connector)) return await this.giveUp(action, options);
     const claimed = await this.claims.claim(action, connector.identity.id);

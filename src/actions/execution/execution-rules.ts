@@ -43,10 +43,14 @@ export function resultOfLoss({ kind, message, sent, idempotent }: Loss): ActionR
   );
 }
 
-export const NO_CONNECTOR: ActionResult = failed(
-  'no_connector',
-  'No enabled connector provides this action.',
-);
+export function noConnector({ rollbackOf }: Pick<Action, 'rollbackOf'>): ActionResult {
+  return failed(
+    'no_connector',
+    rollbackOf === undefined
+      ? 'No enabled connector provides this action.'
+      : 'The connector that did what is rolled back is gone, disabled or does not provide this action.',
+  );
+}
 
 /** A question to a vendor is a few short requests. One that hangs keeps its place no longer than this. */
 export const QUESTION_MS = 30_000;

@@ -14,7 +14,7 @@ import {
   withExpiry,
 } from '../action.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
-import { NO_CONNECTOR } from '../execution/execution-rules.js';
+import { noConnector } from '../execution/execution-rules.js';
 import { RequiredLevels } from '../policy/required-levels.js';
 import { type ActionChanged, ActionRecorder } from '../records/action-recorder.js';
 import { ActionsRepository } from '../records/actions.repository.js';
@@ -112,7 +112,7 @@ export class ActionCreation {
       incidentId: wanted.incident?.id,
       requestedAt,
       status: statusOf(wanted.approvalLevel, available),
-      result: available ? undefined : NO_CONNECTOR,
+      result: available ? undefined : noConnector(wanted),
       phase: isClaimed ? 'claimed' : undefined,
       fence: isClaimed ? 1 : 0,
       sent: false,

@@ -10,7 +10,6 @@ import { mapConstraints } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { LockedIncident, Severity } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
 import { type Action, askersOf, type Parameters, type RequiredLevel } from '../action.js';
@@ -18,6 +17,7 @@ import { RequiredLevels } from '../policy/required-levels.js';
 import { higherLevel } from '../policy/approval-policy.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { ActionRequests } from './action-requests.js';
+import { ActionConnectors } from '../execution/action-connectors.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
 import { decidedAction } from '../execution/decided-action.js';
 
@@ -28,7 +28,7 @@ export class RollbackService {
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
     private readonly killSwitch: KillSwitch,
-    private readonly registry: ConnectorRegistry,
+    private readonly connectors: ActionConnectors,
     private readonly requests: ActionRequests,
     private readonly levels: RequiredLevels,
     private readonly actions: ActionsRepository,
@@ -51,7 +51,7 @@ export class RollbackService {
       throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
     }
     refuseFor(rollbackObstacle(original));
-    const connector = await this.registry.providerOf(inverse);
+    const connector = await this.connectors.ofRollback(original, inverse);
     let permit: Permit | undefined;
     const rollback = await mapConstraints(
       {

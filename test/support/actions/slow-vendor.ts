@@ -76,6 +76,7 @@ export class SlowVendor extends Connector {
   serve(app: TestApp): void {
     const registry = app.nest.get(ConnectorRegistry);
     registry.providerOf = () => Promise.resolve(this);
+    registry.provider = () => Promise.resolve(this);
     registry.find = () => Promise.resolve(this);
   }
 }

@@ -15,6 +15,22 @@ export function shownStart(text: string, length: number): string {
   return storable(text.slice(0, length));
 }
 
+/**
+ * Control characters but those of lines and tabs, what turns the direction of writing, separators of lines, tag characters, and
+ * characters without width that join nothing.
+ */
+const UNSEEN =
+  /(?![\t\n]|\r\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** The same with a mark such as `⟦U+202E⟧` in place of what would not be seen, and would change how the rest looks. */
+export function visibleStart(text: string, length: number): string {
+  const visible = shownStart(text, length).replace(
+    UNSEEN,
+    (one) => `⟦U+${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟧`,
+  );
+  return shownStart(visible, length);
+}
+
 /** Marks above and below letters, and the two half-width signs that the normal form makes marks of. */
 const MARK = String.raw`[\p{M}\uff9e\uff9f]`;
 /** No script puts as many on one letter. */

@@ -1,4 +1,5 @@
 import { FakeVendor } from '../support/fake-vendor.js';
+import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { OktaServer } from '../support/vendors/okta-server.js';
 import { VendorWorld } from '../support/vendors/vendor-world.js';
 
@@ -25,6 +26,30 @@ describe('okta', () => {
     expect(world.connector.status).toBe(201);
     expect(world.connector.text).not.toContain(server.config.api_token);
     expect(await world.test()).toMatchObject({ success: true });
+  });
+
+  it('is tested, checked and listed, whatever characters and however many it answers with', async () => {
+    const login = `x\0\u202e\x1b${'y'.repeat(9_000)}`;
+    const body = { id: '00u9', status: 'ACTIVE', profile: { login } };
+    server.play({ status: 200, body }, { status: 200, body });
+    const { success, message } = await world.test();
+    expect([success, message.length]).toEqual([true, 1_000]);
+    expect(message).toContain('x\ufffd⟦U+202E⟧⟦U+001B⟧y');
+    await world.app.nest.get(ConnectorChecks).checkAll();
+    const health = await world.admin.request('GET', '/api/connectors/health');
+    expect(health.text.length).toBeLessThan(2_000);
+    server.play({ status: 200, body: { ...body, profile: { login: 'x'.repeat(900_000) } } });
+    expect(await world.test()).toMatchObject({ success: false });
+  });
+
+  it('shows no more of what it says in a result than people can read', async () => {
+    server.user(USER);
+    server.play({
+      status: 200,
+      body: { id: `0\0${'1'.repeat(5_000)}`, status: 'SUSPENDED', profile: { login: USER } },
+    });
+    const { result } = await world.execute('disable_user', { user: USER });
+    expect(result.data.user_id).toBe(`0\ufffd${'1'.repeat(998)}`);
   });
 
   it('suspends a user, and a rollback lets it in again', async () => {

@@ -1,8 +1,6 @@
-import { shownStart } from '../../platform/text.js';
+import { shownData, shownMessage } from '../../connectors/vendor-text.js';
 import type { Connector, Outcome } from '../../connectors/connector.port.js';
 import type { Action, ActionResult, FailureCode } from '../action.js';
-
-const LONGEST_MESSAGE = 1_000;
 
 /** The result of an action whose call has an outcome. */
 export function resultOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): ActionResult {
@@ -10,14 +8,14 @@ export function resultOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Actio
   if (outcome.kind === 'refused') return { ...failed('refused', outcome.message), ...simulated };
   return {
     success: true,
-    message: shownStart(outcome.message, LONGEST_MESSAGE),
+    message: shownMessage(outcome.message),
     ...simulated,
-    data: outcome.data,
+    data: shownData(outcome.data),
   };
 }
 
 export function failed(code: FailureCode, message: string): ActionResult {
-  return { success: false, message: shownStart(message, LONGEST_MESSAGE), code };
+  return { success: false, message: shownMessage(message), code };
 }
 
 /** What is known of a call that ended without an outcome. */

@@ -24,6 +24,7 @@ describe('what an answer has to hold', () => {
 
   it.each<[string, () => unknown]>([
     ['no text at a.n', () => textAt(ANSWER, 'a', 'n')],
+    ['no text at long', () => textAt({ long: 'x'.repeat(16_385) }, 'long')],
     ['no text at a.empty', () => textAt(ANSWER, 'a', 'empty')],
     ['no text at constructor.name', () => textAt(ANSWER, 'constructor', 'name')],
     ['no number at a.text', () => numberAt(ANSWER, 'a', 'text')],

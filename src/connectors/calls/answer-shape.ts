@@ -24,10 +24,13 @@ export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   return value;
 }
 
+/** No id, name or token of a vendor is longer. What an action keeps to ask by is made of them. */
+const LONGEST_TEXT = 16_384;
+
 /** A text with something in it. */
 export function textAt(json: unknown, ...path: readonly string[]): string {
   const value = valueAt(json, ...path);
-  if (typeof value === 'string' && value !== '') return value;
+  if (typeof value === 'string' && value !== '' && value.length <= LONGEST_TEXT) return value;
   throw missing('text', path);
 }
 

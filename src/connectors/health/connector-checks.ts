@@ -12,6 +12,7 @@ import type { TestResult } from '../connector.port.js';
 import { ConnectorTypes } from '../connector-types.js';
 import { ConnectorsRepository } from '../connectors.repository.js';
 import { ConnectorsService } from '../connectors.service.js';
+import { shownMessage } from '../vendor-text.js';
 
 const PERIOD_SECONDS = 60;
 const AT_ONCE = 4;
@@ -52,7 +53,7 @@ export class ConnectorChecks implements OnModuleInit {
     idempotency: Participant<TestResult>,
   ): Promise<TestResult> {
     const row = await this.service.get(id);
-    const result = await this.configured.connectorOf(row).test();
+    const result = await this.tested(row);
     return await this.transactions.run<TestResult>(
       async (tx) => {
         await this.recordResult(tx, row, resultOf(result));
@@ -67,6 +68,11 @@ export class ConnectorChecks implements OnModuleInit {
     );
   }
 
+  private async tested(row: SealedConnector): Promise<TestResult> {
+    const result = await this.configured.connectorOf(row).test();
+    return { ...result, message: shownMessage(result.message) };
+  }
+
   private isDue({ type, lastCheckedAt }: SealedConnector): boolean {
     const checkedEveryMs = this.types.find(type)?.checkedEveryMs ?? 0;
     if (!lastCheckedAt) return true;
@@ -75,7 +81,7 @@ export class ConnectorChecks implements OnModuleInit {
 
   private async check(row: SealedConnector): Promise<void> {
     try {
-      const result = resultOf(await this.configured.connectorOf(row).test());
+      const result = resultOf(await this.tested(row));
       await this.transactions.run((tx) => this.recordResult(tx, row, result));
     } catch (err) {
       // A check that fails in this way must not stop those of the other connectors.

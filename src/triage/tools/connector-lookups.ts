@@ -3,6 +3,7 @@ import { actionType, type ActionTypeName } from '../../action-catalogue/action-t
 import { RequiredLevels } from '../../actions/policy/required-levels.js';
 import { parameterErrors } from '../../actions/requests/parameter-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import { shownData, shownMessage } from '../../connectors/vendor-text.js';
 import type { Gate } from '../../platform/net/gate.js';
 import type { IndicatorType } from '../evidence/indicator.js';
 import { ToolError } from '../model/model.errors.js';
@@ -81,8 +82,8 @@ export class ConnectorLookups {
     return {
       connector: connector.identity.name,
       answered: outcome.kind === 'done',
-      message: outcome.message,
-      ...(outcome.kind === 'done' && outcome.data && { data: outcome.data }),
+      message: shownMessage(outcome.message),
+      ...(outcome.kind === 'done' && outcome.data && { data: shownData(outcome.data) }),
       ...(outcome.simulated && { simulated: true }),
     };
   }

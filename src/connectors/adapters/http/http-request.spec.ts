@@ -85,6 +85,28 @@ describe('the request of an http action', () => {
     expect(() => request({ path }, parameters)).toThrow(RenderError);
   });
 
+  it.each(['x; role=admin', 'x, y', 'x", uri="/', 'x\\'])(
+    'refuses the value %j within a header, and sends it where it is the whole of one',
+    (value) => {
+      const sent = (header: string) =>
+        request({ path: '/' }, { user: value }, { headers: { cookie: header } }).headers?.cookie;
+      for (const header of ['target={{ parameters.user }}; role=viewer', ' {{parameters.user}}']) {
+        expect(() => sent(header)).toThrow(
+          'parameters.user has one of ; , " \\ which mean something within a header.',
+        );
+      }
+      expect(sent('{{ parameters.user }}')).toBe(value);
+    },
+  );
+
+  it('puts a secret into a header as it is', () => {
+    const secrets = { token: 'a="b", c; d' };
+    const headers = { authorization: 'Digest {{ secrets.token }}' };
+    expect(request({ path: '/' }, {}, { headers, secrets }).headers).toMatchObject({
+      authorization: 'Digest a="b", c; d',
+    });
+  });
+
   it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('refuses the value %j in a header', (value) => {
     const headers = { 'x-user': '{{ parameters.user }}' };
     expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(RenderError);

@@ -10,6 +10,8 @@ export class RenderError extends UnreachableError {
   }
 }
 
+const HEADER_SYNTAX = /[;,"\\]/;
+
 /** For the path, the headers and the body of one request together. */
 export const MOST_RENDERED_BYTES = 1_048_576;
 
@@ -33,10 +35,15 @@ export class TemplateRenderer {
     return query < 0 ? rendered : rendered + this.form(text.slice(query));
   }
 
+  /** Beside other text a value may not have what divides a header into parts: no escape for it is understood by all. */
   header(text: string): string {
+    const isWhole = parseTemplate(text).length === 1;
     return this.filled(text, (value, reference) => {
       if (!isHeaderText(value)) {
         throw unfit(reference, 'has characters that a header cannot carry.');
+      }
+      if (!isWhole && reference.root === 'parameters' && HEADER_SYNTAX.test(value)) {
+        throw unfit(reference, 'has one of ; , " \\ which mean something within a header.');
       }
       return value;
     });

@@ -5,12 +5,15 @@ import { ATTEMPTS, backoff, mayRepeat } from './retry-rules.js';
 
 const NO_RETRY_AFTER_MS = 20_000;
 
+/** `unclear`: one request at which a vendor stumbles, which anybody may send, tells nothing about the others. */
+export type VendorState = 'well' | 'failing' | 'unclear';
+
 /** How the answers of a vendor are read, whatever protocol it speaks. */
 export interface AttemptRules<Answer> {
   /** Done twice, the call takes effect once. */
   readonly idempotent: boolean;
-  /** Whether the answer says that the vendor itself fails, and not that it does not want this. */
-  readonly failed: (answer: Answer) => boolean;
+  /** What the answer says about the vendor itself, and not about what was asked of it. */
+  readonly stateBy: (answer: Answer) => VendorState;
   /** The least milliseconds to wait until the call is repeated; undefined when the answer is the last word. */
   readonly pauseAfter: (answer: Answer) => number | undefined;
 }
@@ -41,7 +44,7 @@ export class Attempts {
       try {
         this.breaker.enter();
         const answer = await gate.send(depart);
-        this.noteAnswer(rules.failed(answer));
+        this.noteAnswer(rules.stateBy(answer));
         const asked = last ? undefined : rules.pauseAfter(answer);
         if (asked === undefined) return answer;
         pauseMs = Math.max(pauseMs, asked);
@@ -56,9 +59,10 @@ export class Attempts {
     }
   }
 
-  private noteAnswer(isFailure: boolean): void {
-    if (isFailure) this.breaker.failed();
-    else this.breaker.succeeded();
+  private noteAnswer(state: VendorState): void {
+    if (state === 'failing') this.breaker.failed();
+    else if (state === 'well') this.breaker.succeeded();
+    else this.breaker.unclear();
   }
 
   /** Where the call was given up, the reason counts, and not that its connection was cut: a lost claim is no vendor's fault. */
@@ -68,7 +72,7 @@ export class Attempts {
     if (cause instanceof UnreachableError || cause instanceof OutcomeUnknownError) {
       this.breaker.failed();
     } else {
-      this.breaker.notTried();
+      this.breaker.unclear();
     }
   }
 }

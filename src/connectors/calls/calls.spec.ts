@@ -20,7 +20,7 @@ describe('CircuitBreaker', () => {
     expect(() => breaker.enter()).toThrow(UnreachableError);
     now = 60_000;
     breaker.enter();
-    breaker.notTried();
+    breaker.unclear();
     breaker.enter();
     breaker.succeeded();
     breaker.enter();

@@ -32,8 +32,8 @@ export class CircuitBreaker {
     if (this.failures >= FAILURES) this.openUntil = this.now() + OPEN_MS;
   }
 
-  /** The call was given up before it reached the vendor: it tells nothing about the vendor. */
-  notTried(): void {
+  /** The call tells nothing about the vendor: it was given up before it got there, or the vendor stumbled over it alone. */
+  unclear(): void {
     this.isProbing = false;
   }
 }

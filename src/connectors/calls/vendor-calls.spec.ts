@@ -205,7 +205,7 @@ describe('VendorCalls', () => {
     };
 
     it.each<[string, Turn]>([
-      ['answers of status 500', 500],
+      ['answers of status 503', 503],
       ['attempts that reach nobody', new UnreachableError('away', { temporary: false })],
       ['attempts whose outcome is unknown', new OutcomeUnknownError('cut', 'broken')],
     ])('sends nothing more after five %s', async (_, turn) => {
@@ -214,6 +214,16 @@ describe('VendorCalls', () => {
       await fiveTimes(call);
       await expect(call()).rejects.toThrow('no further one is made');
       expect(requests).toHaveLength(5);
+    });
+
+    it('goes on sending after answers of status 500, which one request of one caller may cause', async () => {
+      const { calls, requests } = callsOf(503, 503, 500, 500, 500, 500, 500, 503, 503, 503, 200);
+      const call = () => calls.gated(OPEN, REQUEST, { idempotent: false });
+      await fiveTimes(call);
+      await fiveTimes(call);
+      // Nor do they make a vendor well that fails otherwise.
+      await expect(call()).rejects.toThrow('no further one is made');
+      expect(requests).toHaveLength(10);
     });
 
     it('goes on sending after answers of status 499, and after refusals of the gate', async () => {
@@ -257,7 +267,7 @@ describe('VendorCalls', () => {
     it('lets the next call try when the gate refused the one that was to find out', async () => {
       let now = 0;
       jest.spyOn(performance, 'now').mockImplementation(() => now);
-      const { calls } = callsOf(500, 500, 500, 500, 500, 200);
+      const { calls } = callsOf(503, 503, 503, 503, 503, 200);
       const options = { idempotent: false };
       await fiveTimes(() => calls.gated(OPEN, REQUEST, options));
       now = 30_000;

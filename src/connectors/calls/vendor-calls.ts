@@ -4,7 +4,7 @@ import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.er
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
 import type { TestResult } from '../connector.port.js';
-import { Attempts } from './attempts.js';
+import { Attempts, type VendorState } from './attempts.js';
 import { isTemporary, retryAfter, retryAt } from './retry-rules.js';
 
 export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
@@ -46,7 +46,7 @@ export class VendorCalls {
       });
     return this.attempts.run(gate, once, {
       idempotent: options.idempotent,
-      failed: ({ status }) => status >= 500,
+      stateBy,
       pauseAfter: (answer) => pauseAfter(answer, options),
     });
   }
@@ -55,6 +55,12 @@ export class VendorCalls {
   ungated(request: VendorRequest): Promise<OutboundAnswer> {
     return this.http.request({ timeoutMs: TIMEOUT_MS, ...request });
   }
+}
+
+/** Status 500 comes from whoever read the request, 502 to 504 from what stands before it. */
+function stateBy({ status }: OutboundAnswer): VendorState {
+  if (status < 500) return 'well';
+  return isTemporary(status) ? 'failing' : 'unclear';
 }
 
 function pauseAfter(answer: OutboundAnswer, options: CallOptions): number | undefined {

@@ -82,7 +82,7 @@ export class SmtpConnector extends Connector {
     return this.attempts.run(gate, (departure) => this.smtp.deliver(server, mail, departure), {
       // Repeating is safe after errors that say that no mail was handed over, and after a refusal for now.
       idempotent: false,
-      failed: ({ code }) => code === CLOSING,
+      stateBy: ({ code }) => (code === CLOSING ? 'failing' : 'well'),
       pauseAfter: ({ code }) => (code >= 400 && code < 500 ? 0 : undefined),
     });
   }

@@ -31,7 +31,7 @@ export async function setAccount(
     return { kind: 'done', message: 'Nothing to undo: the account was not changed.' };
   }
   const enabled = call.type === 'enable_user';
-  const account = await accounts.find(userIn(call), gate);
+  const account = await accounts.find(accountIn(call), gate);
   judgeTarget(call, account.name);
   if (account.enabled !== enabled) {
     await accounts.setEnabled(account, enabled, gate);
@@ -46,12 +46,17 @@ export async function probeAccount(
   call: ActionCall,
 ): Promise<Outcome | 'unknown'> {
   const enabled = call.type === 'enable_user';
-  const account = await accounts.find(userIn(call), undefined);
+  const account = await accounts.find(accountIn(call), undefined);
   return account.enabled === enabled ? doneWith(account, enabled) : 'unknown';
 }
 
 export function userIn({ parameters }: ActionCall): string {
   return String(parameters['user']).trim();
+}
+
+/** Of a rollback the account that was changed: somebody else may have its name by now. */
+function accountIn(call: ActionCall): string {
+  return String(call.undoes?.['user_id'] ?? userIn(call));
 }
 
 /** @param changed left out when nobody knows whether it was this action that changed it */

@@ -110,6 +110,19 @@ describe('the connector of Okta', () => {
     });
   });
 
+  it('lets in again whom it has suspended, whoever has the login by now', async () => {
+    const user = server.user(LOGIN);
+    const done = await execute('disable_user');
+    if (done.kind !== 'done') throw new Error(done.message);
+    server.users[0] = { ...user, login: 'ada.old@example.com' };
+    const other = server.user(LOGIN, 'SUSPENDED');
+    const undoes = done.data;
+    await execute('enable_user', LOGIN, { undoes });
+    expect([server.users[0]!.status, other.status]).toEqual(['ACTIVE', 'SUSPENDED']);
+    const probed = await connector.probe!(callOf('enable_user', LOGIN, { undoes }));
+    expect(probed).toMatchObject({ kind: 'done', data: { user: 'ada.old@example.com' } });
+  });
+
   it('asks whether it may go to the login that it found, before it does anything', async () => {
     const user = server.user(LOGIN);
     const asked: unknown[] = [];

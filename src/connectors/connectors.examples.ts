@@ -162,7 +162,7 @@ export const CONNECTOR_EXAMPLES: OperationExamples = {
                 api_key: {
                   type: 'string',
                   pattern: '^[A-Za-z0-9_-]+$',
-                  minLength: 1,
+                  minLength: 8,
                   maxLength: 200,
                   writeOnly: true,
                 },

@@ -44,7 +44,7 @@ export const HTTP_SCHEMA: ConfigSchema = {
       maxProperties: 30,
       writeOnly: true,
       description:
-        'What templates name as secrets.<name>. A shorter one could not be masked safely.',
+        'What templates name as secrets.<name>, each of at least 8 characters: a shorter one could not be masked safely.',
     },
     actions: {
       type: 'object',

@@ -21,7 +21,7 @@ const SENTENCES: Readonly<Record<string, (path: string) => string>> = {
 export function inOneSentence(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   const { cause, message }: Failure = error;
-  return sentenceOf(error) ?? sentenceOf((cause ?? {}) as Failure) ?? String(message);
+  return sentenceOf(error) ?? sentenceOf(cause ?? {}) ?? String(message);
 }
 
 function sentenceOf({ code, path }: Failure): string | undefined {

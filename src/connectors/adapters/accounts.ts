@@ -56,7 +56,8 @@ export function userIn({ parameters }: ActionCall): string {
 
 /** Of a rollback the account that was changed: somebody else may have its name by now. */
 function accountIn(call: ActionCall): string {
-  return String(call.undoes?.['user_id'] ?? userIn(call));
+  const id = call.undoes?.['user_id'];
+  return typeof id === 'string' ? id : userIn(call);
 }
 
 /** @param changed left out when nobody knows whether it was this action that changed it */

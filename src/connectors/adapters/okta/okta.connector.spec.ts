@@ -118,7 +118,7 @@ describe('the connector of Okta', () => {
     const other = server.user(LOGIN, 'SUSPENDED');
     const undoes = done.data;
     await execute('enable_user', LOGIN, { undoes });
-    expect([server.users[0]!.status, other.status]).toEqual(['ACTIVE', 'SUSPENDED']);
+    expect([server.users[0].status, other.status]).toEqual(['ACTIVE', 'SUSPENDED']);
     const probed = await connector.probe!(callOf('enable_user', LOGIN, { undoes }));
     expect(probed).toMatchObject({ kind: 'done', data: { user: 'ada.old@example.com' } });
   });

@@ -1,3 +1,4 @@
+import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
@@ -87,6 +88,22 @@ describe('the rule of four eyes', () => {
     expect(timeline.body.data.map(({ summary }: { summary: string }) => summary)).toContain(
       'Requested release_email to roll back an action, which waits for approval at level analyst.',
     );
+  });
+
+  it('undoes nothing with another connector than the one that did it, also after an approval', async () => {
+    const { client: analyst } = await colleague('analyst');
+    const { client: other } = await colleague('analyst');
+    const original = await request('quarantine_email', { client: analyst });
+    const id: string = (await rollBack(analyst, original)).body.data.rollback_action_id;
+    const registry = world.app.nest.get(ConnectorRegistry);
+    const gone = jest.spyOn(registry, 'provider').mockResolvedValue(undefined);
+    const approved = await post(other, id, 'approve');
+    gone.mockRestore();
+    expect(approved.body.data).toMatchObject({
+      status: 'failed',
+      result: { code: 'no_connector' },
+    });
+    expect(world.vendor.effectsOf(id)).toBe(0);
   });
 
   it('asks the other person for the higher of the two levels', async () => {

@@ -1,0 +1,23 @@
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { ActionsRepository } from '../records/actions.repository.js';
+import { ActionConnectors } from './action-connectors.js';
+
+const registry = {
+  providerOf: async (type: ActionTypeName) => `the first for ${type}`,
+  provider: async (id: string, type: ActionTypeName) => `${id} for ${type}`,
+} as unknown as ConnectorRegistry;
+const rows: Record<string, object> = { done: { connectorId: 'okta' }, never: {} };
+const actions = { findById: async (id: string) => rows[id] } as unknown as ActionsRepository;
+
+describe('ActionConnectors', () => {
+  it.each([
+    [undefined, 'the first for enable_user'],
+    ['done', 'okta for enable_user'],
+    ['never', undefined],
+    ['gone', undefined],
+  ])('finds for an action that rolls back %s the connector %s', async (rollbackOf, expected) => {
+    const connectors = new ActionConnectors(registry, actions);
+    expect(await connectors.of({ type: 'enable_user', rollbackOf })).toBe(expected);
+  });
+});

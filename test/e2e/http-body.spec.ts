@@ -312,7 +312,8 @@ describe('request bodies', () => {
           `Authorization: Bearer ${key}\r\n`,
           'unsupported_media_type',
         ],
-        ['/api/nowhere', 'application/json', '', 'not_found'],
+        ['/api/nowhere', 'application/json', '', 'unauthorized'],
+        ['/nowhere', 'application/json', '', 'not_found'],
       ] as const) {
         const connection = await started(path, type, authorization);
         const answer = await connection.answer();

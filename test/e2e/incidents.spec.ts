@@ -1,6 +1,5 @@
 import { newId } from '../../src/platform/ids.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
-import { readContract } from '../support/contract-check-document.js';
 import { as, makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -109,13 +108,6 @@ describe('incidents', () => {
       expect(answer.status).toBe(422);
       expect(answer.body.error.code).toBe('validation_error');
       expect([...new Set(wrong(answer).map(({ field }) => field))].sort()).toEqual(fields);
-    });
-
-    it('names what is wrong in the words of the contract', async () => {
-      const body = { ...MINIMAL, severity: 'urgent' };
-      const { error } = (await analyst.request('POST', '/api/incidents', { body })).body;
-      const example = readContract().components.examples?.['validation_error']?.value;
-      expect(example).toEqual({ error: { ...error, request_id: expect.any(String) } });
     });
 
     it('says once of each missing field that it is required', async () => {

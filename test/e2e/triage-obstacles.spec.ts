@@ -11,7 +11,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const PROMPT_HASH = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
 
 /** The lines of a level, as the log gets them. */
-function linesOf(level: 'log' | 'warn'): string[] {
+function linesOf(level: 'debug' | 'log' | 'warn'): string[] {
   const lines: string[] = [];
   jest.spyOn(Logger.prototype, level).mockImplementation((...line: unknown[]) => {
     lines.push(line.map((part) => JSON.stringify(part)).join(' '));
@@ -318,7 +318,7 @@ describe('without a provider', () => {
     expect(warnings.filter((line) => line.includes('auto_triage'))).toEqual([]);
     await registerSource(world.clients.admin, { source: 'edr', auto_triage: true });
     await registerSource(world.clients.admin, { source: 'siem' });
-    const news = linesOf('log');
+    const news = linesOf('debug');
     const next = await TriageWorld.start({
       TRIAGE_PROVIDER: 'none',
       DATABASE_URL: world.app.database.url,
@@ -333,7 +333,7 @@ describe('without a provider', () => {
 
 describe('at the start', () => {
   it('the log says who triages', async () => {
-    const news = linesOf('log');
+    const news = linesOf('debug');
     const world = await TriageWorld.start({
       TRIAGE_PROVIDER: 'anthropic',
       ANTHROPIC_API_KEY: 'key-that-nobody-may-see',

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import type { Answer } from '../support/api-client.js';
 import {
   heldModel,
   judgement,
@@ -57,16 +55,6 @@ describe('the triage of an incident', () => {
     expect((await world.triage(id, { body: { severity: 'low' } })).status).toBe(422);
     expect((await world.triage(id, { body: { force: 'yes' } })).status).toBe(422);
     expect((await world.triage(id, { body: {} })).status).toBe(200);
-  });
-
-  it('takes the example of the contract on a service that has no playbook', async () => {
-    const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
-      paths: Record<string, Record<string, { requestBody: { content: Answer['body'] } }>>;
-    };
-    const { requestBody } = document.paths['/api/incidents/{id}/triage']!['post']!;
-    const body = requestBody.content['application/json'].example as unknown;
-    expect(body).toEqual({ force: false });
-    expect((await world.triage(await world.incident(), { body })).status).toBe(200);
   });
 
   it('gives the model the incident with its raw data, indicators by id, and tools', async () => {

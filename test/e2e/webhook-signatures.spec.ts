@@ -8,6 +8,7 @@ import type {
 } from '../../src/webhooks/sources/webhook-source.js';
 import { UnavailableError } from '../../src/platform/errors/app-error.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { as } from '../support/principals.js';
 import { RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { WEBHOOK_PROBE_PATHS, WebhookProbeModule } from '../support/webhook-probe.module.js';
@@ -246,8 +247,11 @@ describe('A webhook receipt', () => {
   });
 
   it('is received by POST alone', async () => {
+    const viewer = await as(app, 'viewer');
     for (const method of ['GET', 'HEAD', 'PUT']) {
-      const answer = await app.request(method, '/api/webhooks-probe/timestamped');
+      const path = '/api/webhooks-probe/timestamped';
+      expect((await app.request(method, path)).status).toBe(401);
+      const answer = await viewer.request(method, path);
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
     }
     expect(directory).not.toHaveBeenCalled();

@@ -56,10 +56,17 @@ export function toJsonSchema(schema: OpenApiSchema, loose = false): JsonSchema {
   if (declares && schema.additionalProperties === undefined && !loose) {
     result['unevaluatedProperties'] = false;
   }
+  // Whatever there is in JSON of any kind is declared by that.
+  if (isAnything(schema)) result['additionalProperties'] = true;
   if (loose && schema.additionalProperties === false) delete result['additionalProperties'];
   delete result['nullable'];
   return schema.nullable ? { anyOf: [{ type: 'null' }, result] } : result;
 }
+
+const SAYS_NOTHING = new Set(['description', 'example', 'title']);
+
+const isAnything = (schema: OpenApiSchema): boolean =>
+  Object.keys(schema).every((key) => SAYS_NOTHING.has(key));
 
 function reference(ref: string, loose: boolean): string {
   if (!ref.startsWith(COMPONENT)) throw new Error(`${ref} is not a component schema.`);

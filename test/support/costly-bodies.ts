@@ -44,6 +44,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly type?: string;
   readonly example?: unknown;
   readonly enum?: readonly unknown[];
@@ -104,7 +105,7 @@ export function takesAnything(schema: Schema | undefined): boolean {
 
 function bodiesOf(contract: Contract, reference: Schema | undefined): Map<string, object> {
   const bodies = new Map<string, object>();
-  const schema = reference && resolved(contract, reference);
+  const schema = reference && variantOf(contract, resolved(contract, reference));
   if (!schema?.properties) return bodies;
   const properties = Object.entries(schema.properties).map(
     ([name, property]) => [name, resolved(contract, property)] as const,
@@ -117,16 +118,27 @@ function bodiesOf(contract: Contract, reference: Schema | undefined): Map<string
     const isFree = kind === 'object' && !property.properties;
     if (!kinds.has(kind) || isFree) bodies.set(name, { ...valid, [name]: HERE });
     kinds.add(kind);
+    if (name === 'config') bodies.set('a template in config', { ...valid, config: HTTP_CONFIG });
     const example = property.example as object | undefined;
     if (!isFree || !example) continue;
     const [first] = Object.keys(example);
     bodies.set(`${name}.${first}`, { ...valid, [name]: { ...example, [first!]: HERE } });
-    const deepest = JSON.stringify(example).replace('"{{ parameters.ip }}"', `"${HERE}"`);
-    if (!deepest.includes(HERE)) continue;
-    bodies.set(`a template in ${name}`, { ...valid, [name]: JSON.parse(deepest) as object });
   }
   return bodies;
 }
+
+/** Of a body that has a schema for each type the one that takes most: what an http connector does is free. */
+function variantOf(contract: Contract, schema: Schema): Schema {
+  const variants = schema.oneOf ?? [schema];
+  const free = variants.find(({ $ref }) => $ref?.endsWith('/NewHttpConnector'));
+  return resolved(contract, free ?? variants[0]!);
+}
+
+/** A configuration of an http connector with a template in it. */
+const HTTP_CONFIG = {
+  base_url: 'https://firewall.example.com',
+  actions: { block_ip: { path: '/block', body: { ip: HERE } } },
+};
 
 function resolved(contract: Contract, schema: Schema): Schema {
   if (schema.allOf?.[0]) return { ...resolved(contract, schema.allOf[0]), ...schema };

@@ -95,5 +95,5 @@ describe('the code samples', () => {
     expect(refused).toEqual([]);
     const missing = [...samples.keys()].filter((operation) => !played.includes(operation));
     expect(missing.toSorted()).toEqual(['listDeadJobs', 'requeueDeadJob']);
-  }, 180_000);
+  }, 600_000);
 });

@@ -24,7 +24,7 @@ const LIBRARY = pathToFileURL(resolve('scripts/lib/build.mjs')).href;
 function build(root: string): Promise<Outcome> {
   const program = `
     const { build } = await import(${JSON.stringify(LIBRARY)});
-    try { build(${JSON.stringify(root)}, console.log) }
+    try { await build(${JSON.stringify(root)}, console.log) }
     catch (error) { console.log(error.message); process.exitCode = 1 }`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
   let output = '';
@@ -59,10 +59,10 @@ describe('a build at the start', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   it('is made once, and again when a source changed', async () => {
-    expect(await build(root)).toEqual({ code: 0, output: 'Building ...\n' });
+    expect(await build(root)).toEqual({ code: 0, output: 'Building, which takes some ten seconds ...\n' });
     expect(await build(root)).toEqual({ code: 0, output: '' });
     write('src/main.ts', 'export const answer: number = 42;\n\n');
-    expect(await build(root)).toMatchObject({ code: 0, output: 'Building ...\n' });
+    expect(await build(root)).toMatchObject({ code: 0, output: 'Building, which takes some ten seconds ...\n' });
     expect(built()).toContain('42');
   });
 

@@ -48,6 +48,18 @@ describe('/api/webhooks', () => {
   afterEach(() => jest.restoreAllMocks());
   afterAll(() => app.close());
 
+  it('shows the same preview with an Idempotency-Key as without one', async () => {
+    const path = `/api/webhooks/${await created()}/preview`;
+    const event = { event_type: 'malware', data: { alert_id: 'alert-4711', severity: 'high' } };
+    const plain = await admin.request('POST', path, { body: event });
+    expect(plain.body.data.incidents).toHaveLength(1);
+    for (let time = 0; time < 2; time += 1) {
+      const headers = { 'idempotency-key': 'preview-once' };
+      const answer = await admin.request('POST', path, { body: event, headers });
+      expect([answer.status, answer.body]).toEqual([200, plain.body]);
+    }
+  });
+
   it('registers a source with what the specification asks for, and defaults for the rest', async () => {
     const { source } = body();
     const made = await create({

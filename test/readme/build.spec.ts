@@ -59,10 +59,16 @@ describe('a build at the start', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   it('is made once, and again when a source changed', async () => {
-    expect(await build(root)).toEqual({ code: 0, output: 'Building, which takes some ten seconds ...\n' });
+    expect(await build(root)).toEqual({
+      code: 0,
+      output: 'Building, which takes some ten seconds ...\n',
+    });
     expect(await build(root)).toEqual({ code: 0, output: '' });
     write('src/main.ts', 'export const answer: number = 42;\n\n');
-    expect(await build(root)).toMatchObject({ code: 0, output: 'Building, which takes some ten seconds ...\n' });
+    expect(await build(root)).toMatchObject({
+      code: 0,
+      output: 'Building, which takes some ten seconds ...\n',
+    });
     expect(built()).toContain('42');
   });
 

@@ -26,7 +26,9 @@ export class AnsweringAdapter extends FastifyAdapter {
     const answer = answerOf(reply, returned);
     const settle = reply.request?.completeAnswer;
     if (!settle) return super.reply(response, answer, status);
-    const settled = settle({ status: status ?? reply.statusCode, body: JSON.stringify(answer) });
+    // A handler that writes its JSON itself returns text.
+    const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+    const settled = settle({ status: status ?? reply.statusCode, body });
     // Nest waits for what it is given here, and treats a failure like one of the handler.
     return settled.then((final) =>
       reply.status(final.status).type(JSON_UTF8).send(final.body),

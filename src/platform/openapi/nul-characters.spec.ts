@@ -29,6 +29,7 @@ describe('leaveOutNul', () => {
           example: { type: 'string' },
           properties: {
             name: text(),
+            word: { type: 'string', format: 'password' },
             at: { type: 'string', format: 'date-time' },
             kind: { type: 'string', enum: ['a'] },
             parts: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
@@ -52,6 +53,7 @@ describe('leaveOutNul', () => {
     expect(found).toEqual([
       '/paths//things/post/parameters/0/schema',
       '/components/schemas/Thing/properties/name',
+      '/components/schemas/Thing/properties/word',
       '/components/schemas/Thing/properties/labels/additionalProperties',
     ]);
   });

@@ -10,6 +10,10 @@ const SAYS_MORE = ['pattern', 'format', 'enum', 'x-extensible-enum'];
 /** What holds no schema. */
 const VALUES = new Set(['example', 'examples', 'default', 'enum', 'x-extensible-enum']);
 
+/** How a password is shown says nothing of its letters. */
+const saysMore = (part: Json): boolean =>
+  SAYS_MORE.some((key) => key in part && part[key] !== 'password');
+
 /** Says of every text in bodies and queries that it has no NUL character: those that have one are refused. */
 export function leaveOutNul(document: OpenAPIObject): void {
   const schemas = (document.components?.schemas ?? {}) as Readonly<Record<string, Json>>;
@@ -23,9 +27,7 @@ export function leaveOutNul(document: OpenAPIObject): void {
       seen.add(name);
       return visit(schemas[name]);
     }
-    if (part['type'] === 'string' && !SAYS_MORE.some((key) => key in part)) {
-      part['pattern'] = WITHOUT_NUL;
-    }
+    if (part['type'] === 'string' && !saysMore(part)) part['pattern'] = WITHOUT_NUL;
     for (const [key, child] of Object.entries(part)) if (!VALUES.has(key)) visit(child);
   };
   for (const { get, post, put, delete: remove } of Object.values(document.paths)) {

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -17,6 +18,9 @@ const ADDRESSES = [
   ['GET', '/api/%zz'],
   ['PUT', '/api/incidents//actions'],
 ] as const;
+
+/** Node ends CONNECT itself. */
+const EVERY_METHOD = METHODS.filter((method) => method !== 'CONNECT');
 
 const READS_PER_MINUTE = 5;
 
@@ -42,6 +46,35 @@ describe('Under /api, addresses and methods that do not exist', () => {
   it.each(ADDRESSES)('are 404 or 405 to every principal at %s %s', async (method, path) => {
     const { status, headers } = await viewer.request(method, path);
     expect(status).toBe(headers.allow === undefined ? 404 : 405);
+  });
+
+  describe.each(EVERY_METHOD)('asked with %s', (method) => {
+    it('are 401 to strangers at /api/nothing, as what exists is', async () => {
+      for (const path of ['/api/nothing', '/api/incidents', '/api/kill-switch/activate']) {
+        expect([path, (await app.request(method, path)).status]).toEqual([path, 401]);
+      }
+    });
+
+    it('are 404 to who is known, and 405 where another method exists', async () => {
+      const nothing = await viewer.request(method, '/api/nothing');
+      expect(nothing.status).toBe(404);
+      const { status, headers } = await viewer.request(method, '/api/incidents');
+      if (['GET', 'HEAD', 'POST'].includes(method)) expect([200, 403]).toContain(status);
+      else expect([status, headers.allow]).toEqual([405, 'GET, HEAD, POST']);
+    });
+  });
+
+  it('count a made-up key whatever the method', async () => {
+    const headers = {
+      authorization: `Bearer its_aaaaaaaa_${'z'.repeat(43)}`,
+      'x-forwarded-for': '192.0.2.78',
+    };
+    const statuses = [];
+    for (let count = 0; count < 61; count += 1) {
+      const method = EVERY_METHOD[count % EVERY_METHOD.length]!;
+      statuses.push((await app.request(method, '/api/incidents', { headers })).status);
+    }
+    expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
   });
 
   it('are said before anything about the body', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { METHODS } from 'node:http';
 import { AppError } from '../errors/app-error.js';
 import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
 import { errorBody } from './answer.js';
@@ -25,6 +26,7 @@ export class KnownRoutes {
 
   /** To be called before any route is added. */
   watch(instance: FastifyInstance): void {
+    takeEveryMethod(instance);
     instance.addHook('onRoute', ({ url, method }) => {
       if (UNKNOWN_ADDRESSES.includes(url)) return;
       const address = this.addresses.get(url) ?? { pattern: patternOf(url), methods: new Set() };
@@ -80,6 +82,17 @@ export class KnownRoutes {
     const found = [...this.addresses.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
   }
+}
+
+/**
+ * Fastify answers 404 to a method that it does not know, before any route is looked for: such requests would go round the
+ * guards, and be counted by no limit. Known are now all that Node lets through, which ends CONNECT itself.
+ */
+function takeEveryMethod(instance: FastifyInstance): void {
+  const known = new Set(['CONNECT', ...instance.supportedMethods]);
+  // None is refused because of a body: who the caller is is asked before.
+  for (const method of METHODS)
+    if (!known.has(method)) instance.addHttpMethod(method, { hasBody: true });
 }
 
 function isUnderApi({ url }: FastifyRequest): boolean {

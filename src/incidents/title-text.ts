@@ -11,13 +11,17 @@ const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
 
 /** The words of somebody else as one line of at most so many characters; undefined when there is nothing to see in them. */
 export function titleLine(text: string, most = LONGEST_TITLE): string | undefined {
-  const seen = visible(text.slice(0, MOST_READ));
+  const seen = oneLine(text.slice(0, MOST_READ));
   return seen === '' ? undefined : shortened(seen, most);
 }
 
-function visible(text: string): string {
+/** All that is to be seen of a text, in one line: what it hides, or turns round, would change the words beside it, too. */
+export function oneLine(text: string): string {
   return text.toWellFormed().replace(UNSEEN, '').replace(GAPS, ' ').trim();
 }
+
+/** That there is something to be seen. */
+export const SEEN = /[^\p{Cc}\p{Z}\u2800\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Never ends in half of a surrogate pair. */
 export function shortened(text: string, most: number): string {

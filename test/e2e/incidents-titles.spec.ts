@@ -59,9 +59,21 @@ describe('titles of incidents', () => {
   });
 
   it('stay as they are given', async () => {
-    for (const title of ['x', '😀'.repeat(200), ' Emotet again\u2028"✓" ']) {
+    for (const title of ['x', '😀'.repeat(200), 'Emotet again · "✓"']) {
       expect(await titleOf(await create({ title }))).toBe(title);
     }
+  });
+
+  it.each([
+    ['turns the direction of writing', 'A \u202egnp.exe\u2066 ok', 'A gnp.exe ok'],
+    ['has control characters', 'a\u001b[31m\u009bred', 'a [31m red'],
+    ['has several lines and spaces around', ' Emotet again\u2028\r\n"✓" ', 'Emotet again "✓"'],
+    ['has characters without width', 'Emo\u200btet\u{e0041}', 'Emotet'],
+  ])('are one line of what is to be seen when a given one %s', async (_, title, shown) => {
+    expect(await titleOf(await create({ title }))).toBe(shown);
+    const id = await create();
+    const { status, body } = await put(id, { title });
+    expect([status, body.data.title]).toEqual([200, shown]);
   });
 
   it('come from raw data of any content, as one line', async () => {
@@ -74,6 +86,7 @@ describe('titles of incidents', () => {
   it.each([
     ['empty', ''],
     ['of spaces alone', ' \t\n\u3000'],
+    ['of characters that nobody sees', '\u202e\u200b\u2800\u00ad'],
     ['too long', 'x'.repeat(201)],
     ['null', null],
     ['a number', 7],

@@ -1,7 +1,9 @@
+import { applyDecorators } from '@nestjs/common';
+import { Matches } from 'class-validator';
 import { Choice, JsonObject, NotBlank, Text } from '../../platform/validation/fields.js';
 import { INCIDENT_TYPE, KNOWN_INCIDENT_TYPES, SEVERITIES, type Severity } from '../incident.js';
 import type { WantedIncident } from '../incidents.service.js';
-import { LONGEST_TITLE } from '../title-text.js';
+import { LONGEST_TITLE, oneLine, SEEN } from '../title-text.js';
 import { RAW_DATA_DESCRIPTION, RAW_DATA_EXAMPLE, TITLE_EXAMPLE } from './raw-data.js';
 
 export const LONGEST_SOURCE = 255;
@@ -17,14 +19,24 @@ export const IncidentType = (options: { readonly optional?: boolean; readonly ex
     ...options,
   });
 
+const BLANK = 'title must not be blank';
+
+/** What is not to be seen in it, no pattern of contracts says: see `shownTitle`. */
 export const Title = (description: string) =>
-  NotBlank({
-    optional: true,
-    max: LONGEST_TITLE,
-    message: 'title must not be blank',
-    description,
-    example: TITLE_EXAMPLE,
-  });
+  applyDecorators(
+    Matches(SEEN, { message: BLANK }),
+    NotBlank({
+      optional: true,
+      max: LONGEST_TITLE,
+      message: BLANK,
+      description: `${description} Kept as one line, without characters that nobody sees or that turn the direction of writing.`,
+      example: TITLE_EXAMPLE,
+    }),
+  );
+
+/** As a title that is made of raw data: whoever names an incident must not change how the words beside it look. */
+export const shownTitle = (title: string | undefined): string | undefined =>
+  title === undefined ? undefined : oneLine(title);
 
 export class NewIncidentDto {
   @IncidentType({ example: 'phishing' })
@@ -57,7 +69,7 @@ export class NewIncidentDto {
       incidentType: body.incident_type,
       source: body.source,
       severity: body.severity,
-      title: body.title,
+      title: shownTitle(body.title),
       rawData: body.raw_data,
     };
   }

@@ -4,7 +4,7 @@ import { Choice, Choices, Nested, Text } from '../../platform/validation/fields.
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { IncidentChange } from '../incident-changes.js';
 import { INCIDENT_STATUSES, type IncidentStatus, SEVERITIES, type Severity } from '../incident.js';
-import { IncidentType, Title } from './create-incident.dto.js';
+import { IncidentType, shownTitle, Title } from './create-incident.dto.js';
 import { GivenVerdictDto } from './verdict.dto.js';
 
 @ApiSchema({ description: 'At least one field; what is left out stays.' })
@@ -53,7 +53,7 @@ export class IncidentUpdateDto {
     const { title, severity, status, resolution, incident_type, verdict, recommended_actions } =
       body;
     return {
-      title,
+      title: shownTitle(title),
       severity,
       status,
       resolution,

@@ -1,7 +1,7 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { Public } from '../../src/platform/access/access.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { as } from '../support/principals.js';
+import { as, makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Controller('test-only/broken')
@@ -71,6 +71,57 @@ describe('the log of requests', () => {
     const line = await lineOf(String(answer.headers['x-request-id']));
     expect(line).toMatchObject({ id: answer.body.data.id as unknown, status: 201 });
     expect(line).not.toHaveProperty('code');
+  });
+
+  describe.each([
+    ['DELETE', '/api/api-keys/', '/api/api-keys/:id'],
+    ['GET', '/api/connectors/', '/api/connectors/:id'],
+    ['POST', '/api/webhooks/', '/api/webhooks/:source'],
+    ['GET', '/api/', 'unknown'],
+    ['GET', '/', 'unknown'],
+    ['GET', '/docs/1/', '/docs/:version/:asset'],
+  ])('of %s %s with a key in place of an id', (method, path, route) => {
+    it.each([
+      ['a key that works', undefined],
+      ['somebody else’s, of hexadecimal digits', '0123456789abcdef'.repeat(2)],
+      ['one that is percent-encoded', `%69ts_${'k'.repeat(52)}`],
+    ])('does not have the whole of it: %s', async (_, other) => {
+      const admin = await makeKey(app, 'admin');
+      const key = other ?? admin.key;
+      const answer = await admin.client.request(method, path + key, { body: {} });
+      const line = await lineOf(String(answer.headers['x-request-id']));
+      expect(line).toMatchObject({ route, status: answer.status });
+      const said = JSON.stringify(line);
+      expect(said).not.toContain(decodeURIComponent(key).slice(0, 17));
+      if (route === 'unknown') expect(line).not.toHaveProperty('id');
+      else expect(line['id']).toBe(`${decodeURIComponent(key).slice(0, 16)}…`);
+    });
+  });
+
+  it('has the whole name of what there is', async () => {
+    const admin = await as(app, 'admin');
+    const name = 'a-source-with-a-name-of-some-length';
+    const body = { source: name, secret: 'secret-that-nobody-sees' };
+    await admin.request('POST', '/api/webhooks', { body });
+    const found = await admin.request('GET', `/api/webhooks/${name}`);
+    expect(found.status).toBe(200);
+    expect(await lineOf(String(found.headers['x-request-id']))).toMatchObject({ id: name });
+    const id = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+    const missed = await admin.request('GET', `/api/actions/${id}`);
+    expect(missed.status).toBe(404);
+    expect(await lineOf(String(missed.headers['x-request-id']))).toMatchObject({ id });
+  });
+
+  it('marks what would steer a terminal or turn the direction of the line', async () => {
+    const viewer = await as(app, 'viewer');
+    const answer = await viewer.request('GET', '/api/incidents/a%E2%80%AE%C2%9B31mb', {
+      headers: { 'user-agent': 'x\u009b31mevil' },
+    });
+    const line = await lineOf(String(answer.headers['x-request-id']));
+    expect(line).toMatchObject({
+      id: 'a⟦U+202E⟧⟦U+009B⟧31mb',
+      user_agent: 'x⟦U+009B⟧31mevil',
+    });
   });
 
   it('has the cause of a failure in the same line, without what nobody may see', async () => {

@@ -3,10 +3,15 @@ import type { Level, Logger } from 'pino';
 import type { AppError } from '../errors/app-error.js';
 import { routeOf } from '../http/known-routes.js';
 import '../http/request.js';
+import { isUuid } from '../ids.js';
+import { visibleStart } from '../text.js';
 
 /** Probes and scrapes come every few seconds and say nothing new: they are logged at debug. */
 const ROUTINE = /\/(live|ready|health|metrics)$/;
 const LONGEST_AGENT = 200;
+const LONGEST_NAME = 64;
+/** Of what nothing has been found by. No key or password that deserves the name is as short. */
+const LONGEST_GUESS = 16;
 
 /** One line per request, which says all that is known of it: also why it failed, and what a program has to search for. */
 export function installRequestLog(instance: FastifyInstance, logger: Logger): void {
@@ -18,18 +23,19 @@ export function installRequestLog(instance: FastifyInstance, logger: Logger): vo
   });
   instance.addHook('onResponse', (request, reply, done) => {
     const route = routeOf(request);
+    const agent = request.headers['user-agent'];
     const level = levelOf(request, reply.statusCode, route);
     const line = {
       request_id: request.id,
       method: request.method,
       route: route ?? 'unknown',
-      id: idOf(request),
+      id: route === undefined ? undefined : idOf(request, reply.statusCode),
       status: reply.statusCode,
       code: request.failure?.code,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       caller: request.caller?.name,
       address: request.ip,
-      user_agent: request.headers['user-agent']?.slice(0, LONGEST_AGENT),
+      user_agent: agent === undefined ? undefined : visibleStart(agent, LONGEST_AGENT),
     };
     // An error may hold whatever its library put there.
     if (level === 'error' || level === 'warn') {
@@ -59,7 +65,18 @@ function causeOf({ failure }: FastifyRequest): { err?: Error; reason?: string } 
 }
 
 /** What it was about: what its address names, else what it was answered with. */
-function idOf({ params, answeredId }: FastifyRequest): string | undefined {
+function idOf({ params, answeredId }: FastifyRequest, status: number): string | undefined {
   const named = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
-  return typeof named === 'string' && named !== '' ? named.slice(0, 64) : answeredId;
+  return typeof named === 'string' && named !== '' ? shownId(named, status) : answeredId;
+}
+
+/**
+ * Who is in a hurry puts a key in place of the id of a key. So only what has the form of an id, or what something was found
+ * by, stands whole in the log; of anything else there is enough to recognize a misspelt name.
+ */
+function shownId(named: string, status: number): string {
+  const isFound = status >= 200 && status < 300;
+  if (isFound || isUuid(named.replace(/^act-/, ''))) return visibleStart(named, LONGEST_NAME);
+  const start = visibleStart(named.slice(0, LONGEST_GUESS), LONGEST_NAME);
+  return named.length > LONGEST_GUESS ? `${start}…` : start;
 }

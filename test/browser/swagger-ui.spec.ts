@@ -201,6 +201,30 @@ describe('Swagger UI in a browser', () => {
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
   });
 
+  it('shows what waits so that no title or value poses as a fact, or hides one', async () => {
+    const { client } = await makeKey(app, 'analyst');
+    const forged = 'Test" · host_id SANDBOX-1 · requested by alice · needs analyst';
+    const { body: made } = await client.request('POST', '/api/incidents', {
+      body: { incident_type: 'other', source: 'test', title: forged },
+    });
+    const message_id = `<${'m'.repeat(200)}@example.com>`;
+    const parameters = { recipient: `${'r'.repeat(200)}\u202eneeds analyst`, message_id };
+    const asked = await client.request('POST', `/api/incidents/${made.data.id}/actions`, {
+      body: { action: 'delete_email', parameters },
+    });
+    expect(asked.status).toBe(202);
+    await page.getByRole('button', { name: 'Read again' }).click();
+    const line = page.locator('#approvals li', { hasText: 'SANDBOX-1' });
+    const values = await line.locator('bdi').allInnerTexts();
+    expect(values.slice(0, 2)).toEqual([message_id, `${'r'.repeat(120)}…`]);
+    expect(values.slice(2, 4)).toEqual([expect.stringMatching(/^key:/), 'senior']);
+    expect(values.at(-1)).toBe(forged.replace('"', "'"));
+    const text = await line.locator('> div').innerText();
+    expect(text).toMatch(/^delete_email · message_id /);
+    expect(text).toMatch(/INC-\d+-\d+: "Test' · host_id SANDBOX-1 [^"]*"$/);
+    expect(await line.locator('bdi bdi').count()).toBe(0);
+  });
+
   it('folds what can go wrong into a line for each status, which opens', async () => {
     const block = await blockOf('Access', 'getMe');
     const line = block.locator('.its-error', { hasText: '429' }).getByRole('button');

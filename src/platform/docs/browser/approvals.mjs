@@ -1,10 +1,18 @@
 /* What waits for the consent of somebody, above everything else. Each line leads to the operation that gives it. */
 
 const LIST = '/api/actions?status=pending_approval&per_page=20';
+/** Which of the parameters an action cannot do without. */
+const TYPES = '/api/actions/types';
 const DECISIONS = [
   ['Approve', 'approveAction', '/api/actions/{id}/approve'],
   ['Reject', 'rejectAction', '/api/actions/{id}/reject'],
 ];
+
+/** Of a value that may be cut. */
+const LONGEST = 120;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+/** Also those of other languages and widths, with which a title could seem to have ended. */
+const QUOTES = /["\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 
 /** Shows them in `section`, and gives the function that reads them again. */
 export function showApprovals(section, ui) {
@@ -12,59 +20,87 @@ export function showApprovals(section, ui) {
   const again = element('button', { type: 'button' }, 'Read again');
   const content = element('div', { 'aria-live': 'polite' });
   section.replaceChildren(element('div', { class: 'its-heading' }, title, again), content);
-  const read = async () => {
+  const show = async () => {
     try {
       content.replaceChildren(...(await pending(ui)));
     } catch (error) {
       content.replaceChildren(element('p', {}, `They could not be read: ${error.message}`));
     }
   };
-  again.addEventListener('click', read);
+  again.addEventListener('click', show);
   section.hidden = false;
-  void read();
-  return read;
+  void show();
+  return show;
 }
 
 async function pending(ui) {
-  const answer = await fetch(LIST, { headers: { accept: 'application/json' } });
-  const { data, meta, error } = await answer.json();
-  if (!answer.ok) throw new Error(error?.message ?? `${answer.status}`);
+  const { data, meta } = await read(LIST);
   if (data.length === 0) return [element('p', {}, 'Nothing waits.')];
+  const { data: types } = await read(TYPES);
   const more = meta.total - data.length;
-  const list = element('ul', {}, ...data.map((action) => lineOf(action, ui)));
+  const list = element('ul', {}, ...data.map((action) => lineOf(action, types, ui)));
   return more > 0 ? [list, element('p', {}, `And ${more} more: List actions shows them.`)] : [list];
 }
 
-function lineOf(action, ui) {
-  const { id, action_type, approval_level, requested_by, incident, expires_at } = action;
-  const facts = [
-    incident && `${incident.incident_number}: ${incident.title}`,
-    targetOf(action.parameters),
-    `requested by ${requested_by}`,
-    approval_level && `needs ${approval_level}`,
-    expires_at && `until ${new Date(expires_at).toLocaleString()}`,
-  ];
-  return element(
-    'li',
-    {},
-    element(
-      'span',
-      {},
-      element('strong', {}, action_type),
-      ` ${facts.filter(Boolean).join(' · ')}`,
-    ),
-    element('span', { class: 'its-decisions' }, ...DECISIONS.map((to) => linkTo(to, id, ui))),
-  );
+async function read(address) {
+  const answer = await fetch(address, { headers: { accept: 'application/json' } });
+  const { error, ...body } = await answer.json();
+  if (!answer.ok) throw new Error(error?.message ?? `${answer.status}`);
+  return body;
 }
 
-/** What it is to be done to: the parameters without the words. */
-function targetOf(parameters = {}) {
-  const { reason: _reason, ...target } = parameters;
-  const text = Object.entries(target)
-    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-    .join(', ');
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+function lineOf(action, types, ui) {
+  const { id, action_type, incident } = action;
+  const facts = factsOf(action, types).flatMap(({ label, value }) => [
+    ' · ',
+    element('span', {}, `${label} `, foreign(value)),
+  ]);
+  const what = element('div', {}, element('strong', {}, action_type), ...facts);
+  // Strangers write titles: theirs comes last, in a line of its own and in quotes, so that it cannot pose as a fact.
+  if (incident) {
+    const title = foreign(incident.title.replace(QUOTES, "'"));
+    what.append(element('div', {}, `${incident.incident_number}: "`, title, '"'));
+  }
+  const decisions = DECISIONS.map((to) => linkTo(to, id, ui));
+  return element('li', {}, what, element('span', { class: 'its-decisions' }, ...decisions));
 }
+
+/** What there is to know before one consents, with what it is to be done to first. */
+export function factsOf(action, types) {
+  const { approval_level, requested_by, expires_at } = action;
+  const facts = [
+    ...targetsOf(action, types),
+    { label: 'requested by', value: requested_by },
+    approval_level && { label: 'needs', value: approval_level },
+    expires_at && { label: 'until', value: new Date(expires_at).toLocaleString() },
+  ];
+  return facts.filter(Boolean);
+}
+
+/** The parameters without the words: first those that have to be there, whole; then the others, each cut by itself. */
+function targetsOf({ action_type, parameters = {} }, types) {
+  const known = types.find(({ name }) => name === action_type)?.parameters ?? [];
+  const mayBeCut = (name) => known.some((one) => one.name === name && !one.required);
+  return Object.entries(parameters)
+    .filter(([name]) => name !== 'reason')
+    .map(([name, value]) => {
+      const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+      return { label: name, value: mayBeCut(name) ? shortened(text) : text };
+    })
+    .sort((one, other) => mayBeCut(one.label) - mayBeCut(other.label));
+}
+
+const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+
+/** What others wrote turns no direction but its own, and its place shows where it ends. */
+const foreign = (text) => element('bdi', {}, visible(text));
+
+/** With a mark such as `⟦U+202E⟧` for what would not be seen. */
+export const visible = (text) =>
+  text.replace(
+    UNSEEN,
+    (one) => `⟦U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟧`,
+  );
 
 function linkTo([words, operationId, path], id, ui) {
   const link = element('a', { href: `#/Approvals/${operationId}` }, words);

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+interface Fact {
+  readonly label: string;
+  readonly value: string;
+}
+
+interface Approvals {
+  factsOf(action: object, types: readonly object[]): readonly Fact[];
+  visible(text: string): string;
+}
+
+const required = (name: string) => ({ name, required: true });
+const optional = (name: string) => ({ name, required: false });
+const TYPES = [
+  {
+    name: 'delete_email',
+    parameters: [required('message_id'), optional('recipient'), optional('reason')],
+  },
+];
+
+describe('what is told of an action that waits for approval', () => {
+  let approvals: Approvals;
+  beforeAll(async () => {
+    const file = pathToFileURL(join(__dirname, 'browser/approvals.mjs')).href;
+    approvals = (await import(file)) as Approvals;
+  });
+
+  const facts = (parameters: object, action_type = 'delete_email') =>
+    approvals
+      .factsOf(
+        {
+          action_type,
+          parameters,
+          requested_by: 'bob',
+          approval_level: 'senior',
+          expires_at: null,
+        },
+        TYPES,
+      )
+      .map(({ label, value }) => `${label}=${value}`);
+
+  it('is the target first, whole, however long and wherever it was given', () => {
+    const [long, other] = ['m'.repeat(4_096), 'r'.repeat(4_096)];
+    expect(facts({ reason: 'Because.', recipient: other, message_id: long })).toEqual([
+      `message_id=${long}`,
+      `recipient=${'r'.repeat(120)}…`,
+      'requested by=bob',
+      'needs=senior',
+    ]);
+  });
+
+  it('cuts nothing of an action of a type that it does not know', () => {
+    const long = 'x'.repeat(500);
+    expect(facts({ a: long, b: 7 }, 'newer_type').slice(0, 2)).toEqual([`a=${long}`, 'b=7']);
+  });
+
+  it('marks what would not be seen', () => {
+    expect(approvals.visible('a\u202eb\u200dc\u009bd\u{e0041}é\n')).toBe(
+      'a⟦U+202E⟧b⟦U+200D⟧c⟦U+009B⟧d⟦U+E0041⟧é⟦U+000A⟧',
+    );
+  });
+});

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { readFileSync } from 'node:fs';
 import { type OpenApiDocument, operationsOf } from '../../scripts/contract/document.js';
-import { WEBHOOK_EXTENSION } from '../../src/platform/openapi/version-3-1.js';
+import * as conversion from '../../src/platform/openapi/version-3-1.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 type Parts = Readonly<Record<string, unknown>>;
@@ -47,13 +47,17 @@ describe('the contract in OpenAPI 3.1', () => {
   let app: TestApp;
   let document: Document;
   let etag: string;
+  let conversionsForFirst: number;
 
   beforeAll(async () => {
     app = await startTestApp();
+    const conversions = jest.spyOn(conversion, 'toOpenApi31');
     const answer = await app.request('GET', '/openapi-3.1.json?whatever=1');
     expect([answer.status, answer.headers['content-type']]).toEqual([
       ...[200, 'application/json; charset=utf-8'],
     ]);
+    conversionsForFirst = conversions.mock.calls.length;
+    conversions.mockRestore();
     etag = answer.headers['etag'] as string;
     document = JSON.parse(answer.text) as Document;
   });
@@ -68,6 +72,10 @@ describe('the contract in OpenAPI 3.1', () => {
     expect(Object.keys(document.components.schemas)).toEqual(
       Object.keys(committed.components.schemas),
     );
+  });
+
+  it('is made before anybody asks, so that no request waits for it', () => {
+    expect(conversionsForFirst).toBe(0);
   });
 
   it('is not sent again to somebody who has it', async () => {
@@ -114,7 +122,9 @@ describe('the contract in OpenAPI 3.1', () => {
 
   it('has a webhook for every event that is marked in the contract', () => {
     const { schemas } = document.components;
-    const marked = Object.values(schemas).flatMap((schema) => schema[WEBHOOK_EXTENSION] ?? []);
+    const marked = Object.values(schemas).flatMap(
+      (schema) => schema[conversion.WEBHOOK_EXTENSION] ?? [],
+    );
     const { webhooks = {} } = document as unknown as { webhooks?: Parts };
     expect(Object.keys(webhooks)).toEqual(marked);
   });

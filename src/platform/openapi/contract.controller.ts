@@ -40,12 +40,19 @@ const ApiDocument = (contentType: string): MethodDecorator =>
 @AnyQuery()
 @Public()
 export class ContractController {
-  private readonly json = new StaticFile(JSON_UTF8, minified(fileOf('openapi.json')));
-  private newer?: StaticFile;
+  private readonly json: StaticFile;
+  /** Made before the service listens: it takes so long that, made for the first who asks, all others would wait. */
+  private readonly newer: StaticFile;
   private readonly yaml = new StaticFile(
     'application/yaml; charset=utf-8',
     Buffer.from(fileOf('openapi.yaml')),
   );
+
+  constructor() {
+    const document = JSON.parse(fileOf('openapi.json')) as Record<string, unknown>;
+    this.json = minified(document);
+    this.newer = minified(toOpenApi31(document));
+  }
 
   @Get('openapi.json')
   @Operation(
@@ -66,8 +73,6 @@ export class ContractController {
   )
   @ApiDocument('application/json')
   async asNewerJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    // Converted when somebody first asks for it: most processes are never asked.
-    this.newer ??= new StaticFile(JSON_UTF8, converted());
     await sendFile(request, reply, this.newer, CACHING);
   }
 
@@ -83,11 +88,6 @@ export class ContractController {
   }
 }
 
-function minified(json: string): Buffer {
-  return Buffer.from(JSON.stringify(JSON.parse(json)));
-}
-
-function converted(): Buffer {
-  const committed = JSON.parse(fileOf('openapi.json')) as Record<string, unknown>;
-  return Buffer.from(JSON.stringify(toOpenApi31(committed)));
+function minified(document: object): StaticFile {
+  return new StaticFile(JSON_UTF8, Buffer.from(JSON.stringify(document)));
 }

@@ -1,5 +1,5 @@
 /*
- * The contract in OpenAPI 3.1, made of the one in 3.0 when it is served. The document that is committed, compared and
+ * The contract in OpenAPI 3.1, made of the one in 3.0 when the service starts. The document that is committed, compared and
  * tested is the one in 3.0, which every generator reads; this one says the same in the words of JSON Schema 2020-12:
  *
  * - `nullable: true` becomes `null` among the types, and among the values of an enum

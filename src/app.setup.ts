@@ -22,7 +22,6 @@ import { KnownRoutes } from './platform/http/known-routes.js';
 import { installSecurityHeaders } from './platform/http/security-headers.js';
 import { installRequestLog } from './platform/logging/request-log.js';
 import { ServiceLogger } from './platform/logging/service-logger.js';
-import type { Settings } from './platform/config/settings.js';
 import { HttpMetrics } from './platform/metrics/http-metrics.js';
 
 /** As long as Node lets a request line be: what is too long for an id is no id, which its handler says. */
@@ -31,14 +30,14 @@ const LONGEST_PARAMETER = 16_384;
 /** For a request to arrive whole: a body that trickles in for longer holds a connection and memory for nothing. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-function createAdapter(settings: Settings): AnsweringAdapter {
+function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
   const options: FastifyHttpOptions<Server> = {
     bodyLimit: settings.bodyLimitBytes,
     trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     genReqId: requestIdOf,
     rewriteUrl: ({ url = '' }) => withReadablePath(url),
     frameworkErrors: answerFrameworkError,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, logger),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
@@ -53,7 +52,7 @@ function createAdapter(settings: Settings): AnsweringAdapter {
 export async function createApp(ground: Ground): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.on(ground),
-    createAdapter(ground.settings),
+    createAdapter(ground),
     { bodyParser: false, bufferLogs: true, abortOnError: false },
   );
   app.useLogger(new ServiceLogger(ground.logger));

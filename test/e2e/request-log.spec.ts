@@ -2,6 +2,7 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { Public } from '../../src/platform/access/access.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, makeKey } from '../support/principals.js';
+import { rawRequest } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Controller('test-only/broken')
@@ -123,6 +124,27 @@ describe('the log of requests', () => {
       user_agent: 'x⟦U+009B⟧31mevil',
     });
   });
+
+  it.each([
+    ['a method that nobody knows', 'FOO / HTTP/1.1\r\n\r\n', 400],
+    ['headers that are too large', `GET / HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ])(
+    'has what Node refuses by itself, by the id that was answered: %s',
+    async (_, text, status) => {
+      const answer = await rawRequest(app.port, text);
+      expect(answer.status).toBe(status);
+      const line = await lineOf(String(answer.headers['x-request-id']));
+      expect(line).toMatchObject({
+        level: 'info',
+        route: 'unknown',
+        status,
+        code: 'bad_request',
+        reason: expect.stringMatching(/^HPE_/) as string,
+        address: '127.0.0.1',
+      });
+      expect(JSON.stringify(line)).not.toMatch(/FOO|xxx/);
+    },
+  );
 
   it('has the cause of a failure in the same line, without what nobody may see', async () => {
     const answer = await app.request('GET', '/test-only/broken');

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
+import type { Logger } from 'pino';
 import { AppError } from '../errors/app-error.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { newId } from '../ids.js';
@@ -44,8 +45,12 @@ const CLIENT_FAULTS: Readonly<Record<string, { status: number; message: string }
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive.' },
 };
 
-/** What Node refuses before it is a request at all: the answer is written to the socket by hand. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+/** What Node refuses before it is a request at all: answer and line of the log are written by hand, without what was sent. */
+export function answerClientError(
+  error: Error & { code?: string },
+  socket: Socket,
+  logger: Logger,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -63,6 +68,17 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   };
+  logger.info(
+    {
+      request_id: requestId,
+      route: 'unknown',
+      status: fault.status,
+      code: 'bad_request',
+      reason: error.code,
+      address: socket.remoteAddress,
+    },
+    'request',
+  );
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end(
     `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`,

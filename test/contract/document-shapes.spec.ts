@@ -23,6 +23,8 @@ const operations = operationsOf(document).map(({ operation, ...place }) => ({
 }));
 type Responses = (typeof operations)[number]['operation']['responses'];
 
+type SharedErrors = Readonly<Record<string, { description: string; headers: object }>>;
+
 /** What JSON the operation answers with a status of this range. */
 const answersIn = (responses: Responses, from: number, to: number): readonly Schema[] =>
   Object.entries(responses)
@@ -191,6 +193,20 @@ describe('the shapes of the contract', () => {
       [...reachable(operation.responses, document)].filter((name) => name.startsWith('Known')),
     );
     expect(closed).toEqual([]);
+  });
+
+  it('names a shared error by what it says: of limits, and of the role that is wanted', () => {
+    const { responses } = document.components as unknown as { responses: SharedErrors };
+    const of = (ending: RegExp) => Object.entries(responses).filter(([name]) => ending.test(name));
+    expect(of(/Unlimited$/).length).toBeGreaterThan(3);
+    for (const [name, { headers }] of of(/Unlimited$/)) {
+      expect({ name, headers }).not.toHaveProperty(['headers', 'X-RateLimit-Limit']);
+    }
+    expect(of(/Forbidden/).length).toBeGreaterThan(3);
+    for (const [name, { description }] of of(/^(Analyst|Senior|Manager|Admin)(Read)?Forbidden/)) {
+      const role = name.replace(/(Read)?Forbidden.*/, '').toLowerCase();
+      expect(description).toContain(`below \`${role}\``);
+    }
   });
 
   it('tells the twins under /api from what is at the root', () => {

@@ -104,7 +104,7 @@ function sharedErrors(operation: Operation, method: string, access: Access): Err
   return codes;
 }
 
-const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
+export const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
 const JSON_TYPE = 'application/json';
 
 /** What the errors of an operation are: all the same, since some generators know only one type of errors. */
@@ -124,14 +124,23 @@ const FROM_ANOTHER_SITE =
 
 /** What the handlers need not say one by one. */
 function meaningsOf(operation: Operation, method: string, access: Access): ErrorMeanings {
-  const role = access === 'viewer' ? [] : [`the role is below \`${access}\``];
-  const site = method === 'get' ? [] : [FROM_ANOTHER_SITE];
   return {
-    ...(isRole(access) && { forbidden: sentence([...role, ...site].join(', or ')) }),
+    ...(isRole(access) && forbiddenBelow(access, method)),
     ...(method === 'post' && isRole(access) && { conflict: SAME_KEY_UNDER_WAY }),
     ...operation[MEANINGS_EXTENSION],
   };
 }
+
+/** Why a caller is refused at an operation that wants this role. */
+export function forbiddenBelow(access: Access, method: string): ErrorMeanings {
+  const role = access === 'viewer' ? [] : [`the role is below \`${access}\``];
+  const site = method === 'get' ? [] : [FROM_ANOTHER_SITE];
+  return { forbidden: sentence([...role, ...site].join(', or ')) };
+}
+
+/** What the contract says of an error: the operation's own words, or those of the catalogue. */
+export const errorInWords = (code: ErrorCode, meanings: ErrorMeanings): string =>
+  `\`${code}\`: ${meanings[code] ?? ERROR_CATALOGUE[code].meaning}`;
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
@@ -149,9 +158,7 @@ function addErrors(
   for (const [status, group] of byStatus) {
     // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
     const own = operation.responses[status] as ResponseObject | undefined;
-    const inWords = group.map(
-      (code) => `\`${code}\`: ${meanings[code] ?? ERROR_CATALOGUE[code].meaning}`,
-    );
+    const inWords = group.map((code) => errorInWords(code, meanings));
     const json = {
       [JSON_TYPE]: own?.content?.[JSON_TYPE] ?? { schema, examples: errorExamples(group) },
     };

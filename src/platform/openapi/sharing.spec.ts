@@ -2,9 +2,15 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { shareParts } from './sharing.js';
 
 const header = (description: string) => ({ description, schema: { type: 'integer' } });
-const refused = (code: string, more: object = {}) => ({
-  description: code,
-  content: { 'application/json': { examples: { [code]: { $ref: '#/e' } } } },
+const NOT_FOUND = '`not_found`: The resource does not exist.';
+const notFound = (more: object = {}) => ({
+  description: NOT_FOUND,
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/ErrorEnvelope' },
+      examples: { not_found: { $ref: '#/components/examples/not_found' } },
+    },
+  },
   ...more,
 });
 const page = { name: 'page', in: 'query', schema: { type: 'integer' } };
@@ -43,27 +49,45 @@ describe('shareParts', () => {
     expect([operations[0]!.parameters, components?.parameters]).toEqual([[page], {}]);
   });
 
-  it('gives the name to what is there most often when several differ', () => {
+  it('gives a name to neither of two that differ, however often each is there', () => {
     const often = { responses: { 200: { headers: { 'Retry-After': header('often') } } } };
-    const once = { responses: { 200: { headers: { 'Retry-After': header('once') } } } };
-    const { operations, components } = shared([once, often, often]);
-    expect(components?.headers).toEqual({ RetryAfter: header('often') });
-    expect(operations[0]!.responses).toEqual(once.responses);
+    const twice = { responses: { 200: { headers: { 'Retry-After': header('twice') } } } };
+    const { operations, components } = shared([often, twice, often, often, twice]);
+    expect(components?.headers).toEqual({});
+    expect(operations.map(({ responses } = { responses: {} }) => responses)).toEqual(
+      [often, twice, often, often, twice].map(({ responses }) => responses),
+    );
   });
 
-  it('shares errors, named by their codes, in two variants, and no answer in which all goes well', () => {
+  it('tells a header that is always there from one that may be', () => {
+    const may = { responses: { 200: { headers: { 'Retry-After': header('may') } } } };
+    const always = { ...header('always'), required: true };
+    const will = { responses: { 200: { headers: { 'Retry-After': always } } } };
+    const { components } = shared([may, may, will, will]);
+    expect(components?.headers).toEqual({ RetryAfter: header('may'), RetryAfterRequired: always });
+  });
+
+  it('shares errors by what they say, and no answer in which all goes well', () => {
     const limited = { headers: { 'X-RateLimit-Limit': header('limit') } };
-    const one = { responses: { 200: refused('fine'), 404: refused('not_found', limited) } };
-    const other = { responses: { 200: refused('fine'), 404: refused('not_found') } };
-    const { operations, components } = shared([one, one, one, other, other]);
+    const one = { responses: { 200: notFound(), 404: notFound(limited) } };
+    const other = { responses: { 200: notFound(), 404: notFound() } };
+    const { operations, components } = shared([other, other, other, one, one]);
     expect(Object.keys(components?.responses ?? {})).toEqual([
-      'NotFoundAnswer',
       'NotFoundAnswerUnlimited',
+      'NotFoundAnswer',
     ]);
     expect(operations[4]!.responses).toEqual({
-      200: refused('fine'),
-      404: { $ref: '#/components/responses/NotFoundAnswerUnlimited' },
+      200: notFound(),
+      404: { $ref: '#/components/responses/NotFoundAnswer' },
     });
+  });
+
+  it('leaves an error in words of its own where it is, beside what has the usual ones', () => {
+    const own = { responses: { 404: notFound({ description: '`not_found`: No such book.' }) } };
+    const usual = { responses: { 404: notFound() } };
+    const { operations, components } = shared([own, own, own, usual, usual]);
+    expect(operations[0]!.responses).toEqual(own.responses);
+    expect(Object.keys(components?.responses ?? {})).toEqual(['NotFoundAnswerUnlimited']);
   });
 
   it('refuses a name that a schema has', () => {

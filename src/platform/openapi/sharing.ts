@@ -4,6 +4,7 @@ import type {
   ParameterObject,
   ResponseObject,
 } from '@nestjs/swagger';
+import { nameOfError } from './error-names.js';
 
 type Named = Record<string, unknown>;
 
@@ -30,39 +31,35 @@ function shareHeaders(operations: readonly OperationObject[]): Named {
     ({ responses }) => Object.values(responses) as ResponseObject[],
   );
   for (const { headers = {} } of owners) {
-    for (const [name, header] of Object.entries(headers)) shelf.count(pascal(name), header);
+    for (const [name, header] of Object.entries(headers))
+      shelf.count(nameOfHeader(name, header), header);
   }
   for (const { headers = {} } of owners) {
     for (const [name, header] of Object.entries(headers)) {
-      headers[name] = shelf.shared(pascal(name), header) as never;
+      headers[name] = shelf.shared(nameOfHeader(name, header), header) as never;
     }
   }
   return shelf.components;
 }
 
+/** `Retry-After` is always there on a 429, and on others only where waiting helps. */
+const nameOfHeader = (name: string, header: object): string =>
+  `${pascal(name)}${'required' in header && header.required ? 'Required' : ''}`;
+
 /** Only errors: what an operation answers when all goes well is its own. */
 function shareResponses(operations: readonly OperationObject[]): Named {
-  // Operations that are open to all have the same errors without the headers of limits.
-  const shelf = new Shelf('responses', ['', 'Unlimited']);
+  const shelf = new Shelf('responses');
   const errors = operations.flatMap(({ responses }) =>
-    Object.keys(responses)
-      .filter((status) => Number(status) >= 400)
-      .map((status) => ({ responses, status })),
+    Object.entries(responses as Record<string, ResponseObject>).flatMap(([status, response]) => {
+      const name = Number(status) >= 400 ? nameOfError(status, response) : undefined;
+      return name ? [{ responses, status, name }] : [];
+    }),
   );
-  for (const { responses, status } of errors)
-    shelf.count(nameOf(responses[status]), responses[status]);
-  for (const { responses, status } of errors) {
-    responses[status] = shelf.shared(nameOf(responses[status]), responses[status]) as never;
+  for (const { responses, status, name } of errors) shelf.count(name, responses[status]);
+  for (const { responses, status, name } of errors) {
+    responses[status] = shelf.shared(name, responses[status]) as never;
   }
   return shelf.components;
-}
-
-/** Of the codes that it may have: `ValidationErrorOrIdempotencyKeyReusedAnswer`. */
-function nameOf(response: unknown): string {
-  const [body] = Object.values((response as ResponseObject).content ?? {});
-  return `${Object.keys(body?.examples ?? {})
-    .map(pascal)
-    .join('Or')}Answer`;
 }
 
 function shareParameters(operations: readonly OperationObject[]): Named {
@@ -87,17 +84,14 @@ const pascal = (name: string): string =>
   name.replace(/(?:^|[-_ ])(\w)/g, (_, first: string) => first.toUpperCase());
 
 /**
- * Counts what is there under a name. Of several that differ the one that is there most often gets the name, the next ones
- * get it with the endings there are; the others, and what is there only once, stay where they are.
+ * Counts what is there under a name. It is shared when it is there more than once and nothing else has its name: what is
+ * frequent today may be rare tomorrow, so that a name which went by that would change its meaning with another operation.
  */
 class Shelf {
   readonly components: Named = {};
   private readonly counts = new Map<string, Map<string, number>>();
 
-  constructor(
-    private readonly kind: string,
-    private readonly endings: readonly string[] = [''],
-  ) {}
+  constructor(private readonly kind: string) {}
 
   count(name: string, part: unknown): void {
     const texts = this.counts.get(name) ?? new Map<string, number>();
@@ -106,12 +100,9 @@ class Shelf {
   }
 
   shared(name: string, part: unknown): unknown {
-    const text = JSON.stringify(part);
-    const variants = [...this.counts.get(name)!].toSorted(([, a], [, b]) => b - a);
-    const at = variants.findIndex(([other, times]) => other === text && times > 1);
-    const ending = this.endings[at];
-    if (ending === undefined) return part;
-    this.components[name + ending] ??= part;
-    return { $ref: `#/components/${this.kind}/${name}${ending}` };
+    const [times, ...others] = this.counts.get(name)!.values();
+    if (others.length > 0 || times === 1) return part;
+    this.components[name] ??= part;
+    return { $ref: `#/components/${this.kind}/${name}` };
   }
 }

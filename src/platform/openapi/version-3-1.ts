@@ -7,14 +7,17 @@
  * - the `example` of a schema becomes `examples: [...]`; those of parameters and bodies stay as they are
  * - `format: byte` becomes `contentEncoding: base64`; a body of `format: binary` has no schema of its own, since its
  *   media type says all
- * - schemas that are marked with `x-webhook` become the bodies of `webhooks`, which 3.0 has no place for
+ * - schemas that are marked with `x-webhook` become the bodies of `webhooks`, which 3.0 has no place for; there are none yet
  *
  * Nothing else differs between the versions in what this contract uses. It imports nothing, so that scripts can read it.
  */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** On the schema of an event that the service sends to others: the name of the event. */
+/**
+ * On the schema of an event that the service sends to others: the name of the event. No schema has it yet: until there are
+ * such events, the document has no `webhooks`.
+ */
 export const WEBHOOK_EXTENSION = 'x-webhook';
 
 export function toOpenApi31(document: Json): Json {

@@ -45,20 +45,9 @@ export const CONNECTOR_REQUEST_SCHEMAS = Object.fromEntries([
   ],
 ]) as Readonly<Record<string, SchemaObject>>;
 
-const EXAMPLE = {
-  name: 'firewall',
-  type: 'http',
-  config: {
-    base_url: 'https://firewall.example.com/api',
-    actions: { block_ip: { path: '/blocks', body: { ip: '{{ parameters.ip }}' } } },
-    headers: { authorization: 'Bearer {{ secrets.token }}' },
-    secrets: { token: 'a-token-of-the-firewall' },
-  },
-};
-
 /** Documents the body of a request for a connector. */
 export const ApiConnectorRequest = (): MethodDecorator =>
   applyDecorators(
     ApiSchemas(CONNECTOR_REQUEST_SCHEMAS),
-    ApiBody({ required: true, schema: ref(UNION), examples: { http: { value: EXAMPLE } } }),
+    ApiBody({ required: true, schema: ref(UNION) }),
   );

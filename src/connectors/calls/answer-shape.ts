@@ -46,12 +46,6 @@ export function booleanAt(json: unknown, ...path: readonly string[]): boolean {
   throw missing('true or false', path);
 }
 
-export function objectAt(json: unknown, ...path: readonly string[]): JsonObject {
-  const value = valueAt(json, ...path);
-  if (isJsonObject(value)) return value;
-  throw missing('object', path);
-}
-
 export function listAt(json: unknown, ...path: readonly string[]): readonly unknown[] {
   const value = valueAt(json, ...path);
   if (Array.isArray(value)) return value;

@@ -36,9 +36,6 @@ interface AnswerOptions {
   readonly contentType?: string;
   /** For a body that no class describes; text when it is left out. */
   readonly schema?: SchemaObject;
-  readonly example?: unknown;
-  /** By the titles that readers choose them by. */
-  readonly examples?: Readonly<Record<string, unknown>>;
   readonly headers?: Record<string, { description: string; schema: SchemaObject }>;
 }
 
@@ -60,22 +57,11 @@ export function Operation(
  */
 export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
   const { status, description, type, headers, contentType = 'application/json' } = options;
-  const { schema = { type: 'string' }, example, examples } = options;
+  const { schema = { type: 'string' } } = options;
   const types = type && ('types' in type ? type.types : [type]);
-  const content = {
-    [contentType]: {
-      schema: type ? schemaOf(type, options) : schema,
-      example,
-      examples: examples && asExamples(examples),
-    },
-  };
+  const content = { [contentType]: { schema: type ? schemaOf(type, options) : schema } };
   const response = ApiResponse({ status, description, content, headers });
   return applyDecorators(ApiExtraModels(...(types ?? [])), response);
-}
-
-/** Examples as a body of the contract has them. */
-export function asExamples(values: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
 const ref = (type: Type) => ({ $ref: getSchemaPath(type) });

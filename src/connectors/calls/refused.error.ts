@@ -7,6 +7,8 @@ export class RefusedError extends Error {
     message: string,
     /** What the vendor answered, when it was asked. */
     readonly status?: number,
+    /** The vendor's own word for it, for programs. */
+    readonly code?: string,
   ) {
     super(message);
     this.name = new.target.name;

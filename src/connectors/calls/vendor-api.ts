@@ -42,6 +42,8 @@ export interface VendorApiOptions {
   readonly secrets: readonly string[];
   /** The vendor's own words in an answer that is an error, whatever its status; undefined when it is none. */
   readonly complaintIn: (json: unknown) => string | undefined;
+  /** The vendor's word for an error, where the connector tells one from another by it. */
+  readonly codeIn?: (json: unknown) => string | undefined;
   /** See CallOptions: of a vendor that has a header of its own for what others say in Retry-After. */
   readonly limitEndsIn?: string;
 }
@@ -130,7 +132,7 @@ export class VendorApi {
 
   /** Throws when the answer is an error. */
   private judge(answer: OutboundAnswer, json: unknown, headers: Headers): void {
-    const { vendor, complaintIn } = this.options;
+    const { vendor, complaintIn, codeIn } = this.options;
     const { status } = answer;
     const isSuccess = status >= 200 && status < 300;
     if (isSuccess && complaintIn(json) === undefined) return;
@@ -143,7 +145,7 @@ export class VendorApi {
     if (status >= 300 && status < 400) {
       throw new RefusedError(`${message} Redirects are not followed.`, status);
     }
-    throw new RefusedError(message, status);
+    throw new RefusedError(message, status, codeIn?.(json));
   }
 
   /** The vendor's words without the secrets that they may repeat. */

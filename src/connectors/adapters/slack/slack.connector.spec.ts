@@ -93,6 +93,8 @@ describe('SlackConnector', () => {
     async (error) => {
       server.play({ status: 200, body: { ok: false, error } });
       await expect(post()).rejects.toThrow(OutcomeUnknownError);
+      server.play({ status: 200, body: { ok: false, error } });
+      await expect(post()).rejects.toThrow(`Slack did not say whether it did it: ${error}.`);
     },
   );
 

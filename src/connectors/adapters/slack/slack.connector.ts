@@ -97,9 +97,11 @@ function postedIn(json: unknown): Outcome {
 
 /** An answer with status 200 is a success only when it says so. */
 function refuseFailures(json: unknown): void {
-  if (valueAt(json, 'ok') !== true) {
-    throw new AnswerShapeError('Slack did not say whether it did it.');
-  }
+  if (valueAt(json, 'ok') === true) return;
+  const error = valueAt(json, 'error');
+  // Only words of the list are repeated: any other may hold a secret.
+  const said = typeof error === 'string' && UNCLEAR.has(error) ? `: ${error}` : '';
+  throw new AnswerShapeError(`Slack did not say whether it did it${said}.`);
 }
 
 /** https://docs.slack.dev/reference/methods/chat.postMessage#errors */

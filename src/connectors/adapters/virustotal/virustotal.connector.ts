@@ -45,6 +45,7 @@ export class VirusTotalConnector extends Connector {
       credentials: fixedCredentials({ 'x-apikey': api_key }),
       secrets: [api_key],
       complaintIn,
+      codeIn,
     });
   }
 
@@ -131,16 +132,20 @@ function timeOf(seconds: number): string | undefined {
 }
 
 /** A 404 may also be that of a wrong `base_url`. */
-function isUnknown({ status, message }: RefusedError): boolean {
-  return status === 404 && message.includes(': NotFoundError');
+function isUnknown({ status, code }: RefusedError): boolean {
+  return status === 404 && code === 'NotFoundError';
 }
 
 /** https://docs.virustotal.com/reference/errors */
 function complaintIn(json: unknown): string | undefined {
-  const code = valueAt(json, 'error', 'code');
-  if (code === undefined) return undefined;
+  if (valueAt(json, 'error', 'code') === undefined) return undefined;
   const message = valueAt(json, 'error', 'message');
-  return [code, message].filter((word) => typeof word === 'string').join(': ');
+  return [codeIn(json), message].filter((word) => typeof word === 'string').join(': ');
+}
+
+function codeIn(json: unknown): string | undefined {
+  const code = valueAt(json, 'error', 'code');
+  return typeof code === 'string' ? code : undefined;
 }
 
 export const VIRUSTOTAL_SCHEMA: ConfigSchema = {

@@ -79,6 +79,13 @@ describe('VirusTotalConnector', () => {
     });
   });
 
+  it('goes by the code of VirusTotal, whatever its sentence says', async () => {
+    const error = { code: 'WrongAddressError', message: 'x: NotFoundError' };
+    server.play({ status: 404, body: { error } });
+    const outcome = await lookUp('lookup_domain', { domain: 'new.example' });
+    expect(outcome).toMatchObject({ kind: 'refused' });
+  });
+
   it.each(['../users/me', 'x', `${HASH}0`, `${HASH}/../x`, '', '\ud800'])(
     'refuses %j as a hash without a request',
     async (hash) => {

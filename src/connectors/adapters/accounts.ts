@@ -1,5 +1,6 @@
 import type { Gate } from '../../platform/net/gate.js';
 import type { ActionCall, Outcome } from '../connector.port.js';
+import { foundSo, marked, nothingToUndo } from './changed.js';
 import { judgeTarget } from './found-target.js';
 
 /** An account of a directory. */
@@ -27,18 +28,15 @@ export async function setAccount(
   call: ActionCall,
   gate: Gate,
 ): Promise<Outcome> {
-  if (call.undoes?.['changed'] === false) {
-    return { kind: 'done', message: 'Nothing to undo: the account was not changed.' };
-  }
+  const unchanged = nothingToUndo(call);
+  if (unchanged) return unchanged;
   const enabled = call.type === 'enable_user';
   const account = await accounts.find(accountIn(call), gate);
   judgeTarget(call, account.name);
-  if (account.enabled !== enabled) {
-    await accounts.setEnabled(account, enabled, gate);
-    return doneWith(account, enabled, true);
-  }
-  // An earlier attempt may have changed it, of which nobody knows.
-  return doneWith(account, enabled, call.attempt === 1 ? false : undefined);
+  if (account.enabled === enabled)
+    return foundSo(doneWith(account, `was ${stateOf(enabled)} already`), call);
+  await accounts.setEnabled(account, enabled, gate);
+  return marked(doneWith(account, `is ${stateOf(enabled)}`), true);
 }
 
 export async function probeAccount(
@@ -47,7 +45,7 @@ export async function probeAccount(
 ): Promise<Outcome | 'unknown'> {
   const enabled = call.type === 'enable_user';
   const account = await accounts.find(accountIn(call), undefined);
-  return account.enabled === enabled ? doneWith(account, enabled) : 'unknown';
+  return account.enabled === enabled ? doneWith(account, `is ${stateOf(enabled)}`) : 'unknown';
 }
 
 export function userIn({ parameters }: ActionCall): string {
@@ -60,13 +58,10 @@ function accountIn(call: ActionCall): string {
   return typeof id === 'string' ? id : userIn(call);
 }
 
-/** @param changed left out when nobody knows whether it was this action that changed it */
-function doneWith({ id, name }: Account, enabled: boolean, changed?: boolean): Outcome {
-  const state = enabled ? 'enabled' : 'disabled';
-  const message =
-    changed === false
-      ? `The account ${name} was ${state} already.`
-      : `The account ${name} is ${state}.`;
-  const data = { user_id: id, user: name, ...(changed !== undefined && { changed }) };
-  return { kind: 'done', message, data };
-}
+const stateOf = (enabled: boolean): string => (enabled ? 'enabled' : 'disabled');
+
+const doneWith = ({ id, name }: Account, state: string): Outcome => ({
+  kind: 'done',
+  message: `The account ${name} ${state}.`,
+  data: { user_id: id, user: name },
+});

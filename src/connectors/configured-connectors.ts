@@ -100,7 +100,7 @@ export class ConfiguredConnectors extends ConnectorRegistry {
     try {
       if (!type) throw new Error(`There is no connector type ${typeName}.`);
       const config = this.configs.open(id, row);
-      const [unsafe] = this.configs.plainText(type, config);
+      const [unsafe] = this.configs.unencryptedSecretProblems(type, config);
       if (!unsafe) return type.create(identity, config);
       // An earlier version of the service allowed and stored it.
       this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);

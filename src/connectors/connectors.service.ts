@@ -58,7 +58,7 @@ export class ConnectorsService {
     const { name, enabled = true, priority = DEFAULT_PRIORITY } = wanted;
     const type = this.typeNamed(wanted.type);
     const id = newId();
-    const stored = this.configs.seal(type, id, wanted.config);
+    const stored = this.configs.checkAndSeal(type, id, wanted.config);
     return await this.unlessTaken(name, () =>
       this.transactions.run<ConnectorRecord>(
         async (tx) => {

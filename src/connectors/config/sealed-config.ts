@@ -39,14 +39,14 @@ export class SealedConfig {
   ) {}
 
   /** Throws a ValidationError that names each wrong field. */
-  seal(kind: ConfigDefinition, id: string, config: Config): StoredConfig {
+  checkAndSeal(kind: ConfigDefinition, id: string, config: Config): StoredConfig {
     const schemaProblems = configProblems(kind.schema, config, 'config');
     const problems =
       schemaProblems.length > 0
         ? schemaProblems
         : [
             ...refusedTargetProblems(kind.schema, config, 'config', this.targets),
-            ...this.plainText(kind, config),
+            ...this.unencryptedSecretProblems(kind, config),
             ...kind.problems(config, 'config'),
           ];
     if (problems.length > 0) throw new ValidationError(problems);
@@ -63,7 +63,7 @@ export class SealedConfig {
   change(kind: ConfigDefinition, id: string, stored: Sealed, change: Config): ChangedConfig {
     const before = this.open(id, stored);
     const after = changeConfig(kind.schema, before, change);
-    const content = this.seal(kind, id, after);
+    const content = this.checkAndSeal(kind, id, after);
     const [from, to] = [originsOf(kind, before), originsOf(kind, after)];
     if (from.every((origin, index) => origin === to[index])) return content;
     const missing = secretsNotGivenAgain(kind.schema, before, change);
@@ -74,7 +74,7 @@ export class SealedConfig {
   }
 
   /** See plainTextProblems. */
-  plainText(kind: ConfigDefinition, config: Config): FieldError[] {
+  unencryptedSecretProblems(kind: ConfigDefinition, config: Config): FieldError[] {
     return plainTextProblems(kind, config, 'config');
   }
 

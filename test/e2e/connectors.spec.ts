@@ -333,6 +333,35 @@ describe('/api/connectors', () => {
     expect(await checkAt(Date.now())).toBe(1);
   });
 
+  it('takes a header in another spelling for the same one, and refuses both at once', async () => {
+    const made = await create(http({}, { headers: { authorization: 'Bearer the-first-one' } }));
+    const path = `/api/connectors/${made.body.data.id}`;
+    const put = (headers: object, more: object = {}) =>
+      admin.request('PUT', path, { body: { config: { headers, ...more } } });
+    const sent = async () => {
+      await block();
+      return vendor.requests.at(-1)!.headers.authorization;
+    };
+    const second = await put({ Authorization: 'Bearer the-second-one' });
+    expect(second.body.data.secrets_set).toEqual(['headers.Authorization', 'secrets.token']);
+    expect(await sent()).toBe('Bearer the-second-one');
+    await put({ authorization: 'Bearer the-third-one' });
+    expect(await sent()).toBe('Bearer the-third-one');
+    // It was given again, so that it may go to another host.
+    const elsewhere = vendor.url.replace('127.0.0.1', 'localhost');
+    const moved = { base_url: elsewhere, secrets: { token: TOKEN } };
+    expect((await put({ AUTHORIZATION: 'Bearer the-fourth-one' }, moved)).status).toBe(200);
+    const both = { authorization: 'Bearer the-fifth-one', Authorization: 'Bearer the-sixth-one' };
+    for (const answer of [await put(both), await create(http({}, { headers: both }))]) {
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.details.errors).toMatchObject([
+        { field: 'config.headers.Authorization', code: 'unique' },
+      ]);
+    }
+    expect((await put({ authorization: null })).body.data.secrets_set).toEqual(['secrets.token']);
+    expect(await sent()).toBeUndefined();
+  });
+
   it.each(['http://169.254.169.254', 'http://10.0.0.1', 'https://[::1]', 'http://2852039166'])(
     'refuses the address %s, both in a new connector and in a change',
     async (base_url) => {

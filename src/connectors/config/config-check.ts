@@ -9,6 +9,7 @@ const ajv = new Ajv({
   verbose: true,
   ownProperties: true,
   allowUnionTypes: true,
+  keywords: ['x-ignore-case'],
   formats: { uri: (text: string) => addressRule(text) === undefined },
 });
 

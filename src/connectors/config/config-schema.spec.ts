@@ -1,4 +1,4 @@
-import { type ConfigSchema, withDefaults } from './config-schema.js';
+import { changeConfig, type ConfigSchema, withDefaults } from './config-schema.js';
 
 const SCHEMA: ConfigSchema = {
   type: 'object',
@@ -6,6 +6,21 @@ const SCHEMA: ConfigSchema = {
     base_url: { type: 'string', maxLength: 100, default: 'https://vendor.example.com' },
     secure: { type: 'boolean', default: false },
     token: { type: 'string', maxLength: 100, writeOnly: true },
+    headers: {
+      type: 'object',
+      propertyNames: { pattern: '^' },
+      additionalProperties: { type: 'string', maxLength: 100 },
+      maxProperties: 9,
+      writeOnly: true,
+      'x-ignore-case': true,
+    },
+    secrets: {
+      type: 'object',
+      propertyNames: { pattern: '^' },
+      additionalProperties: { type: 'string', maxLength: 100 },
+      maxProperties: 9,
+      writeOnly: true,
+    },
   },
   required: [],
   additionalProperties: false,
@@ -19,5 +34,20 @@ describe('withDefaults', () => {
     });
     const config = { base_url: 'https://other.example.com', secure: true, token: 'x' };
     expect(withDefaults(SCHEMA, config)).toEqual(config);
+  });
+});
+
+describe('changeConfig', () => {
+  const before = { headers: { 'X-A': '1', 'x-b': '2' }, secrets: { Token: '3', constructor: '4' } };
+
+  it('takes another spelling of a name for the same one only where the map ignores case', () => {
+    const change = {
+      headers: { 'x-a': '5', 'X-B': null, constructor: '6' },
+      secrets: { token: '7', CONSTRUCTOR: null },
+    };
+    expect(changeConfig(SCHEMA, before, change)).toEqual({
+      headers: { 'x-a': '5', constructor: '6' },
+      secrets: { Token: '3', constructor: '4', token: '7' },
+    });
   });
 });

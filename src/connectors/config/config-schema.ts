@@ -55,6 +55,8 @@ export interface MapSchema extends Described {
   readonly additionalProperties: ValueSchema;
   readonly minProperties?: number;
   readonly maxProperties: number;
+  /** Names that differ in nothing but upper and lower case are the same, as those of headers are. No keyword of JSON Schema says that. */
+  readonly 'x-ignore-case'?: true;
 }
 
 export interface ConfigSchema extends Described {
@@ -69,6 +71,10 @@ export type Config = Readonly<Record<string, NonNullable<unknown> | null>>;
 
 export function isMap(schema: ValueSchema): schema is MapSchema {
   return schema.type === 'object' && 'propertyNames' in schema;
+}
+
+export function ignoresCase(map: MapSchema): boolean {
+  return map['x-ignore-case'] === true;
 }
 
 export function isObject(value: unknown): value is Config {
@@ -108,8 +114,9 @@ export function changeConfig(schema: ConfigSchema, before: Config, change: Confi
   const changed = Object.entries(change).map(([name, value]) => {
     const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
     const earlier = before[name];
-    const merges = property?.writeOnly && isMap(property) && isObject(value) && isObject(earlier);
-    return [name, merges ? withoutNulls({ ...earlier, ...value }) : value];
+    const map = property?.writeOnly && isMap(property) ? property : undefined;
+    const merges = map && isObject(value) && isObject(earlier);
+    return [name, merges ? changeMap(map, earlier, value) : value];
   });
   return { ...before, ...(Object.fromEntries(changed) as Config) };
 }
@@ -132,6 +139,18 @@ export function secretTexts(secrets: Config): string[] {
   );
 }
 
-function withoutNulls(map: Config): Config {
-  return Object.fromEntries(Object.entries(map).filter(([, value]) => value !== null));
+/** An entry takes the place of the earlier one whose name is the same, also when it is spelled in another way. */
+function changeMap(schema: MapSchema, earlier: Config, change: Config): Config {
+  const stay = Object.entries(earlier).filter(
+    ([name]) => entryOf(schema, change, name) === undefined,
+  );
+  const given = Object.entries(change).filter(([, value]) => value !== null);
+  return Object.fromEntries([...stay, ...given]);
+}
+
+/** The value that a map has under this name; undefined when it has none. Its own: an entry may be called `constructor`. */
+export function entryOf(schema: MapSchema, map: Config, name: string): unknown {
+  if (Object.hasOwn(map, name)) return map[name];
+  if (!ignoresCase(schema)) return undefined;
+  return Object.entries(map).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
 }

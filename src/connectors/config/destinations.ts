@@ -4,6 +4,8 @@ import type { Targets } from '../../platform/net/targets.js';
 import {
   type Config,
   type ConfigSchema,
+  entryOf,
+  isMap,
   isObject,
   secretNames,
   splitConfig,
@@ -46,7 +48,9 @@ export function secretsNotGivenAgain(
   return secretNames(schema, splitConfig(schema, before).secrets).filter((path) => {
     const [, name = '', key] = /^([^.]*)\.?(.*)$/s.exec(path) ?? [];
     const given = ownOf(change, name);
-    return (isObject(given) && key ? ownOf(given, key) : given) === undefined;
+    const property = schema.properties[name];
+    const entry = property && isMap(property) && isObject(given) && key;
+    return (entry ? entryOf(property, given, key) : given) === undefined;
   });
 }
 

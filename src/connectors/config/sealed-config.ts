@@ -12,6 +12,7 @@ import {
   secretRequiredError,
   refusedTargetProblems,
 } from './destinations.js';
+import { twinNameProblems } from './map-names.js';
 import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
 
 export interface StoredConfig {
@@ -45,6 +46,7 @@ export class SealedConfig {
       schemaProblems.length > 0
         ? schemaProblems
         : [
+            ...twinNameProblems(kind.schema, config, 'config'),
             ...refusedTargetProblems(kind.schema, config, 'config', this.targets),
             ...this.unencryptedSecretProblems(kind, config),
             ...kind.problems(config, 'config'),
@@ -61,6 +63,9 @@ export class SealedConfig {
 
   /** The configuration after a partial change. When the change moves where secrets go, all of them must be given again. */
   change(kind: ConfigDefinition, id: string, stored: Sealed, change: Config): ChangedConfig {
+    // Beforehand: of two spellings in one change the merged configuration has one.
+    const twins = twinNameProblems(kind.schema, change, 'config');
+    if (twins.length > 0) throw new ValidationError(twins);
     const before = this.open(id, stored);
     const after = changeConfig(kind.schema, before, change);
     const content = this.checkAndSeal(kind, id, after);

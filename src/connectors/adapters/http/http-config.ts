@@ -35,7 +35,9 @@ export const HTTP_SCHEMA: ConfigSchema = {
       additionalProperties: { type: 'string', maxLength: 8_000 },
       maxProperties: 30,
       writeOnly: true,
-      description: 'Sent with every request. Templates.',
+      'x-ignore-case': true,
+      description:
+        'Sent with every request. Templates. Upper and lower case are the same in their names.',
     },
     secrets: {
       type: 'object',

@@ -16,6 +16,7 @@ const SCHEMA: ConfigSchema = {
     codes: {
       type: 'array',
       items: { type: 'integer', minimum: 200, maximum: 599 },
+      minItems: 1,
       maxItems: 3,
       uniqueItems: true,
     },
@@ -104,13 +105,14 @@ describe('configProblems', () => {
         ] as const,
     ),
     ['no boolean', { secure: 'no' }, 'config.secure', 'is_boolean', 'must be true or false'],
+    ['an empty list', { codes: [] }, 'config.codes', 'size', 'must have 1 to 3 entries'],
     ['no list', { codes: {} }, 'config.codes', 'is_array', 'must be a list'],
     [
       'a long list',
       { codes: [200, 201, 202, 203] },
       'config.codes',
       'size',
-      'must have at most 3 entries',
+      'must have 1 to 3 entries',
     ],
     [
       'one thing twice',

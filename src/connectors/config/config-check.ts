@@ -24,6 +24,7 @@ interface Keywords {
   readonly maximum: number;
   readonly minLength?: number;
   readonly maxLength: number;
+  readonly minItems?: number;
   readonly maxItems: number;
   readonly minProperties?: number;
   readonly maxProperties: number;
@@ -89,8 +90,9 @@ function ruleOf({ keyword, parentSchema, data }: ErrorObject): Rule {
     case 'minProperties':
     case 'maxProperties':
       return ['size', `must have ${schema.minProperties ?? 0} to ${schema.maxProperties} entries`];
+    case 'minItems':
     case 'maxItems':
-      return ['size', `must have at most ${schema.maxItems} entries`];
+      return ['size', `must have ${schema.minItems ?? 0} to ${schema.maxItems} entries`];
     case 'uniqueItems':
       return ['unique', 'must not name anything twice'];
     case 'minLength':

@@ -39,6 +39,7 @@ export interface BooleanSchema extends Described {
 export interface ListSchema extends Described {
   readonly type: 'array';
   readonly items: StringSchema | IntegerSchema;
+  readonly minItems?: number;
   readonly maxItems: number;
   readonly uniqueItems?: true;
 }

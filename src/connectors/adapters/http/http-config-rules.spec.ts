@@ -1,4 +1,5 @@
-import type { HttpConfig } from './http-config.js';
+import { configProblems } from '../../config/config-check.js';
+import { HTTP_SCHEMA, type HttpConfig } from './http-config.js';
 import { httpConfigProblems } from './http-config-rules.js';
 
 function problems(action: object, more: Partial<HttpConfig> = {}) {
@@ -10,6 +11,19 @@ function problems(action: object, more: Partial<HttpConfig> = {}) {
   } as HttpConfig;
   return httpConfigProblems(config, 'config').map(({ field, message }) => [field, message]);
 }
+
+describe('HTTP_SCHEMA', () => {
+  it('wants at least one status for success, because with none every effect would count as refused', () => {
+    const found = (success_statuses: number[]) => {
+      const actions = { block_ip: { path: '/', success_statuses } };
+      return configProblems(HTTP_SCHEMA, { base_url: 'https://vendor.example', actions }, 'config');
+    };
+    expect(found([204])).toEqual([]);
+    expect(found([])).toMatchObject([
+      { field: 'config.actions.block_ip.success_statuses', code: 'size' },
+    ]);
+  });
+});
 
 describe('httpConfigProblems', () => {
   it('finds nothing wrong when every template can be filled', () => {

@@ -74,6 +74,7 @@ export const HTTP_SCHEMA: ConfigSchema = {
           success_statuses: {
             type: 'array',
             items: { type: 'integer', minimum: 200, maximum: 599 },
+            minItems: 1,
             maxItems: 20,
             uniqueItems: true,
             description: 'Without it: every 2xx.',

@@ -1,9 +1,10 @@
 import { Choice, Flag, JsonObject, Text } from '../../platform/validation/fields.js';
 import { type ActionResult, FAILURE_CODES, type FailureCode } from '../action.js';
 
-const CODES = `\`refused\`: the vendor said no. \`unreachable\`: it could not be reached. \`timeout\`: it did not answer in time.
-\`no_connector\`: no enabled connector provides the type. \`outcome_unknown\`: something was sent, and nobody knows what became of
-it. \`interrupted\`: the service stopped before anything was sent.`;
+const CODES = `\`refused\`: the vendor said no. \`unreachable\`: it could not be reached, or gave a look-up no answer that tells anything.
+\`timeout\`: no answer tells what came of it, and it may be asked for again. \`no_connector\`: no enabled connector provides the type.
+\`outcome_unknown\`: something was sent that may not be repeated, and nobody knows what became of it. \`interrupted\`: the service
+stopped before anything was sent.`;
 
 /** What became of an action; shown by this module and by approvals. */
 export class ActionResultDto {

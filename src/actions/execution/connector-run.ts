@@ -1,3 +1,4 @@
+import { actionType } from '../../action-catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Participant } from '../../platform/database/transactions.js';
@@ -145,7 +146,8 @@ export class ConnectorRun {
     const kind = lossKind(error);
     if (kind === 'stopped') this.tools.warn(error, action);
     const message = kind === 'stopped' ? 'The call ended in an error.' : (error as Error).message;
-    return await this.settle(action, { kind, message, sent, idempotent });
+    const isLookUp = actionType(action.type).category === 'intelligence';
+    return await this.settle(action, { kind, message, sent, idempotent, isLookUp });
   }
 }
 

@@ -26,12 +26,12 @@ describe('the result of a call', () => {
 
   it.each([
     ['unreachable', false, false, 'unreachable'],
-    ['unreachable', true, true, 'outcome_unknown'],
+    ['unreachable', true, true, 'timeout'],
     ['stopped', false, true, 'interrupted'],
     ['timeout', false, false, 'interrupted'],
     ['timeout', true, true, 'timeout'],
     ['timeout', true, false, 'outcome_unknown'],
-    ['broken', true, true, 'outcome_unknown'],
+    ['broken', true, true, 'timeout'],
     ['broken', true, false, 'outcome_unknown'],
     ['stopped', true, false, 'outcome_unknown'],
   ] as const)(
@@ -41,6 +41,16 @@ describe('the result of a call', () => {
       expect([result.success, result.code]).toEqual([false, code]);
     },
   );
+
+  it.each([
+    ['timeout', 'timeout'],
+    ['broken', 'unreachable'],
+    ['unreachable', 'unreachable'],
+    ['stopped', 'unreachable'],
+  ] as const)('has of a look-up that is %s nothing to look up, but is %s', (kind, code) => {
+    const loss = { kind, message: 'x', sent: true, idempotent: false, isLookUp: true };
+    expect(resultOfLoss(loss)).toEqual({ success: false, message: 'x', code });
+  });
 
   it('holds no text that a database refuses, and no endless one', () => {
     expect(failed('refused', 'a\0b\ud800c').message).toBe('a\ufffdb\ufffdc');

@@ -25,16 +25,21 @@ export interface Loss {
   /** This attempt, or an earlier one, may have sent something. */
   readonly sent: boolean;
   readonly idempotent: boolean;
+  /** It asks, and changes nothing: however it ended, nothing has happened that could be looked up. */
+  readonly isLookUp?: boolean;
 }
 
 /** The result of an action whose call ended without an outcome, when nothing more can be found out. */
-export function resultOfLoss({ kind, message, sent, idempotent }: Loss): ActionResult {
+export function resultOfLoss({ kind, message, sent, idempotent, isLookUp }: Loss): ActionResult {
   if (!sent) {
     return kind === 'unreachable'
       ? failed('unreachable', message)
       : failed('interrupted', `Nothing was sent: ${message}`);
   }
-  if (kind === 'timeout' && idempotent) return failed('timeout', message);
+  if (isLookUp) return failed(kind === 'timeout' ? 'timeout' : 'unreachable', message);
+  if (idempotent && kind !== 'stopped') {
+    return failed('timeout', `It may have happened or not, and may be asked for again: ${message}`);
+  }
   return failed(
     'outcome_unknown',
     `It may have happened or not, and has to be looked up at the vendor: ${message}`,

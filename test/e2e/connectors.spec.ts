@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { HttpType } from '../../src/connectors/adapters/http/http.connector.js';
 import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
@@ -297,13 +298,34 @@ describe('/api/connectors', () => {
     const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
     await checks.checkAll();
     vendor.behave('error-500');
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const log = jest.spyOn(Logger.prototype, 'log').mockImplementation();
     await checks.checkAll();
     await checks.checkAll();
     expect(record).toHaveBeenCalledTimes(1);
     expect(record.mock.calls[0]![1]).toMatchObject({ type: 'connector.unhealthy' });
     record.mockRestore();
+    const connector = `firewall ${names}`;
+    const told = (spy: jest.SpyInstance) =>
+      spy.mock.calls.filter(([about]) => about?.connector === connector);
+    expect(told(warn)).toEqual([
+      [
+        expect.objectContaining({ type: 'http', reason: expect.any(String) }),
+        'A connector is unhealthy',
+      ],
+    ]);
     const metrics = await app.request('GET', '/metrics');
     expect(metrics.text).toContain(`connector_up{connector="firewall ${names}"} 0`);
+
+    vendor.forget();
+    await checks.checkAll();
+    await checks.checkAll();
+    expect([told(warn), told(log)]).toEqual([
+      [expect.anything()],
+      [[expect.anything(), 'A connector is well again']],
+    ]);
+    warn.mockRestore();
+    log.mockRestore();
   });
 
   it('checks a connector again only when the vendor has rested as long as its type wants', async () => {

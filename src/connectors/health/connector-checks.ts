@@ -19,6 +19,8 @@ const AT_ONCE = 4;
 /** A connector that answers more slowly is degraded. */
 const SLOW_MS = 3_000;
 
+type Turn = 'unhealthy' | 'well again';
+
 /** Finds out whether the connectors answer: regularly, on one replica at a time, and when somebody asks for it. */
 @Injectable()
 export class ConnectorChecks implements OnModuleInit {
@@ -54,9 +56,10 @@ export class ConnectorChecks implements OnModuleInit {
   ): Promise<TestResult> {
     const row = await this.service.get(id);
     const result = await this.tested(row);
-    return await this.transactions.run<TestResult>(
+    let turn: Turn | undefined;
+    const answer = await this.transactions.run<TestResult>(
       async (tx) => {
-        await this.recordResult(tx, row, resultOf(result));
+        turn = await this.recordResult(tx, row, resultOf(result));
         const details = { name: row.name, success: result.success };
         const subject = { type: 'connector', id };
         const action = 'connector.tested';
@@ -66,6 +69,8 @@ export class ConnectorChecks implements OnModuleInit {
       caller,
       idempotency,
     );
+    this.tell(row, result, turn);
+    return answer;
   }
 
   private async tested(row: SealedConnector): Promise<TestResult> {
@@ -82,23 +87,42 @@ export class ConnectorChecks implements OnModuleInit {
   private async check(row: SealedConnector): Promise<void> {
     try {
       const result = resultOf(await this.tested(row));
-      await this.transactions.run((tx) => this.recordResult(tx, row, result));
+      const turn = await this.transactions.run((tx) => this.recordResult(tx, row, result));
+      this.tell(row, result, turn);
     } catch (err) {
       // A check that fails in this way must not stop those of the other connectors.
       this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
     }
   }
 
-  private async recordResult(tx: Tx, row: SealedConnector, result: CheckResult): Promise<void> {
+  private async recordResult(
+    tx: Tx,
+    row: SealedConnector,
+    result: CheckResult,
+  ): Promise<Turn | undefined> {
     const recorded = await this.connectors.recordCheck(tx, row, result);
-    const turned = recorded && recorded.before !== 'unhealthy' && result.status === 'unhealthy';
-    if (!turned || !row.enabled) return;
+    if (!recorded || !row.enabled) return undefined;
+    const wasUnhealthy = recorded.before === 'unhealthy';
+    if (wasUnhealthy === (result.status === 'unhealthy')) return undefined;
+    if (wasUnhealthy) return 'well again';
     const { id, name, type } = row;
     await this.events.record(tx, {
       type: CONNECTOR_UNHEALTHY,
       subject: { type: 'connector', id },
       payload: { name, type, message: result.message },
     });
+    return 'unhealthy';
+  }
+
+  /** Once for each turn, and only by the replica that recorded it. */
+  private tell(
+    { name, type }: SealedConnector,
+    { message }: Pick<CheckResult, 'message'>,
+    turn: Turn | undefined,
+  ): void {
+    const about = { connector: name, type, reason: message };
+    if (turn === 'unhealthy') this.logger.warn(about, 'A connector is unhealthy');
+    if (turn === 'well again') this.logger.log(about, 'A connector is well again');
   }
 }
 

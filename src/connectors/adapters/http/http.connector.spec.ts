@@ -216,6 +216,15 @@ describe('HttpConnector', () => {
     expect(await connect({}).test()).toMatchObject({ success: false });
   });
 
+  it('is not well in a test that is answered with a redirect, which no action would follow', async () => {
+    vendor.location = `${vendor.url}/elsewhere`;
+    vendor.behave('redirect');
+    expect(await connect({}).test()).toMatchObject({
+      success: false,
+      message: expect.stringContaining('redirects are not followed'),
+    });
+  });
+
   it('shows no secret and can be stored, whatever a vendor answers', async () => {
     let answer = '';
     const server = createServer((socket) => {

@@ -73,8 +73,12 @@ export class HttpConnector extends Connector {
     return measureTest(async () => {
       const request = { ...testRequest(this.config), timeoutMs: TEST_TIMEOUT_MS };
       const { status } = await this.calls.ungated(request);
-      const success = status < 500 && status !== 401 && status !== 403;
-      return { success, message: `The service answers with status ${status}.` };
+      const message = `The service answers with status ${status}`;
+      // To another scheme, a moved host or a page for logging in: every action would be refused.
+      if (status >= 300 && status < 400) {
+        return { success: false, message: `${message}; redirects are not followed.` };
+      }
+      return { success: status < 500 && status !== 401 && status !== 403, message: `${message}.` };
     });
   }
 

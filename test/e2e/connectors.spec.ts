@@ -384,6 +384,22 @@ describe('/api/connectors', () => {
     expect(await sent()).toBeUndefined();
   });
 
+  it('loses a field that is not required by null, such as the login of a mail server', async () => {
+    const config = {
+      host: 'mail.example.com',
+      from: 'soc@example.com',
+      username: 'soc',
+      password: 'a-long-password',
+    };
+    const { id } = (await create({ name: 'mail', type: 'smtp', config })).body.data;
+    const put = (change: object) =>
+      admin.request('PUT', `/api/connectors/${id}`, { body: { config: change } });
+    const without = await put({ username: null, password: null });
+    expect(without.body.data).toMatchObject({ secrets_set: [] });
+    expect(without.body.data.config).not.toHaveProperty('username');
+    expect((await put({ host: null })).status).toBe(422);
+  });
+
   it.each(['http://169.254.169.254', 'http://10.0.0.1', 'https://[::1]', 'http://2852039166'])(
     'refuses the address %s, both in a new connector and in a change',
     async (base_url) => {

@@ -50,4 +50,15 @@ describe('changeConfig', () => {
       secrets: { Token: '3', constructor: '4', token: '7' },
     });
   });
+
+  it('takes away by null what is not required, and leaves it for every other field to be refused', () => {
+    const schema: ConfigSchema = { ...SCHEMA, required: ['secure'] };
+    const whole = { ...before, secure: true, token: 'abc', base_url: 'https://a.example.com' };
+    const change = { headers: null, token: null, base_url: null, secure: null, constructor: null };
+    expect(changeConfig(schema, whole, change)).toEqual({
+      secrets: before.secrets,
+      secure: null,
+      constructor: null,
+    });
+  });
 });

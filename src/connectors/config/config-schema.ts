@@ -109,7 +109,8 @@ export function splitConfig(schema: ConfigSchema, config: Config): ConfigParts {
 
 /**
  * The configuration after a partial change. Fields that the change does not name stay as they are. A map of secrets
- * changes entry by entry, because nobody could read the other entries to send them again; null removes an entry.
+ * changes entry by entry, because nobody could read the other entries to send them again. Null removes an entry, and a field
+ * that is not required: its default holds again.
  */
 export function changeConfig(schema: ConfigSchema, before: Config, change: Config): Config {
   const changed = Object.entries(change).map(([name, value]) => {
@@ -119,7 +120,14 @@ export function changeConfig(schema: ConfigSchema, before: Config, change: Confi
     const merges = map && isObject(value) && isObject(earlier);
     return [name, merges ? changeMap(map, earlier, value) : value];
   });
-  return { ...before, ...(Object.fromEntries(changed) as Config) };
+  const after = { ...before, ...(Object.fromEntries(changed) as Config) };
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => value !== null || !isOptional(schema, name)),
+  );
+}
+
+function isOptional({ properties, required }: ConfigSchema, name: string): boolean {
+  return Object.hasOwn(properties, name) && !required.includes(name);
 }
 
 /** Which secrets are set, as dotted paths such as `secrets.token`, without their values. */

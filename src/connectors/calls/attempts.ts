@@ -60,7 +60,8 @@ export class Attempts {
   }
 
   private noteAnswer(state: VendorState): void {
-    if (state === 'failing') this.breaker.failed();
+    if (state === 'failing')
+      this.breaker.failed('It answered that it fails or has too much to do.');
     else if (state === 'well') this.breaker.succeeded();
     else this.breaker.unclear();
   }
@@ -70,7 +71,7 @@ export class Attempts {
     if (error instanceof BreakerOpenError) return;
     const cause: unknown = signal?.aborted ? signal.reason : error;
     if (cause instanceof UnreachableError || cause instanceof OutcomeUnknownError) {
-      this.breaker.failed();
+      this.breaker.failed(cause.message);
     } else {
       this.breaker.unclear();
     }

@@ -6,17 +6,17 @@ describe('CircuitBreaker', () => {
   it('refuses calls after five failures in a row, and lets one call through after a while', () => {
     let now = 0;
     const breaker = new CircuitBreaker(() => now);
-    for (let turn = 0; turn < 4; turn += 1) breaker.failed();
+    for (let turn = 0; turn < 4; turn += 1) breaker.failed('x');
     breaker.succeeded();
     for (let turn = 0; turn < 5; turn += 1) {
       breaker.enter();
-      breaker.failed();
+      breaker.failed('x');
     }
     expect(() => breaker.enter()).toThrow(UnreachableError);
     now = 30_000;
     breaker.enter();
     expect(() => breaker.enter()).toThrow(UnreachableError);
-    breaker.failed();
+    breaker.failed('x');
     expect(() => breaker.enter()).toThrow(UnreachableError);
     now = 60_000;
     breaker.enter();

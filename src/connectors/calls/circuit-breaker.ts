@@ -11,13 +11,15 @@ export class CircuitBreaker {
   private failures = 0;
   private openUntil = 0;
   private isProbing = false;
+  /** Why the last call failed, in words. */
+  private lastCause = '';
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Throws when the call may not be made. Otherwise the caller has to report how it ended, by one of the three methods below. */
   enter(): void {
     if (this.failures < FAILURES) return;
-    if (this.now() < this.openUntil || this.isProbing) throw new BreakerOpenError();
+    if (this.now() < this.openUntil || this.isProbing) throw new BreakerOpenError(this.lastCause);
     this.isProbing = true;
   }
 
@@ -26,7 +28,8 @@ export class CircuitBreaker {
     this.isProbing = false;
   }
 
-  failed(): void {
+  failed(cause: string): void {
+    this.lastCause = cause;
     this.failures += 1;
     this.isProbing = false;
     if (this.failures >= FAILURES) this.openUntil = this.now() + OPEN_MS;
@@ -39,9 +42,8 @@ export class CircuitBreaker {
 }
 
 export class BreakerOpenError extends UnreachableError {
-  constructor() {
-    super('The last calls all failed; no further one is made for some seconds.', {
-      temporary: false,
-    });
+  constructor(cause: string) {
+    const message = 'The last calls all failed; no further one is made for up to 30 seconds.';
+    super(`${message} The last failure: ${cause}`, { temporary: false });
   }
 }

@@ -51,6 +51,9 @@ describe('Swagger UI in a browser', () => {
   };
 
   const execute = async (block: Locator) => {
+    const clear = block.getByRole('button', { name: 'Clear' });
+    // Else the answer before this one would be read.
+    if (await clear.isVisible()) await clear.click();
     await block.getByRole('button', { name: 'Execute' }).click();
     const answers = block.locator('.live-responses-table');
     const body = answers.locator('.response-col_description pre').first();
@@ -142,15 +145,25 @@ describe('Swagger UI in a browser', () => {
     expect(state.body.data.active).toBe(false);
   });
 
-  it('changes an incident without asking for a version of it', async () => {
+  it('leaves an incident as it is when somebody only clicks', async () => {
     const { client } = await makeKey(app, 'analyst');
     const { body: made } = await client.request('POST', '/api/incidents', {
-      body: { incident_type: 'phishing', source: 'test' },
+      body: { incident_type: 'phishing', source: 'test', title: 'Mine', severity: 'low' },
     });
     const block = await blockOf('Incidents', 'updateIncident');
     await block.locator('tr[data-param-name="id"] input').fill(made.data.id as string);
-    const { status } = await execute(block);
+    await expect(block.locator('.body-param__text').inputValue()).resolves.toBe('{}');
+    await execute(block);
+    const { body: kept } = await client.request('GET', `/api/incidents/${made.data.id as string}`);
+    expect(kept.data).toMatchObject({ title: 'Mine', severity: 'low' });
+  });
+
+  it('changes an incident without asking for a version of it', async () => {
+    const block = await blockOf('Incidents', 'updateIncident');
+    await block.locator('.body-param__text').fill('{"title": "Ours"}');
+    const { status, body } = await execute(block);
     expect(status).toContain('200');
+    expect(body).toContain('"title": "Ours"');
   });
 
   it('triages with what it fills in, given an incident on a fresh service', async () => {

@@ -77,8 +77,8 @@ describe('what stands in the boxes of the page', () => {
     },
   );
 
-  const bodyOf = (requestBody: object) =>
-    shown({ requestBody }, 'post').requestBody.content[JSON_TYPE]!;
+  const bodyOf = (requestBody: object, method = 'post') =>
+    shown({ requestBody }, method).requestBody.content[JSON_TYPE]!;
   const content = (media: object) => ({ content: { [JSON_TYPE]: media } });
 
   it('leaves reasons, comments and passwords to those who write them', () => {
@@ -102,6 +102,24 @@ describe('what stands in the boxes of the page', () => {
     });
     expect(bodyOf({ $ref: '#/components/requestBodies/Stop' })['example']).toEqual({ reason: '' });
     expect(components.examples.stop.value.reason).toBe('Wrong hosts.');
+  });
+
+  it.each<[string, object, object]>([
+    ['several examples', { examples: { rate: { value: { title: 'a' } } } }, {}],
+    ['one example', { example: { title: 'a' } }, {}],
+    ['none', {}, {}],
+    ['no object', { example: ['title'] }, {}],
+    ['passwords', { example: { new_password: 'd', role: 'e' } }, { new_password: '' }],
+  ])('fills in nothing that a PUT would overwrite: %s', (_what, media, value) => {
+    const { examples, example } = bodyOf(content(media), 'put');
+    expect(Object.values(examples as object)[0]).toEqual({ summary: 'Nothing filled in', value });
+    expect(example).toBeUndefined();
+  });
+
+  it('leaves the examples of a PUT to be chosen', () => {
+    const rate = { value: { title: 'a' } };
+    const { examples } = bodyOf(content({ examples: { rate } }), 'put');
+    expect(Object.entries(examples as object)[1]).toEqual(['rate', rate]);
   });
 
   it.each([[['reason']], ['reason'], [null], [7]])('leaves a body as it is that is %j', (example) =>

@@ -22,7 +22,9 @@ export function documentForPage(document, mayCall) {
     ...(operation.parameters && {
       parameters: operation.parameters.map((part) => boxOf(resolve(part), method, resolve)),
     }),
-    ...(operation.requestBody && { requestBody: bodyOf(resolve(operation.requestBody), resolve) }),
+    ...(operation.requestBody && {
+      requestBody: bodyOf(resolve(operation.requestBody), method, resolve),
+    }),
   });
   return { ...document, paths: mapValues(document.paths, (item) => ofPath(item, ofOperation)) };
 }
@@ -56,11 +58,12 @@ function withExample({ in: place, description = '' }, example) {
   return `${description}\n\nFor example \`${[example].flat().join(',')}\`.`.trim();
 }
 
-function bodyOf(body, resolve) {
-  return { ...body, content: mapValues(body.content, (media) => mediaOf(media, resolve)) };
+function bodyOf(body, method, resolve) {
+  const shownMedia = (media) => mediaOf(media, method, resolve);
+  return { ...body, content: mapValues(body.content, shownMedia) };
 }
 
-function mediaOf(media, resolve) {
+function mediaOf(media, method, resolve) {
   const result = { ...media };
   if ('example' in media) result.example = asSent(media.example);
   if (media.examples) {
@@ -69,7 +72,19 @@ function mediaOf(media, resolve) {
       return { ...example, value: asSent(example.value) };
     });
   }
-  return result;
+  return method === 'put' ? withNothingFirst(result) : result;
+}
+
+/**
+ * A PUT overwrites what people have written, and nobody finds the old title again when it is gone. So the first choice has
+ * only what its reader has to write; the examples of the story are there to be chosen.
+ */
+function withNothingFirst({ example, examples = {}, ...media }) {
+  const first = example ?? Object.values(examples)[0]?.value;
+  const own = Object.entries(isObject(first) ? first : {}).filter(([key]) => OWN_WORDS.test(key));
+  const nothing = { summary: 'Nothing filled in', value: Object.fromEntries(own) };
+  const rest = example === undefined ? examples : { ...examples, example: { value: example } };
+  return { ...media, examples: { nothing, ...rest } };
 }
 
 /**
@@ -77,12 +92,14 @@ function mediaOf(media, resolve) {
  * incident of the story is on no other service, and the request means as much without it.
  */
 function asSent(value) {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => !isOfTheStory(member));
   return mapValues(Object.fromEntries(members), (member, key) =>
     OWN_WORDS.test(key) ? '' : member,
   );
 }
+
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isOfTheStory = (value) => typeof value === 'string' && OF_THE_STORY.test(value);
 

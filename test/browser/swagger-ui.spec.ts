@@ -201,7 +201,10 @@ describe('Swagger UI in a browser', () => {
     await line.waitFor({ state: 'detached' });
   });
 
-  it('leads to another decision with another id', async () => {
+  it('leads to another decision with another id, and shows no answer and comment of the last', async () => {
+    const last = await blockOf('Approvals', 'approveAction');
+    expect(await last.locator('.live-responses-table').count()).toBe(1);
+    await last.locator('.body-param__text').fill('{"comment": "Seen by me"}');
     await pendingAction('ws-043');
     const id = await pendingAction('ws-044');
     await page.getByRole('button', { name: 'Read again' }).click();
@@ -212,6 +215,9 @@ describe('Swagger UI in a browser', () => {
     const box = block.locator('tr[data-param-name="id"] input');
     await expect(box.inputValue()).resolves.toBe(id);
     expect(await page.getByRole('searchbox').inputValue()).toBe('');
+    expect(await block.locator('.live-responses-table, .curl-command').count()).toBe(0);
+    const comment = JSON.parse(await block.locator('.body-param__text').inputValue()) as unknown;
+    expect(comment).toEqual({ comment: '' });
   });
 
   it('shows what waits so that no title or value poses as a fact, or hides one', async () => {

@@ -111,8 +111,11 @@ function linkTo([words, operationId, path], id, ui) {
   return link;
 }
 
-/** Opens an operation with the id in its box. */
-function openOperation({ layoutActions, specActions }, place, operation, id) {
+/** Opens an operation with the id in its box, and with nothing that belongs to another decision. */
+function openOperation({ layoutActions, specActions, oas3Actions }, place, operation, id) {
+  specActions.clearResponse(...operation);
+  specActions.clearRequest(...operation);
+  oas3Actions.clearRequestBodyValue({ pathMethod: operation });
   layoutActions.updateFilter('');
   layoutActions.show(place.slice(0, 2), true);
   layoutActions.show(place, true);

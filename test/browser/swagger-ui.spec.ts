@@ -244,6 +244,27 @@ describe('Swagger UI in a browser', () => {
     expect(await line.locator('bdi bdi').count()).toBe(0);
   });
 
+  it('says above everything that the kill switch is on: why, who and since when', async () => {
+    const band = page.locator('#kill-switch');
+    expect(await band.isVisible()).toBe(false);
+    const turn = async (id: string, reason: string) => {
+      const block = await blockOf('Kill_switch', id);
+      await block.locator('.body-param__text').fill(JSON.stringify({ reason }));
+      expect((await execute(block)).status).toContain('200');
+    };
+    await turn('activateKillSwitch', '<i>Wrong</i> hosts');
+    await band.waitFor();
+    const year = String(new Date().getFullYear());
+    const words = await band.innerText();
+    for (const part of ['kill switch is on', 'by admin', `since `, year, '<i>Wrong</i> hosts']) {
+      expect(words).toContain(part);
+    }
+    await page.reload();
+    await band.getByText('<i>Wrong</i> hosts').waitFor();
+    await turn('deactivateKillSwitch', 'Corrected');
+    await band.waitFor({ state: 'hidden' });
+  });
+
   it('folds what can go wrong into a line for each status, which opens', async () => {
     const block = await blockOf('Access', 'getMe');
     const line = block.locator('.its-error', { hasText: '429' }).getByRole('button');

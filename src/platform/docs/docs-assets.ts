@@ -16,6 +16,7 @@ const FILES = {
   'start.mjs': [OURS, SCRIPT],
   'approvals.mjs': [OURS, SCRIPT],
   'boxes.mjs': [OURS, SCRIPT],
+  'kill-switch.mjs': [OURS, SCRIPT],
   'plugin.mjs': [OURS, SCRIPT],
   'search.mjs': [OURS, SCRIPT],
 } as const;

@@ -26,6 +26,7 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
       <a href="/login/password">Change password</a>
       <form method="post" action="/logout"><button type="submit">Log out</button></form>
     </header>
+    <section id="kill-switch" aria-label="Kill switch" aria-live="polite" hidden></section>
     <section id="approvals" aria-label="Waiting for approval" hidden></section>
     <main id="swagger-ui" data-role="${role}" data-roles="${ROLES.join(' ')}"></main>
     <noscript><p>This page needs JavaScript. The document itself is at <a href="/openapi.yaml">/openapi.yaml</a>.</p></noscript>

@@ -129,7 +129,7 @@ function openOperation({ layoutActions, specActions, oas3Actions }, place, opera
 }
 
 /** Text goes in as text: what it says comes from outside. */
-function element(name, attributes, ...children) {
+export function element(name, attributes, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);

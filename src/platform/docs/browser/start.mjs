@@ -1,5 +1,6 @@
 import { showApprovals } from './approvals.mjs';
 import { documentForPage } from './boxes.mjs';
+import { showKillSwitch } from './kill-switch.mjs';
 import { pagePlugin } from './plugin.mjs';
 import { inOrder } from './search.mjs';
 
@@ -10,8 +11,8 @@ const { role, roles } = main.dataset;
 const order = roles.split(' ');
 const mayCall = (needed) => order.indexOf(needed) <= order.indexOf(role);
 
-let readApprovals = () => undefined;
-/** Whether a request is under way that may approve something, or ask for approval. */
+let readAgain = () => undefined;
+/** Whether a request is under way that may approve something, ask for approval, or turn the kill switch. */
 let mayHaveChanged = false;
 
 const answer = await fetch('/openapi.json');
@@ -33,9 +34,13 @@ const ui = window.SwaggerUIBundle({
     return request;
   },
   responseInterceptor: (response) => {
-    if (mayHaveChanged) void readApprovals();
+    if (mayHaveChanged) readAgain();
     mayHaveChanged = false;
     return response;
   },
 });
-readApprovals = showApprovals(document.getElementById('approvals'), ui);
+const shown = [
+  showKillSwitch(document.getElementById('kill-switch')),
+  showApprovals(document.getElementById('approvals'), ui),
+];
+readAgain = () => shown.forEach((read) => void read());

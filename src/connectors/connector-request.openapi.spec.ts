@@ -54,6 +54,13 @@ describe('the schemas of requests for connectors', () => {
     },
   );
 
+  it.each(['HttpConfig', 'HttpAction'])('say where %s is what a template may name', (name) => {
+    const { description } = CONNECTOR_REQUEST_SCHEMAS[name]!;
+    for (const root of ['parameters.<name>', 'secrets.<name>', 'action.id']) {
+      expect(description).toContain(`{{ ${root} }}`);
+    }
+  });
+
   it('take no type that there is not, and nothing beside it', () => {
     const right = { name: 'x', type: 'sandbox', config: {} };
     expect(fits(right)).toBe(true);

@@ -71,7 +71,7 @@ export class ConnectorUpdateDto {
   @JsonObject({
     optional: true,
     description:
-      'The fields to change; the others stay, secrets too. Null takes a field away that is not required. Of a map of secrets only the entries that are given change, and null takes one away; every other object, such as actions, is replaced as a whole. Where the scheme, host or port of an address changes that secrets are sent to, each secret has to be given again (code secret_required).',
+      'The fields to change; the others stay, secrets too. Null takes a field away that is not required. Of a map of secrets only the entries that are given change, and null takes one away; every other object is replaced as a whole: of `actions`, what is not given again is gone. Where the scheme, host or port of an address changes that secrets are sent to, each secret has to be given again (code secret_required).',
     example: { base_url: 'https://firewall.example.com/v2' },
   })
   readonly config?: Config;

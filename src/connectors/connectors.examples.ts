@@ -3,7 +3,7 @@ import { STORY } from '../platform/openapi/story.js';
 
 const SANDBOX = {
   id: STORY.sandbox,
-  name: 'sandbox',
+  name: 'drill',
   type: 'sandbox',
   enabled: true,
   priority: 100,
@@ -12,6 +12,29 @@ const SANDBOX = {
   status: 'degraded',
   created_at: '2026-01-30T15:12:30.014Z',
   updated_at: '2026-01-30T15:12:30.014Z',
+};
+
+const FIREWALL_ADDRESS = 'https://firewall.example.com/api';
+const FIREWALL_ACTIONS = {
+  block_ip: {
+    method: 'POST',
+    path: '/blocks',
+    body: { ip: '{{ parameters.ip }}', note: 'Action {{ action.id }}' },
+  },
+  unblock_ip: { method: 'DELETE', path: '/blocks/{{ parameters.ip }}', idempotent: true },
+};
+
+const FIREWALL = {
+  id: STORY.firewall,
+  name: 'firewall',
+  type: 'http',
+  enabled: false,
+  priority: 100,
+  config: { base_url: FIREWALL_ADDRESS, actions: FIREWALL_ACTIONS },
+  secrets_set: ['headers.Authorization', 'secrets.token'],
+  status: 'disabled',
+  created_at: '2026-01-30T15:12:10.002Z',
+  updated_at: '2026-01-30T15:12:10.002Z',
 };
 
 const FALCON = {
@@ -31,10 +54,26 @@ const ANSWERED_FALCON = { data: FALCON };
 
 export const CONNECTOR_EXAMPLES: OperationExamples = {
   createConnector: {
+    http: {
+      summary: 'Any tool with an API, here a firewall, to be enabled later',
+      body: {
+        name: 'firewall',
+        type: 'http',
+        enabled: false,
+        config: {
+          base_url: FIREWALL_ADDRESS,
+          headers: { Authorization: 'Bearer {{ secrets.token }}' },
+          secrets: { token: 'a-token-of-the-firewall' },
+          actions: FIREWALL_ACTIONS,
+        },
+      },
+      status: 201,
+      answer: { data: FIREWALL },
+    },
     sandbox: {
       summary: 'One that does nothing outside',
       body: {
-        name: 'sandbox',
+        name: 'drill',
         type: 'sandbox',
         config: { latency_ms: 0, fail: ['create_ticket'] },
       },
@@ -54,9 +93,9 @@ export const CONNECTOR_EXAMPLES: OperationExamples = {
     },
     conflict: {
       summary: 'The name is taken',
-      body: { name: 'sandbox', type: 'sandbox', config: {} },
+      body: { name: 'drill', type: 'sandbox', config: {} },
       status: 409,
-      answer: refused('conflict', 'There is a connector named sandbox already.'),
+      answer: refused('conflict', 'There is a connector named drill already.'),
     },
   },
   listConnectors: {
@@ -64,7 +103,7 @@ export const CONNECTOR_EXAMPLES: OperationExamples = {
       summary: 'In the order of their names',
       query: { sort: 'name' },
       status: 200,
-      answer: { data: [FALCON, SANDBOX], meta: { page: 1, per_page: 20, total: 2 } },
+      answer: { data: [SANDBOX, FALCON], meta: { page: 1, per_page: 20, total: 2 } },
     },
   },
   getConnector: {
@@ -99,9 +138,9 @@ export const CONNECTOR_EXAMPLES: OperationExamples = {
     conflict: {
       summary: 'The name is taken',
       path: { id: STORY.falcon },
-      body: { name: 'sandbox' },
+      body: { name: 'drill' },
       status: 409,
-      answer: refused('conflict', 'There is a connector named sandbox already.'),
+      answer: refused('conflict', 'There is a connector named drill already.'),
     },
     secret_required: {
       summary: 'Its secrets would go to another host',
@@ -191,7 +230,7 @@ export const CONNECTOR_EXAMPLES: OperationExamples = {
           },
           {
             id: STORY.sandbox,
-            name: 'sandbox',
+            name: 'drill',
             type: 'sandbox',
             status: 'healthy',
             message: '[sandbox] Nothing to reach.',

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { HttpType } from '../../src/connectors/adapters/http/http.connector.js';
 import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
+import { CONNECTOR_EXAMPLES } from '../../src/connectors/connectors.examples.js';
 import { CONNECTOR_SCHEMAS } from '../../src/connectors/connector-schemas.js';
 import { ConnectorTypes } from '../../src/connectors/connector-types.js';
 import type { Gate } from '../../src/platform/net/gate.js';
@@ -20,6 +21,8 @@ const OPEN_GATE: Gate = {
     request({ signal: new AbortController().signal, leave: () => Promise.resolve() }),
 };
 
+/** As DefaultSandbox makes it. */
+const SANDBOX_OF_FIRST_START = { name: 'sandbox', type: 'sandbox', config: {} };
 const TOKEN = 'token-that-nobody-sees';
 
 describe('/api/connectors', () => {
@@ -465,6 +468,16 @@ describe('/api/connectors', () => {
       await admin.request('PUT', `/api/connectors/${id}`, { body: { priority: 3 } });
       expect(await provider('block_ip')).not.toBe(before);
     });
+  });
+
+  it('sets up what its examples show beside the sandbox of a fresh service', async () => {
+    await app.nest.get(DataSource).query('delete from connectors');
+    await admin.request('POST', '/api/connectors', { body: SANDBOX_OF_FIRST_START });
+    const shown = Object.values(CONNECTOR_EXAMPLES['createConnector']!);
+    for (const { body } of shown.filter(({ status }) => status === 201)) {
+      const { status, text } = await admin.request('POST', '/api/connectors', { body });
+      expect([status, text]).toEqual([201, expect.any(String)]);
+    }
   });
 
   it('creates a sandbox on the very first start, and never again', async () => {

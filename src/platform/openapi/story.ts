@@ -9,6 +9,7 @@ export const STORY = {
   session: '019c0f6d-58c7-7000-b669-ad112c05f6d1',
   apiKey: '019c0f70-8bc9-7000-abf8-dc46316c6a9f',
   admin: '019c0f6b-0a01-7000-8380-362a267fc567',
+  firewall: '019c0f76-3100-7000-9d1c-2b8f0c5e7a41',
   sandbox: '019c0f76-7f32-7000-a6fc-8c66636c5ff5',
   falcon: '019c0f76-f461-7001-98d5-ea70e67f1252',
   alertIncident: '019c1363-49c4-7000-80d3-b16ed25eeb6c',

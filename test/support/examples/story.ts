@@ -64,6 +64,8 @@ const PEOPLE = [
 ];
 
 const TOOLS = [
+  ...admin('createConnector', 'http'),
+  unshown('admin', 'deleteConnector', { path: { id: STORY.firewall }, status: 200 }),
   ...admin('createConnector', 'sandbox', 'crowdstrike', 'conflict'),
   ...alice('listConnectors', 'by_name'),
   ...alice('getConnector', 'crowdstrike'),

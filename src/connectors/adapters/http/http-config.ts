@@ -18,8 +18,15 @@ export interface HttpConfig {
 
 export const DEFAULT_METHOD = 'POST';
 
+const TEMPLATES = [
+  'A template is text with `{{ parameters.<name> }}` (a parameter of the action, see `GET /api/actions/types`), `{{ secrets.<name> }}` (an entry of `secrets`) or `{{ action.id }}` in it, and nothing else is computed.',
+  'A value is escaped for its place: one segment of a path, one value of a query or form, a string of JSON. In a body of JSON a string that is one reference becomes the value itself, a list for instance, and is left out with its key when there is none.',
+  'When the connector is saved a name that is no parameter of the action, or no entry of `secrets`, is refused (code template).',
+].join('\n');
+
 export const HTTP_SCHEMA: ConfigSchema = {
   type: 'object',
+  description: `What a connector of any tool with an API has to know: an address, headers, and a request for each action.\n\n${TEMPLATES}`,
   properties: {
     base_url: {
       type: 'string',
@@ -37,7 +44,7 @@ export const HTTP_SCHEMA: ConfigSchema = {
       writeOnly: true,
       'x-ignore-case': true,
       description:
-        'Sent with every request. Templates. Upper and lower case are the same in their names.',
+        'Sent with every request. Templates: those of HttpConfig, such as `Bearer {{ secrets.token }}`. A parameter that an action does not have is empty here. Upper and lower case are the same in their names.',
     },
     secrets: {
       type: 'object',
@@ -53,6 +60,7 @@ export const HTTP_SCHEMA: ConfigSchema = {
       propertyNames: { enum: ACTION_TYPES },
       additionalProperties: {
         type: 'object',
+        description: `The request of an action. Its path and the values of its body are templates.\n\n${TEMPLATES}`,
         properties: {
           method: {
             type: 'string',

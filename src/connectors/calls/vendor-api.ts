@@ -13,7 +13,7 @@ export type Headers = Readonly<Record<string, string>>;
 /** What shows the vendor who asks. */
 export interface Credentials {
   headers(): Promise<Headers>;
-  /** After the vendor did not accept these. Where it is missing there are no others, and nothing is tried again. */
+  /** Called after a 401. Leave it out where the credentials cannot be renewed. */
   renew?(refused: Headers): void;
 }
 
@@ -73,7 +73,7 @@ export class VendorApi {
 
   /**
    * A question, which changes nothing. Without a gate it is one that the kill switch does not stop: a poll, a probe or a
-   * test. An answer that tells nothing leaves nothing unknown, and counts like none.
+   * test. An unreadable answer counts as no answer: a question has no effect that could be unknown.
    */
   async ask<T>(
     gate: Gate | undefined,

@@ -173,7 +173,8 @@ function describeTagsAndIds(document: OpenAPIObject): void {
 function describeId(parameter: ParameterObject, path: string): void {
   const segment = path.split(`/{${parameter.name}}`)[0]!.split('/').at(-1)!;
   const id = IDS[segment];
-  if (!id) throw new Error(`Not known of what it is: ${parameter.name} in ${path}.`);
+  if (!id)
+    throw new Error(`${path}: say in IDS of document.ts what {${parameter.name}} is the id of.`);
   const word = WORDS[parameter.name] ?? 'id';
   parameter.description ??= `The ${word} of the ${id.what}. A malformed one is answered like an unknown one.`;
   // What its handler says of it is as exact as the handler means it to be.

@@ -58,7 +58,7 @@ describe('addExamples', () => {
   });
 
   it.each<[string, ExamplesByCase, RegExp]>([
-    ['an answer has none', {}, /no example of an answer 201/],
+    ['an answer has none', {}, /no example with status 201/],
     [
       'one has a status that is never answered',
       { ...MADE, gone: { summary: 'Gone', status: 410, answer: {} } },

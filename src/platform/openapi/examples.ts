@@ -40,7 +40,9 @@ export function addExamples(
       const referred = kept(examples, operation.operationId!, components);
       media.examples = { ...referred, ...Object.fromEntries(others) };
       if (Object.keys(media.examples ?? {}).length === 0) {
-        throw new Error(`${operation.operationId} has no example of an answer ${status}.`);
+        throw new Error(
+          `${operation.operationId} has no example with status ${status}: add one to the module's *.examples.ts.`,
+        );
       }
     }
   }

@@ -112,7 +112,7 @@ function originsIn({ undoes }: ActionCall): ReadonlyMap<unknown, string> | undef
   );
 }
 
-/** A refusal in the middle is none any more: something has happened. */
+/** After the first copy, a refusal no longer means that nothing happened. */
 async function eachOf(
   copies: readonly MailCopy[],
   work: (copy: MailCopy) => Promise<void>,

@@ -54,6 +54,8 @@ describe('an action and what its attempts left behind', () => {
       expect(after.result!.message).toContain('may be asked for again');
       const first = await run(await nobodys());
       expect([first.status, first.result!.code]).toEqual(['failed', 'unreachable']);
+      // Which of several connectors it was.
+      expect(first.result!.message).toBe(`${vendor.identity.name}: No route to host.`);
     });
 
     it.each([

@@ -137,7 +137,7 @@ export class ConnectorRun {
     if (error instanceof UnreachableError && !action.sent) {
       const loss = {
         kind: 'unreachable',
-        message: error.message,
+        message: this.named(error.message),
         sent: false,
         idempotent,
       } as const;
@@ -145,9 +145,15 @@ export class ConnectorRun {
     }
     const kind = lossKind(error);
     if (kind === 'stopped') this.tools.warn(error, action);
-    const message = kind === 'stopped' ? 'The call ended in an error.' : (error as Error).message;
+    const said = kind === 'stopped' ? 'The call ended in an error.' : (error as Error).message;
+    const message = this.named(said);
     const isLookUp = actionType(action.type).category === 'intelligence';
     return await this.settle(action, { kind, message, sent, idempotent, isLookUp });
+  }
+
+  /** Of several connectors that provide an action a failure says which one it was. */
+  private named(message: string): string {
+    return `${this.connector.identity.name}: ${message}`;
   }
 }
 

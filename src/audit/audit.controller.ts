@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
-import { Controller, Get, Header, Query, Req } from '@nestjs/common';
+import { Controller, Get, Header, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { Requires } from '../platform/access/access.js';
 import { RawAnswer } from '../platform/http/answering-adapter.js';
 import type { FastifyRequest } from '../platform/http/request.js';
@@ -10,6 +11,8 @@ import { AuditExport } from './export/audit-export.js';
 import { AuditExportQueryDto, EXPORT_SCHEMA } from './export/audit-export.dto.js';
 import { AuditQueryDto, AuditRecordDto, AuditVerificationDto } from './audit.dto.js';
 import { AuditService, subjectFilter } from './audit.service.js';
+
+const AS_FILE = 'attachment; filename="audit.ndjson"';
 
 @ApiTags('Audit')
 @Controller('api/audit')
@@ -46,7 +49,6 @@ export class AuditController {
   @Requires('admin')
   @RawAnswer()
   @Header('content-type', 'application/x-ndjson')
-  @Header('content-disposition', 'attachment; filename="audit.ndjson"')
   @Operation(
     'exportAudit',
     'Export a part of the audit trail with its seals',
@@ -63,10 +65,27 @@ export class AuditController {
     description: 'The lines. A file without the line of `type` `end` is not whole.',
     contentType: 'application/x-ndjson',
     schema: EXPORT_SCHEMA,
+    headers: {
+      'Content-Disposition': {
+        description: 'That browsers keep it as a file.',
+        schema: { type: 'string', enum: [AS_FILE] },
+      },
+    },
   })
   async export(
     @Query() { from, to }: AuditExportQueryDto,
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Readable> {
+    const lines = await this.linesFor(request, { from, to });
+    // Here, and not as a decorator: an error is no file.
+    reply.header('content-disposition', AS_FILE);
+    return lines;
+  }
+
+  private async linesFor(
+    request: FastifyRequest,
+    { from, to }: AuditExportQueryDto,
   ): Promise<Readable> {
     if (request.method === 'HEAD') return Readable.from([]);
     return await this.exports.open(request.caller!, {

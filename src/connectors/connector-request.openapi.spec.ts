@@ -61,6 +61,15 @@ describe('the schemas of requests for connectors', () => {
     }
   });
 
+  it('say of each field of a configuration what it is there, and not what its name means elsewhere', () => {
+    const silent = Object.entries(CONNECTOR_SCHEMAS).flatMap(([type, { properties }]) =>
+      Object.entries(properties)
+        .filter(([, { description }]) => !description)
+        .map(([field]) => `${type}.${field}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
   it('take no type that there is not, and nothing beside it', () => {
     const right = { name: 'x', type: 'sandbox', config: {} };
     expect(fits(right)).toBe(true);

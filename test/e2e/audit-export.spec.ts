@@ -67,6 +67,7 @@ describe('an export of the audit trail', () => {
     const answer = await admin.request('GET', `/api/audit/export${query}`);
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    expect(answer.headers['content-disposition']).toBe('attachment; filename="audit.ndjson"');
     expect(answer.text.endsWith('\n')).toBe(true);
     return answer.text.split('\n').slice(0, -1);
   }
@@ -86,7 +87,8 @@ describe('an export of the audit trail', () => {
     expect((await app.request('GET', '/api/audit/export')).status).toBe(401);
     expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
     for (const query of ['?from=yesterday', '?to=', '?page=2']) {
-      expect((await admin.request('GET', `/api/audit/export${query}`)).status).toBe(422);
+      const { status, headers } = await admin.request('GET', `/api/audit/export${query}`);
+      expect([status, headers['content-disposition']]).toEqual([422, undefined]);
     }
   });
 

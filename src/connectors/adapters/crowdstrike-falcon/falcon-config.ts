@@ -30,6 +30,7 @@ export const FALCON_SCHEMA: ConfigSchema = {
       minLength: SHORTEST_SECRET,
       maxLength: 1_000,
       writeOnly: true,
+      description: 'The secret that belongs to `client_id`.',
     },
   },
   required: ['client_id', 'client_secret'],

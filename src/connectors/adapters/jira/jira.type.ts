@@ -29,8 +29,14 @@ export const JIRA_SCHEMA: ConfigSchema = {
       minLength: SHORTEST_SECRET,
       maxLength: 1_000,
       writeOnly: true,
+      description: 'The token of the account that does it.',
     },
-    project_key: { type: 'string', pattern: '^[A-Z][A-Z0-9_]{1,30}$', maxLength: 31 },
+    project_key: {
+      type: 'string',
+      pattern: '^[A-Z][A-Z0-9_]{1,30}$',
+      maxLength: 31,
+      description: 'The project in which tickets are made.',
+    },
     issue_type: {
       type: 'string',
       minLength: 1,

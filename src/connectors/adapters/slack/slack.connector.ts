@@ -120,6 +120,7 @@ export const SLACK_SCHEMA: ConfigSchema = {
       minLength: 8,
       maxLength: 2_000,
       default: BASE_URL,
+      description: 'The address of the API of Slack.',
     },
     bot_token: {
       type: 'string',

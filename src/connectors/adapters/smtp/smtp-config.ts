@@ -28,15 +28,33 @@ export const SMTP_SCHEMA: ConfigSchema = {
       description:
         'Name or address of the mail server. An address of a private network has to be in ALLOWED_PRIVATE_TARGETS.',
     },
-    port: { type: 'integer', minimum: 1, maximum: 65_535, default: SUBMISSION_PORT },
+    port: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65_535,
+      default: SUBMISSION_PORT,
+      description: 'The port of the mail server.',
+    },
     secure: {
       type: 'boolean',
       default: false,
       description:
         'TLS from the start, as on port 465. Otherwise TLS begins with STARTTLS; only a server in a private network may offer none.',
     },
-    username: { type: 'string', minLength: 1, maxLength: 320 },
-    password: { type: 'string', minLength: SHORTEST_SECRET, maxLength: 1_000, writeOnly: true },
+    username: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 320,
+      description:
+        'The account at the mail server. It goes together with `password`; without both, nobody logs in there.',
+    },
+    password: {
+      type: 'string',
+      minLength: SHORTEST_SECRET,
+      maxLength: 1_000,
+      writeOnly: true,
+      description: 'The password of the account at the mail server.',
+    },
     from: {
       type: 'string',
       minLength: 3,

@@ -157,6 +157,7 @@ export const VIRUSTOTAL_SCHEMA: ConfigSchema = {
       minLength: 8,
       maxLength: 2_000,
       default: BASE_URL,
+      description: 'The address of the API of VirusTotal.',
     },
     api_key: {
       type: 'string',
@@ -164,6 +165,7 @@ export const VIRUSTOTAL_SCHEMA: ConfigSchema = {
       minLength: SHORTEST_SECRET,
       maxLength: 200,
       writeOnly: true,
+      description: 'The key of the account that asks.',
     },
   },
   required: ['api_key'],

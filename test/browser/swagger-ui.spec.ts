@@ -288,6 +288,23 @@ describe('Swagger UI in a browser', () => {
     await page.locator('#operations-Access-getMe').waitFor();
   });
 
+  it.each([
+    ['RESOLVE it', 'updateIncident'],
+    ['sealed YET', 'exportAudit'],
+  ])('finds operations by descriptions and titles of examples: %s', async (words, id) => {
+    await page.getByRole('searchbox').fill(words);
+    await page.locator('#operations-Access-getMe').waitFor({ state: 'detached' });
+    expect(await page.locator(`[id$="-${id}"]`).count()).toBe(1);
+    await page.getByRole('searchbox').fill('');
+  });
+
+  it('says that nothing was found when nothing was', async () => {
+    await page.getByRole('searchbox').fill('no such thing');
+    await page.getByText('Nothing here is about “no such thing”.').waitFor();
+    await page.getByRole('searchbox').fill('');
+    await page.locator('#operations-Access-getMe').waitFor();
+  });
+
   it('marks what the role of the reader may not call', async () => {
     const { name, password } = await makeUser(app, 'analyst');
     const context = await browser.newContext();

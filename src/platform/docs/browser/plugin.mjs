@@ -5,7 +5,7 @@ import { findOperations } from './search.mjs';
  * server or a chapter to read stays out of the way until it is looked for.
  */
 
-const SEARCH = 'Search paths, titles and tags';
+const SEARCH = 'Search paths, titles, descriptions and tags';
 
 /** A plugin of Swagger UI; `mayCall` knows whether the role of the reader is enough for another one. */
 export const pagePlugin = (mayCall) => () => ({
@@ -16,6 +16,7 @@ export const pagePlugin = (mayCall) => () => ({
     authorizeOperationBtn: () => () => null,
     AuthorizeBtnContainer: behind('Use an API key instead of your session'),
     InfoContainer: behind('How this API works: keys, lists, errors, limits'),
+    operations: foundOnes,
     operation: dimmed(mayCall),
     response: foldedError,
   },
@@ -49,6 +50,20 @@ function searchBox(_Original, { React }) {
       { className: 'filter-container' },
       React.createElement(getComponent('Col'), { className: 'filter wrapper', mobile: 12 }, box),
     );
+  };
+}
+
+/** Of a search that finds nothing Swagger UI says that there are no operations, as if something were broken. */
+function foundOnes(Original, { React }) {
+  return (props) => {
+    const { specSelectors, layoutSelectors } = props;
+    const words = layoutSelectors.currentFilter();
+    const isSearched = typeof words === 'string' && words !== '';
+    if (!isSearched || findOperations(specSelectors.taggedOperations(), words).size > 0) {
+      return React.createElement(Original, props);
+    }
+    const nothing = `Nothing here is about “${words}”. Try fewer or other words.`;
+    return React.createElement('p', { role: 'status' }, nothing);
   };
 }
 

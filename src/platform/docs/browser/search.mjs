@@ -29,8 +29,19 @@ function partsOf(entry, tag) {
     entry.get('path'),
     operation.get('summary'),
     operation.get('operationId'),
+    operation.get('description'),
+    ...titlesOf(operation.getIn(['requestBody', 'content'])),
   ];
 }
+
+/** What the examples of its body are there for: that an incident can be resolved stands in no path. */
+function titlesOf(content) {
+  return valuesIn(content).flatMap((media) =>
+    valuesIn(media.get('examples')).map((example) => example.get('summary')),
+  );
+}
+
+const valuesIn = (map) => (map ? [...map.values()] : []);
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 

@@ -369,7 +369,7 @@ describe('backup and restore, with the embedded database', () => {
 
     const service = await startIn(from, settings);
     await site.fill(service);
-    const said = await service.logged(/PostgreSQL keeps its data in /);
+    const said = await service.logged(/Database: .*keeps its data in /);
     const place = /keeps its data in ([^"\s]+)/.exec(said)![1]!;
     expect(existsSync(join(place, 'PG_VERSION'))).toBe(true);
     if (isRoot) {

@@ -57,6 +57,20 @@ describe('the code samples', () => {
     expect(new Set(languages)).toEqual(new Set(['Shell,TypeScript,Python,Go']));
   });
 
+  it('send a key of their own with each POST that takes one, so that it can be repeated', () => {
+    const posts = operationsOf(readContract() as unknown as OpenApiDocument).filter(
+      ({ operation }) => JSON.stringify(operation).includes('"Idempotency-Key"'),
+    );
+    expect(posts.length).toBeGreaterThan(20);
+    const without = posts.flatMap(({ operation: { operationId } }) =>
+      samples
+        .get(operationId)!
+        .filter(({ source }) => !/Idempotency-Key.*(rand|uuid)/i.test(source))
+        .map(({ lang }) => `${operationId} ${lang}`),
+    );
+    expect(without).toEqual([]);
+  });
+
   it('are TypeScript that compiles', () => {
     const broken = [...samples.keys()].filter((operation) => {
       const fileName = `${operation}.mts`;

@@ -17,7 +17,7 @@ export function addCodeSamples(
   cases: ExamplesByCase = {},
 ): void {
   const first = Object.values(cases).find(({ status }) => status < 400) ?? {};
-  const request = sampleRequest(method, path, authenticationOf(operation), first);
+  const request = sampleRequest(method, path, waysOf(operation), first);
   const samples = [
     { lang: 'Shell', label: 'curl', source: curlSample(request) },
     { lang: 'TypeScript', label: 'TypeScript', source: typescriptSample(request) },
@@ -27,9 +27,18 @@ export function addCodeSamples(
   Object.assign(operation, { [SAMPLES_EXTENSION]: samples });
 }
 
-/** Only a delivery of an event carries headers of a signature. */
-function authenticationOf({ security = [], parameters = [] }: OperationObject): Authentication {
-  if (security.some((way) => 'bearer' in way)) return 'key';
-  const isSigned = parameters.some((one) => 'name' in one && one.name === 'X-Webhook-Signature');
-  return isSigned ? 'signature' : 'none';
+function waysOf(operation: OperationObject) {
+  return {
+    authentication: authenticationOf(operation),
+    repeatable: takesHeader(operation, 'Idempotency-Key'),
+  };
 }
+
+/** Only a delivery of an event carries headers of a signature. */
+function authenticationOf(operation: OperationObject): Authentication {
+  if (operation.security?.some((way) => 'bearer' in way)) return 'key';
+  return takesHeader(operation, 'X-Webhook-Signature') ? 'signature' : 'none';
+}
+
+const takesHeader = ({ parameters = [] }: OperationObject, header: string): boolean =>
+  parameters.some((one) => 'name' in one && one.name === header);

@@ -19,11 +19,12 @@ const PROOFS = {
 
 /** For a shell with SERVICE_URL and API_KEY in its environment. */
 export function curlSample(request: SampleRequest): string {
-  const { method, path, authentication, headers, body } = request;
+  const { method, path, authentication, repeatable, headers, body } = request;
   const isSigned = authentication === 'signature';
   const parts = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} "$SERVICE_URL${path}"`,
     ...PROOFS[authentication],
+    ...(repeatable ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`]),
     ...(body === undefined ? [] : [isSigned ? '-d "$BODY"' : `-d ${quoted(pretty(body))}`]),

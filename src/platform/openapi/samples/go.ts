@@ -27,15 +27,18 @@ const literal = (text: string): string =>
   text.includes('`') ? JSON.stringify(text) : `\`${text}\``;
 
 /** A whole program, with SERVICE_URL and API_KEY in its environment. */
-export function goSample({ method, path, authentication, headers, body }: SampleRequest): string {
+export function goSample(request: SampleRequest): string {
+  const { method, path, authentication, repeatable, headers, body } = request;
   const isSigned = authentication === 'signature';
   const packages = [
     ...PACKAGES,
     ...(body === undefined ? [] : ['strings']),
+    ...(repeatable ? ['crypto/rand'] : []),
     ...(isSigned ? PACKAGES_OF_SIGNING : []),
   ].toSorted();
   const sent = [
     ...PROOFS[authentication],
+    ...(repeatable ? [['Idempotency-Key', 'rand.Text()'] as const] : []),
     ...Object.entries(headers).map(([name, value]) => [name, literal(value)] as const),
     ...(body === undefined ? [] : [['Content-Type', '"application/json"'] as const]),
   ];

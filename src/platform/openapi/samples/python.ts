@@ -17,10 +17,11 @@ signature = hmac.new(
 
 /** For Python with the package requests, and SERVICE_URL and API_KEY in its environment. */
 export function pythonSample(request: SampleRequest): string {
-  const { method, path, authentication, headers, body } = request;
+  const { method, path, authentication, repeatable, headers, body } = request;
   const isSigned = authentication === 'signature';
   const sent = [
     ...PROOFS[authentication],
+    ...(repeatable ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
     ...Object.entries(headers).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`),
     ...(isSigned ? ['"Content-Type": "application/json"'] : []),
   ];
@@ -32,7 +33,7 @@ export function pythonSample(request: SampleRequest): string {
   ];
   const imports = isSigned
     ? 'import hashlib\nimport hmac\nimport json\nimport os\nimport time\n'
-    : 'import os\n';
+    : `import os\n${repeatable ? 'import uuid\n' : ''}`;
   return (
     `${imports}\nimport requests\n${isSigned ? signing(body) : ''}\n` +
     `response = requests.${method.toLowerCase()}(\n    ${parts.join(',\n    ')},\n)\n` +

@@ -9,6 +9,8 @@ export interface SampleRequest {
   /** With its query. */
   readonly path: string;
   readonly authentication: Authentication;
+  /** It takes a key of its own, under which it may be repeated. */
+  readonly repeatable: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
@@ -16,7 +18,7 @@ export interface SampleRequest {
 export function sampleRequest(
   method: string,
   template: string,
-  authentication: Authentication,
+  { authentication, repeatable }: Pick<SampleRequest, 'authentication' | 'repeatable'>,
   { path = {}, query = {}, headers = {}, body, session }: Partial<OperationExample>,
 ): SampleRequest {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -33,6 +35,7 @@ export function sampleRequest(
     method: method.toUpperCase(),
     path: search ? `${filled}?${search}` : filled,
     authentication: session ? 'session' : authentication,
+    repeatable,
     headers,
     body,
   };

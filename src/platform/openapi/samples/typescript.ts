@@ -18,10 +18,11 @@ const signature = createHmac('sha256', process.env.WEBHOOK_SECRET!)
 
 /** For Node with SERVICE_URL and API_KEY in its environment. */
 export function typescriptSample(request: SampleRequest): string {
-  const { method, path, authentication, headers, body } = request;
+  const { method, path, authentication, repeatable, headers, body } = request;
   const isSigned = authentication === 'signature';
   const sent = [
     ...PROOFS[authentication],
+    ...(repeatable ? ["'Idempotency-Key': crypto.randomUUID()"] : []),
     ...Object.entries(headers).map(([name, value]) => `'${name}': ${JSON.stringify(value)}`),
     ...(body === undefined ? [] : ["'Content-Type': 'application/json'"]),
   ];

@@ -234,6 +234,7 @@ describe('Swagger UI in a browser', () => {
     expect(asked.status).toBe(202);
     await page.getByRole('button', { name: 'Read again' }).click();
     const line = page.locator('#approvals li', { hasText: 'SANDBOX-1' });
+    await line.waitFor();
     const values = await line.locator('bdi').allInnerTexts();
     expect(values.slice(0, 2)).toEqual([message_id, `${'r'.repeat(120)}…`]);
     expect(values.slice(2, 4)).toEqual([expect.stringMatching(/^key:/), 'senior']);

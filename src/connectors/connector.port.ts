@@ -1,6 +1,9 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Gate } from '../platform/net/gate.js';
 
+/** How long a test of a connector may take: somebody waits for it. */
+export const TEST_TIMEOUT_MS = 5_000;
+
 /** What a connector is asked to do. */
 export interface ActionCall {
   /** The same for every attempt. Vendors that know idempotency keys get it as one. */

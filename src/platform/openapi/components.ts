@@ -4,6 +4,7 @@ import type {
   ReferenceObject,
   SchemaObject,
 } from '@nestjs/swagger';
+import { operationsOf } from './placed-operations.js';
 import { sorted } from './schemas.js';
 
 type Schema = SchemaObject & Readonly<Record<string, unknown>>;
@@ -31,10 +32,9 @@ export function nameTitled(document: OpenAPIObject): void {
   }
 }
 
-function parametersOf({ paths }: OpenAPIObject): ParameterObject[] {
-  return Object.values(paths)
-    .flatMap(({ get, post, put, delete: remove }) => [get, post, put, remove])
-    .flatMap((operation) => operation?.parameters ?? [])
+function parametersOf(document: OpenAPIObject): ParameterObject[] {
+  return operationsOf(document)
+    .flatMap(({ operation }) => operation.parameters ?? [])
     .filter((parameter) => 'in' in parameter);
 }
 

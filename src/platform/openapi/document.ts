@@ -15,14 +15,13 @@ import { addExamples, shareErrorExamples } from './examples.js';
 import { describeByGlossary } from './glossary/glossary.js';
 import { addLinks } from './links.js';
 import type { OperationExamples } from './operation-examples.js';
+import { operationsOf } from './placed-operations.js';
 import { addCodeSamples } from './samples/code-samples.js';
 import { leaveOutNul } from './nul-characters.js';
 import { complete, TWINS_UNDER_API } from './operations.js';
 import { nameTitled, nameWords } from './components.js';
 import { addEnvelopes, describeRequestBodies, nameSchemas, sorted } from './schemas.js';
 import { shareParts } from './sharing.js';
-
-const METHODS = ['get', 'post', 'put', 'delete'] as const;
 
 const SESSION_DESCRIPTION = `A session from /login. Over https the cookie is named __Host-its_session.
 
@@ -74,16 +73,12 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
   };
   const seen = new Set<string>();
   const answers = {};
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const method of METHODS) {
-      const operation = item[method];
-      if (!operation) continue;
-      addSchemas(document, operation);
-      complete(operation, method, path, seen);
-      const cases = examples[operation.operationId!];
-      addExamples(operation, cases, answers);
-      addCodeSamples(operation, method, path, cases);
-    }
+  for (const { path, method, operation } of operationsOf(document)) {
+    addSchemas(document, operation);
+    complete(operation, method, path, seen);
+    const cases = examples[operation.operationId!];
+    addExamples(operation, cases, answers);
+    addCodeSamples(operation, method, path, cases);
   }
   const unknown = Object.keys(examples).filter((id) => !seen.has(id));
   if (unknown.length > 0) throw new Error(`Examples of no operation: ${unknown.join(', ')}.`);
@@ -155,12 +150,10 @@ const WORDS: Readonly<Record<string, string>> = { source: 'name' };
 /** Describes the groups of operations, and the ids in addresses that their handlers do not describe. */
 function describeTagsAndIds(document: OpenAPIObject): void {
   const used = new Set<string>();
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const operation of [item.get, item.post, item.put, item.delete]) {
-      for (const tag of operation?.tags ?? []) used.add(tag);
-      for (const parameter of operation?.parameters ?? []) {
-        if ('in' in parameter && parameter.in === 'path') describeId(parameter, path);
-      }
+  for (const { path, operation } of operationsOf(document)) {
+    for (const tag of operation.tags ?? []) used.add(tag);
+    for (const parameter of operation.parameters ?? []) {
+      if ('in' in parameter && parameter.in === 'path') describeId(parameter, path);
     }
   }
   const unknown = [...used].filter((name) => !Object.hasOwn(TAGS, name));

@@ -1,4 +1,5 @@
 import type { OpenAPIObject, OperationObject, ResponseObject } from '@nestjs/swagger';
+import { operationsOf } from './placed-operations.js';
 
 /** Where an answer leads: to an operation, with what it takes from the answer or from the request before. */
 interface Link {
@@ -185,10 +186,8 @@ const LINKS: readonly Link[] = [
 /** Says at each answer where it leads. A link to what does not exist, or of a status that is never answered, is a mistake. */
 export function addLinks(document: OpenAPIObject): void {
   const operations = new Map<string, OperationObject>();
-  for (const item of Object.values(document.paths)) {
-    for (const operation of [item.get, item.post, item.put, item.delete]) {
-      if (operation?.operationId) operations.set(operation.operationId, operation);
-    }
+  for (const { operation } of operationsOf(document)) {
+    if (operation.operationId) operations.set(operation.operationId, operation);
   }
   for (const { from, on, to, parameters, why } of LINKS) {
     for (const status of on) {

@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { operationsOf } from './placed-operations.js';
 
 /** Text without a NUL character, which no database stores; in the words that all languages have for patterns. */
 const WITHOUT_NUL = '^[^\\x00]*$';
@@ -30,14 +31,12 @@ export function leaveOutNul(document: OpenAPIObject): void {
     if (part['type'] === 'string' && !saysMore(part)) part['pattern'] = WITHOUT_NUL;
     for (const [key, child] of Object.entries(part)) if (!VALUES.has(key)) visit(child);
   };
-  for (const { get, post, put, delete: remove } of Object.values(document.paths)) {
-    for (const operation of [get, post, put, remove]) {
-      visit(operation?.requestBody);
-      // Pages, health and receipts ignore what is in their query.
-      if (!operation?.security?.length) continue;
-      for (const parameter of operation.parameters ?? []) {
-        if ('in' in parameter && parameter.in === 'query') visit(parameter.schema);
-      }
+  for (const { operation } of operationsOf(document)) {
+    visit(operation.requestBody);
+    // Pages, health and receipts ignore what is in their query.
+    if (!operation.security?.length) continue;
+    for (const parameter of operation.parameters ?? []) {
+      if ('in' in parameter && parameter.in === 'query') visit(parameter.schema);
     }
   }
 }

@@ -5,14 +5,13 @@ import type {
   ResponseObject,
 } from '@nestjs/swagger';
 import { nameOfError } from './error-names.js';
+import { operationsOf } from './placed-operations.js';
 
 type Named = Record<string, unknown>;
 
 /** What many operations have in the same words is written once, among the components, and referred to. */
 export function shareParts(document: OpenAPIObject): OpenAPIObject {
-  const operations = Object.values(document.paths).flatMap((item) =>
-    [item.get, item.post, item.put, item.delete].filter((one) => one !== undefined),
-  );
+  const operations = operationsOf(document).map(({ operation }) => operation);
   const schemas = new Set(Object.keys(document.components?.schemas ?? {}));
   const headers = shareHeaders(operations);
   const responses = shareResponses(operations);

@@ -14,6 +14,7 @@ import {
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  TEST_TIMEOUT_MS,
 } from '../../connector.port.js';
 import { HTTP_SCHEMA, type HttpAction, type HttpConfig, isIdempotent } from './http-config.js';
 import { credentialsIn } from './http-credentials.js';
@@ -25,8 +26,6 @@ import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { ConnectorType } from '../../connector-type.port.js';
 import { httpConfigProblems } from './http-config-rules.js';
 import { Injectable } from '@nestjs/common';
-
-const TEST_TIMEOUT_MS = 5_000;
 
 /** Statuses that do not tell whether the request took effect. */
 const UNCLEAR = (status: number): boolean => status === 408 || status >= 500;

@@ -10,6 +10,7 @@ import {
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  TEST_TIMEOUT_MS,
 } from '../../connector.port.js';
 import { documentOf, summaryOf } from './jira-issue.js';
 
@@ -22,7 +23,6 @@ export interface JiraConfig {
 }
 
 export const DEFAULT_ISSUE_TYPE = 'Task';
-const TEST_TIMEOUT_MS = 5_000;
 
 /** Opens issues in one project. Each carries the action's id as a label, by which it can be found again. */
 export class JiraConnector extends Connector {

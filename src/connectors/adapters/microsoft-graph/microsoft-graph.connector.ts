@@ -14,6 +14,7 @@ import {
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  TEST_TIMEOUT_MS,
 } from '../../connector.port.js';
 import { probeAccount, setAccount } from '../accounts.js';
 import { microsoftTokens } from '../microsoft-login.js';
@@ -22,7 +23,6 @@ import { GraphMail } from './graph-mail.js';
 import { GraphUsers } from './graph-users.js';
 
 const VENDOR = 'Microsoft Graph';
-const TEST_TIMEOUT_MS = 5_000;
 
 const GRAPH_ACTIONS = [
   'quarantine_email',

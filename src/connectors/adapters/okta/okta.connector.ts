@@ -14,12 +14,12 @@ import {
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  TEST_TIMEOUT_MS,
 } from '../../connector.port.js';
 import { probeAccount, setAccount, userIn } from '../accounts.js';
 import { OktaUsers } from './okta-users.js';
 
 const VENDOR = 'Okta';
-const TEST_TIMEOUT_MS = 5_000;
 
 const OKTA_ACTIONS = [
   'disable_user',

@@ -13,6 +13,7 @@ import {
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  TEST_TIMEOUT_MS,
 } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';
 import { isChannel, slackText } from './slack-text.js';
@@ -23,7 +24,6 @@ export interface SlackConfig {
 }
 
 const BASE_URL = 'https://slack.com/api';
-const TEST_TIMEOUT_MS = 5_000;
 /** Slack cuts what is longer, without a word. */
 const LONGEST_TEXT = 40_000;
 /** Errors after which Slack says that some of it may have happened. All others mean that nothing did. */

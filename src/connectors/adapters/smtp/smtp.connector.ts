@@ -16,6 +16,7 @@ import {
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  TEST_TIMEOUT_MS,
 } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';
 import { mailContent } from './mail-content.js';
@@ -29,7 +30,6 @@ import {
   serverOf,
 } from './smtp-config.js';
 
-const TEST_TIMEOUT_MS = 5_000;
 /** The server is about to end (RFC 5321, 4.2.2). Other replies speak of this mail alone. */
 const CLOSING = 421;
 

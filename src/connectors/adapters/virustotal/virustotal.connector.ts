@@ -13,6 +13,7 @@ import {
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  TEST_TIMEOUT_MS,
 } from '../../connector.port.js';
 import { ConnectorType } from '../../connector-type.port.js';
 
@@ -22,7 +23,6 @@ export interface VirusTotalConfig {
 }
 
 const BASE_URL = 'https://www.virustotal.com/api/v3';
-const TEST_TIMEOUT_MS = 5_000;
 /** A key of the free service has 500 requests a day, and 4 a minute: https://docs.virustotal.com/reference/public-vs-premium-api */
 const CHECKED_EVERY_MS = 3_600_000;
 /** MD5, SHA-1 or SHA-256. */

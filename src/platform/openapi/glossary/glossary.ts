@@ -1,4 +1,5 @@
 import type { OpenAPIObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
+import { operationsOf } from '../placed-operations.js';
 import { FIELDS, PARAMETERS } from './fields.js';
 import { SCHEMAS } from './schemas.js';
 
@@ -17,11 +18,9 @@ export function describeByGlossary(document: OpenAPIObject): void {
       property.description ??= FIELDS[`${name}.${field}`] ?? FIELDS[field];
     }
   }
-  for (const item of Object.values(document.paths)) {
-    for (const operation of [item.get, item.post, item.put, item.delete]) {
-      for (const parameter of (operation?.parameters ?? []) as ParameterObject[]) {
-        parameter.description ??= PARAMETERS[parameter.name];
-      }
+  for (const { operation } of operationsOf(document)) {
+    for (const parameter of (operation.parameters ?? []) as ParameterObject[]) {
+      parameter.description ??= PARAMETERS[parameter.name];
     }
   }
 }

@@ -1,0 +1,57 @@
+import type { Severity } from '../incidents/incident.js';
+
+/** What a channel can be told of, by the names that callers choose them by. They are names of domain events, too. */
+export const NOTIFIED_EVENTS = [
+  'incident.created',
+  'incident.triaged',
+  'incident.resolved',
+  'triage.failed',
+  'action.pending_approval',
+  'action.completed',
+  'action.failed',
+  'action.rejected',
+  'kill_switch.activated',
+  'kill_switch.deactivated',
+  'connector.unhealthy',
+] as const;
+export type NotifiedEvent = (typeof NOTIFIED_EVENTS)[number];
+
+/** That a channel fails for long, every other channel is told, whatever it has chosen. */
+export const CHANNEL_UNHEALTHY = 'notification_channel.unhealthy';
+
+/** What somebody sends to see whether a channel works. */
+export const TEST_EVENT = 'notification.test';
+
+export type EventName = NotifiedEvent | typeof CHANNEL_UNHEALTHY | typeof TEST_EVENT;
+
+/** A line of a message to people: `Severity`, `high`. The value is plain text, and may be what an attacker wrote. */
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What people read: plain text without markup, which each type of channel escapes for its target, and de-fangs. */
+export interface Words {
+  /** One line. */
+  readonly headline: string;
+  readonly facts: readonly Fact[];
+  /** What they can do now, as a sentence; undefined when there is nothing to do. */
+  readonly request?: string;
+  /** Where they can do it; undefined without PUBLIC_URL. It is made of ours alone. */
+  readonly url?: string;
+}
+
+/** One event, as a channel delivers it. */
+export interface Message {
+  /** The same for every attempt and every channel, for whoever must not count an event twice. */
+  readonly eventId: string;
+  readonly event: EventName;
+  readonly occurredAt: Date;
+  /** Of the incident that it is about; undefined where there is none. */
+  readonly severity?: Severity;
+  readonly incidentId?: string;
+  /** For programs: just what the contract says of this event, envelope included. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** For people. */
+  readonly words: Words;
+}

@@ -25,6 +25,7 @@ import type { Settings } from './platform/config/settings.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { DocsModule } from './platform/docs/docs.module.js';
+import { NotificationsModule } from './notifications/notifications.module.js';
 import { DeadJobsModule } from './dead-jobs/dead-jobs.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
@@ -75,6 +76,7 @@ export class AppModule {
         PlaybooksModule,
         TriageModule,
         WebhooksModule,
+        NotificationsModule,
         DeadJobsModule,
         HealthModule,
         DocsModule,

@@ -46,6 +46,12 @@ import { TriageRuns1795001900000 } from './platform/database/migrations/17950019
 import { Playbooks1795002000000 } from './platform/database/migrations/1795002000000-playbooks.js';
 import { PlaybookRuns1795002100000 } from './platform/database/migrations/1795002100000-playbook-runs.js';
 import { UnhandledEvents1795002200000 } from './platform/database/migrations/1795002200000-unhandled-events.js';
+import { Notifications1795002500000 } from './platform/database/migrations/1795002500000-notifications.js';
+import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
+import {
+  NotificationDeliveryCountEntity,
+  NotificationDeliveryEntity,
+} from './notifications/records/notification-delivery.entity.js';
 import { PlaybookRunStepEntity } from './playbooks/runs/records/playbook-run-step.entity.js';
 import { PlaybookRunCountEntity } from './playbooks/runs/records/playbook-run-count.entity.js';
 import { PlaybookRunEntity } from './playbooks/runs/records/playbook-run.entity.js';
@@ -60,6 +66,7 @@ import {
 } from './webhooks/events/webhook-event.entity.js';
 import { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';
 import { WEBHOOK_SECRETS } from './webhooks/sources/sealed-secrets.js';
+import { CHANNEL_SECRETS } from './notifications/sealed-channels.js';
 import { CONNECTOR_SECRETS } from './connectors/config/sealed-config.js';
 import { REMEMBERED_SECRETS } from './platform/idempotency/request-identity.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';
@@ -87,6 +94,9 @@ export const schema: Schema = {
     IncidentTimelineEntity,
     KillSwitchEntity,
     KnownNetworkEntity,
+    NotificationChannelEntity,
+    NotificationDeliveryCountEntity,
+    NotificationDeliveryEntity,
     PlaybookEntity,
     PlaybookRunCountEntity,
     PlaybookRunEntity,
@@ -126,6 +136,7 @@ export const schema: Schema = {
     Playbooks1795002000000,
     PlaybookRuns1795002100000,
     UnhandledEvents1795002200000,
+    Notifications1795002500000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,
@@ -134,6 +145,7 @@ export const schema: Schema = {
 /** Every column that holds what SecretBox sealed. What is missing here would be lost with the key that sealed it. */
 export const sealedColumns: readonly SealedColumn[] = [
   CONNECTOR_SECRETS,
+  ...CHANNEL_SECRETS,
   REMEMBERED_SECRETS,
   ...WEBHOOK_SECRETS,
 ];

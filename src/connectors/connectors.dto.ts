@@ -3,6 +3,7 @@ import {
   Choice,
   type FieldOptions,
   Flag,
+  GivenName,
   Id,
   Instant,
   JsonObject,
@@ -21,16 +22,7 @@ import { CONNECTOR_SORTS, type ConnectorSort } from './connectors.repository.js'
 import { DEFAULT_PRIORITY } from './connectors.service.js';
 
 const ConnectorName = ({ optional }: FieldOptions = {}) =>
-  Text({
-    optional,
-    max: 100,
-    pattern: /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u,
-    message: 'name must be text without control characters, not framed by spaces',
-    // Other languages have other words for such a pattern.
-    contract: { minLength: 1, pattern: undefined },
-    description: 'Unique.',
-    example: 'firewall',
-  });
+  GivenName({ optional, example: 'firewall' });
 
 const Priority = (options: FieldOptions = {}) =>
   WholeNumber({

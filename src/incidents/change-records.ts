@@ -1,7 +1,8 @@
 import type { NewEvent } from '../platform/jobs/events/domain-event.js';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { type IncidentChange, isNoLongerCritical } from './incident-changes.js';
-import type { Incident, NewIncident } from './incident.js';
+import type { Incident, NewIncident, Verdict } from './incident.js';
+import { shownStart } from '../platform/text.js';
 import type { NewTimelineEntry, TimelineSubject } from './timeline/timeline-entry.js';
 
 /** The names of this module's events; its audit records have the same names. */
@@ -18,6 +19,9 @@ export const INCIDENT_EVENTS = {
 /** The audit record of a change by which an incident stopped being critical. */
 const SEVERITY_LOWERED = 'incident.severity_lowered' as const;
 
+/** An event is small: who wants all of a text reads the incident. */
+const LONGEST_TOLD = 1_000;
+
 export interface IncidentEventPayload {
   readonly incident_type: string;
   readonly severity: string;
@@ -28,6 +32,15 @@ export interface IncidentEventPayload {
 export interface IncidentTriagedPayload extends IncidentEventPayload {
   /** Who triaged the incident, or asked for the triage that did: a person, a webhook source, the system. */
   readonly triaged_by: string;
+  /** The verdict in short; absent when a person triaged without one. */
+  readonly verdict?: Pick<Verdict, 'classification' | 'confidence' | 'category' | 'decided_by'>;
+  readonly recommended_actions: readonly string[];
+}
+
+export interface IncidentResolvedPayload extends IncidentEventPayload {
+  readonly resolved_by: string;
+  /** Its beginning, where it is long. */
+  readonly resolution?: string;
 }
 
 export interface TriageWantedPayload {
@@ -76,16 +89,34 @@ export function eventsOfChange(
   const { updated, triaged, resolved } = INCIDENT_EVENTS;
   return [
     told(updated),
-    ...(wasTriaged(before, after) ? [withTriagedBy(told(triaged), askedBy)] : []),
-    ...(wasResolved(before, after) ? [told(resolved)] : []),
+    ...(wasTriaged(before, after)
+      ? [withMore(told(triaged), { triaged_by: askedBy, ...shortVerdict(after) })]
+      : []),
+    ...(wasResolved(before, after)
+      ? [withMore(told(resolved), { resolved_by: askedBy, ...shortResolution(after) })]
+      : []),
   ];
 }
 
-function withTriagedBy(
+function withMore<More extends object>(
   event: NewEvent<IncidentEventPayload>,
-  triaged_by: string,
-): NewEvent<IncidentTriagedPayload> {
-  return { ...event, payload: { ...event.payload, triaged_by } };
+  more: More,
+): NewEvent<IncidentEventPayload & More> {
+  return { ...event, payload: { ...event.payload, ...more } };
+}
+
+function shortVerdict({
+  verdict,
+  recommendedActions,
+}: Incident): Omit<IncidentTriagedPayload, keyof IncidentEventPayload | 'triaged_by'> {
+  const recommended_actions = recommendedActions;
+  if (!verdict) return { recommended_actions };
+  const { classification, confidence, category, decided_by } = verdict;
+  return { verdict: { classification, confidence, category, decided_by }, recommended_actions };
+}
+
+function shortResolution({ resolution }: Incident): Pick<IncidentResolvedPayload, 'resolution'> {
+  return { resolution: resolution && shownStart(resolution, LONGEST_TOLD) };
 }
 
 export function timelineOfChange(

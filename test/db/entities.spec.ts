@@ -8,6 +8,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   action_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   incident_count_deltas: 'TypeORM has no entity without a primary key',
   incident_count_state: 'only the SQL of the counts reads and writes it',
+  notification_delivery_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   playbook_run_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   webhook_event_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   write_probe: 'only the function probe_writes, which the health check calls, writes it',

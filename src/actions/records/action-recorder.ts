@@ -11,7 +11,7 @@ import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.j
 import { eventOf } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
-import { type Action, hasEnded } from '../action.js';
+import { type Action, hasEnded, type RequiredLevel } from '../action.js';
 import { actionType } from '../../action-catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
 import { ActionRecordsRepository, type ChangeRecords } from './action-records.repository.js';
@@ -36,7 +36,7 @@ export interface ActionEventPayload {
   /** Of the incident at that time, like the severity. */
   readonly incident_number?: string;
   readonly severity?: Severity;
-  readonly approval_level?: string;
+  readonly approval_level?: RequiredLevel;
   readonly rollback_of?: string;
   readonly playbook_run_id?: string;
   readonly message?: string;

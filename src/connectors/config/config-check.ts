@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName, shownStart } from '../../platform/text.js';
-import type { ConfigSchema } from './config-schema.js';
+import type { ConfigSchema, StringSchema } from './config-schema.js';
 
 /** `ownProperties`: a field may be called `constructor`. `verbose`: an error knows its schema, which the message quotes. */
 const ajv = new Ajv({
@@ -10,8 +10,13 @@ const ajv = new Ajv({
   ownProperties: true,
   allowUnionTypes: true,
   keywords: ['x-ignore-case'],
-  formats: { uri: (text: string) => addressRule(text) === undefined },
+  formats: {
+    uri: (text: string) => addressRule(text, 'uri') === undefined,
+    'uri-with-query': (text: string) => addressRule(text, 'uri-with-query') === undefined,
+  },
 });
+
+type AddressFormat = NonNullable<StringSchema['format']>;
 
 type Rule = readonly [code: string, text: string];
 
@@ -20,6 +25,7 @@ interface Keywords {
   readonly type: unknown;
   readonly enum: readonly string[];
   readonly pattern: string;
+  readonly format: AddressFormat;
   readonly minimum: number;
   readonly maximum: number;
   readonly minLength?: number;
@@ -103,7 +109,7 @@ function ruleOf({ keyword, parentSchema, data }: ErrorObject): Rule {
     case 'pattern':
       return ['matches', `must match ${schema.pattern}`];
     case 'format':
-      return ['is_url', addressRule(String(data))!];
+      return ['is_url', addressRule(String(data), schema.format)!];
     default:
       return typeRule(schema);
   }
@@ -127,10 +133,13 @@ function typeRule(schema: Keywords): Rule {
 }
 
 /** What is wrong with an address, stricter than the format that JSON Schema calls `uri`; undefined when nothing is. */
-function addressRule(text: string): string | undefined {
+function addressRule(text: string, format: AddressFormat): string | undefined {
   if (!URL.canParse(text)) return 'must be a whole address';
   const { protocol, username, password, search, hash } = new URL(text);
   if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https or http address';
-  const isPlain = username + password + search + hash === '';
-  return isPlain ? undefined : 'must have no user, password, query or fragment';
+  const forbidden = username + password + hash + (format === 'uri' ? search : '');
+  if (forbidden === '') return undefined;
+  return format === 'uri'
+    ? 'must have no user, password, query or fragment'
+    : 'must have no user, password or fragment';
 }

@@ -20,7 +20,8 @@ export interface StringSchema extends Described {
   readonly pattern?: string;
   readonly minLength?: number;
   readonly maxLength: number;
-  readonly format?: 'uri';
+  /** `uri-with-query` for an address that its owner made for this caller, and that may carry a token in its query. */
+  readonly format?: 'uri' | 'uri-with-query';
   readonly default?: string;
 }
 

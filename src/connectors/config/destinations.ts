@@ -101,7 +101,7 @@ export function refusedTargetProblems(
 ): FieldError[] {
   return Object.entries(schema.properties).flatMap(([name, property]) => {
     const value = config[name];
-    if (property.type !== 'string' || property.format !== 'uri' || typeof value !== 'string') {
+    if (property.type !== 'string' || !property.format || typeof value !== 'string') {
       return [];
     }
     const refusal = targets.refusalOfAddress(new URL(value).hostname);

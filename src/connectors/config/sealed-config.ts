@@ -35,7 +35,7 @@ type Sealed = Pick<StoredConfig, 'config'> & { readonly sealed?: string };
 @Injectable()
 export class SealedConfig {
   constructor(
-    private readonly box: SecretBox,
+    protected readonly box: SecretBox,
     private readonly targets: Targets,
   ) {}
 
@@ -56,7 +56,8 @@ export class SealedConfig {
     const names = secretNames(kind.schema, secrets);
     return {
       config: readable,
-      sealed: names.length > 0 ? this.box.seal(JSON.stringify(secrets), contextOf(id)) : undefined,
+      sealed:
+        names.length > 0 ? this.box.seal(JSON.stringify(secrets), this.contextOf(id)) : undefined,
       secretNames: names,
     };
   }
@@ -85,8 +86,13 @@ export class SealedConfig {
 
   open(id: string, { config, sealed }: Sealed): Config {
     const secrets =
-      sealed === undefined ? {} : (JSON.parse(this.box.open(sealed, contextOf(id))) as Config);
+      sealed === undefined ? {} : (JSON.parse(this.box.open(sealed, this.contextOf(id))) as Config);
     return { ...config, ...secrets };
+  }
+
+  /** What a sealed value is bound to. */
+  protected contextOf(id: string): string {
+    return contextOf(id);
   }
 }
 

@@ -212,6 +212,16 @@ export class Settings {
 
   @Setting(
     OUTBOUND,
+    'Address under which people reach this service, such as https://triage.example.com: notifications link to it. Unset: they have no links.',
+    optionalText('', {
+      pattern: /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
+      hint: 'an http or https address without a query',
+    }),
+  )
+  readonly publicUrl: string | undefined;
+
+  @Setting(
+    OUTBOUND,
     'Private networks (CIDRs, comma separated) that connectors and notifications may reach. Cloud metadata addresses are refused all the same.',
     list(readCidr),
   )

@@ -26,4 +26,8 @@ export enum AdvisoryLock {
   WebhookEventCounts = 4_157_204,
   /** One replica at a time adds up the counts of playbook runs. */
   PlaybookRunCounts = 4_157_205,
+  /** One replica at a time adds up the counts of notifications. */
+  NotificationDeliveryCounts = 4_157_210,
+  /** One notification channel at a time is made, so that there are never more than may be. */
+  NotificationChannelCount = 4_157_211,
 }

@@ -112,6 +112,20 @@ export const METRICS: readonly Provider[] = [
     help: 'Whether an enabled connector answers.',
     labelNames: ['connector'],
   }),
+  makeCounterProvider({
+    name: 'notification_attempts_total',
+    help: 'Attempts to deliver a notification. Failed ones are tried again for a day, refused ones are not.',
+    labelNames: ['type', 'outcome'],
+  }),
+  makeGaugeProvider({
+    name: 'notification_channel_up',
+    help: 'Whether an enabled notification channel has taken something in the last ten minutes, or had nothing to take.',
+    labelNames: ['channel'],
+  }),
+  makeGaugeProvider({
+    name: 'notifications_waiting',
+    help: 'Notifications that are on their way to enabled channels.',
+  }),
 ];
 
 /** The value when it is one of a set that we, and no caller, define; else `other`. */

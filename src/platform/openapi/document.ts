@@ -113,6 +113,8 @@ const TAGS: Readonly<Record<string, string>> = {
   'Kill switch': 'Stops every effect on the outside until it is turned off again.',
   Connectors: 'The tools that carry actions out.',
   Webhooks: 'Security tools that send events, how these become incidents, and what became of each.',
+  Notifications:
+    'Who is told of what happens, over which channel, and what became of each message.',
   Access: 'Keys, users, sessions, and who one is.',
   Audit: 'Who did what, in a trail whose changes are found.',
   System: 'Health, metrics, failed jobs and this document.',
@@ -133,7 +135,9 @@ const IDS: Readonly<Record<string, IdInAddress>> = {
   'api-keys': { what: 'API key', schema: 'ApiKeyId' },
   connectors: { what: 'connector', schema: 'ConnectorId' },
   dead: { what: 'job', schema: 'DeadJobId' },
+  deliveries: { what: 'delivery', schema: 'NotificationDeliveryId' },
   incidents: { what: 'incident', schema: 'IncidentId' },
+  'notification-channels': { what: 'notification channel', schema: 'NotificationChannelId' },
   'playbook-runs': { what: 'run', schema: 'PlaybookRunId' },
   playbooks: { what: 'playbook', schema: 'PlaybookReference', example: 'phishing-response' },
   runs: { what: 'run', schema: 'PlaybookRunId' },

@@ -92,6 +92,19 @@ export function NotBlank(options: TextOptions & { readonly max: number }): Prope
   return Text({ ...options, pattern: new RegExp(SAYS_SOMETHING), contract });
 }
 
+/** The name that people give to something they set up, of which each name is unique. */
+export function GivenName(options: FieldOptions = {}): PropertyDecorator {
+  return Text({
+    ...options,
+    max: 100,
+    pattern: /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u,
+    message: 'name must be text without control characters, not framed by spaces',
+    // Other languages have other words for such a pattern.
+    contract: { minLength: 1, pattern: undefined },
+    description: 'Unique.',
+  });
+}
+
 /** Why somebody does something, for those who read the records. */
 export function Reason(options: Omit<TextOptions, 'max'> & { readonly max: number }) {
   return NotBlank({ message: 'reason must say something', ...options });

@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { type Config, isObject } from '../connectors/config/config-schema.js';
+import type { Severity } from '../incidents/incident.js';
+import { Clock } from '../platform/clock.js';
+import { ValidationError } from '../platform/errors/app-error.js';
+import type { ChannelType } from './channels/channel.port.js';
+import { ChannelTypes } from './channels/channel-types.js';
+import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
+import type { SealedChannel } from './notification-channel.js';
+import type { ChannelContent } from './records/notification-channels.repository.js';
+import { OVERLAP_MS, SealedChannels } from './sealed-channels.js';
+
+export interface NewChannel {
+  readonly name: string;
+  readonly type: string;
+  readonly config: Config;
+  readonly enabled?: boolean;
+  readonly events?: readonly NotifiedEvent[];
+  readonly min_severity?: Severity;
+}
+
+export interface ChannelChange extends Partial<Omit<NewChannel, 'type'>> {
+  /** The service makes a new secret. */
+  readonly rotate_secret?: boolean;
+  /** The secret before the present one ends at once. */
+  readonly revoke_old_secret?: boolean;
+}
+
+/** What is stored of a channel after a change, and a secret that the service made and nobody has seen. */
+export interface ChangedContent {
+  readonly content: ChannelContent;
+  readonly madeSecret?: string;
+  /** Where secrets were sent and where they are sent now, when the change moved them. */
+  readonly moved?: { readonly from: readonly string[]; readonly to: readonly string[] };
+}
+
+/** Makes of what a caller wants what is stored of a channel. */
+@Injectable()
+export class ChannelChanges {
+  constructor(
+    private readonly types: ChannelTypes,
+    private readonly configs: SealedChannels,
+    private readonly clock: Clock,
+  ) {}
+
+  typeNamed(name: string): ChannelType {
+    const type = this.types.find(name);
+    if (type) return type;
+    const message = `type must be one of ${this.types.names.join(', ')}.`;
+    throw ValidationError.of('type', 'is_in', message);
+  }
+
+  ofNew(id: string, wanted: NewChannel): ChangedContent {
+    const type = this.typeNamed(wanted.type);
+    const { rotates } = type;
+    const isMissing = rotates !== undefined && !Object.hasOwn(wanted.config, rotates);
+    const madeSecret = isMissing ? type.newSecret?.() : undefined;
+    const config = isMissing ? { ...wanted.config, [rotates]: madeSecret ?? null } : wanted.config;
+    const { config: readable, sealed, secretNames } = this.configs.seal(type, id, config);
+    return {
+      content: {
+        name: wanted.name,
+        enabled: wanted.enabled ?? true,
+        events: eventsOf(wanted.events ?? NOTIFIED_EVENTS),
+        minSeverity: wanted.min_severity ?? 'low',
+        config: readable,
+        sealed,
+        secretNames,
+        formerSecret: undefined,
+        formerSecretUntil: undefined,
+      },
+      madeSecret,
+    };
+  }
+
+  /** The content after a partial change of a channel that is locked. */
+  after(before: SealedChannel, change: ChannelChange): ChangedContent {
+    const type = this.typeNamed(before.type);
+    const madeSecret = change.rotate_secret ? newSecretOf(type) : undefined;
+    const config =
+      madeSecret === undefined
+        ? change.config
+        : { ...change.config, [type.rotates ?? '']: madeSecret };
+    const stored = config && this.configs.change(type, before.id, before, config);
+    const { enabled = before.enabled } = change;
+    // A channel whose secrets are lost is enabled again only with new ones.
+    if (enabled && !before.enabled && !stored) this.requireWhole(type, before);
+    const { config: readable, sealed, secretNames } = stored ?? before;
+    const content: ChannelContent = {
+      name: change.name ?? before.name,
+      enabled,
+      events: change.events ? eventsOf(change.events) : before.events,
+      minSeverity: change.min_severity ?? before.minSeverity,
+      config: readable,
+      sealed,
+      secretNames,
+      ...this.formerAfter(type, before, config, change.revoke_old_secret),
+    };
+    return { content, madeSecret, moved: stored?.moved };
+  }
+
+  private requireWhole(type: ChannelType, before: SealedChannel): void {
+    this.configs.seal(type, before.id, this.configs.open(before.id, before));
+  }
+
+  /** The newest two are valid: with a new secret in the time of overlap, the oldest ends at once. */
+  private formerAfter(
+    { rotates }: ChannelType,
+    before: SealedChannel,
+    config: Config | undefined,
+    revoke = false,
+  ): Pick<ChannelContent, 'formerSecret' | 'formerSecretUntil'> {
+    const none = { formerSecret: undefined, formerSecretUntil: undefined };
+    if (rotates === undefined || revoke) return none;
+    const { formerSecret, formerSecretUntil } = before;
+    const kept = { formerSecret, formerSecretUntil };
+    if (!isObject(config) || !Object.hasOwn(config, rotates)) return kept;
+    const present = this.configs.open(before.id, before)[rotates];
+    if (typeof present !== 'string' || present === config[rotates]) return kept;
+    return {
+      formerSecret: this.configs.sealFormer(before.id, present),
+      formerSecretUntil: new Date(this.clock.now().getTime() + OVERLAP_MS),
+    };
+  }
+}
+
+function newSecretOf(type: ChannelType): string {
+  const made = type.newSecret?.();
+  if (made !== undefined) return made;
+  const message = `rotate_secret is not for channels of the type ${type.name}: their secrets are given by the receiver.`;
+  throw ValidationError.of('rotate_secret', 'is_in', message);
+}
+
+/** In the order of the list, each once. */
+function eventsOf(chosen: readonly NotifiedEvent[]): NotifiedEvent[] {
+  if (chosen.length > 0) return NOTIFIED_EVENTS.filter((event) => chosen.includes(event));
+  throw ValidationError.of('events', 'is_not_empty', 'events must name at least one event.');
+}

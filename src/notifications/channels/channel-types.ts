@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import type { ChannelType } from './channel.port.js';
+import { WebhookChannelType } from './webhook/webhook.channel.js';
+
+/** All types of channels. */
+@Injectable()
+export class ChannelTypes {
+  readonly all: readonly ChannelType[];
+
+  constructor(webhook: WebhookChannelType) {
+    this.all = [webhook];
+  }
+
+  find(name: string): ChannelType | undefined {
+    return this.all.find((type) => type.name === name);
+  }
+
+  get names(): readonly string[] {
+    return this.all.map(({ name }) => name);
+  }
+}

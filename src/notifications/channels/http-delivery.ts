@@ -1,0 +1,46 @@
+import { isPrivateHost } from '../../platform/addresses/target-rules.js';
+import type { FieldError } from '../../platform/errors/app-error.js';
+import {
+  OutcomeUnknownError,
+  TargetRefusedError,
+  UnreachableError,
+} from '../../platform/net/net.errors.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { retryAfterMs } from '../../platform/net/retry-after.js';
+import type { Outcome } from './channel.port.js';
+
+/** By these a receiver says that it understood, and will never take this message. */
+const REFUSALS = new Set([400, 413, 422]);
+
+/**
+ * What an answer means, for receivers that say it by the status. No redirect is followed: it could lead into a private
+ * network. What is wrong with the address or the credentials somebody may mend, so it is tried again.
+ */
+export function outcomeOf(answer: OutboundAnswer): Outcome {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  const why = `It answered with status ${status}.`;
+  if (REFUSALS.has(status)) return { kind: 'refused', why };
+  return {
+    kind: 'failed',
+    why,
+    retryAfterMs: retryAfterMs(answer.header('retry-after'), new Date()),
+  };
+}
+
+/** What it means that there is no answer. Other errors are not known, and thrown again. */
+export function failureOf(error: unknown): Outcome {
+  if (error instanceof TargetRefusedError) return { kind: 'refused', why: error.message };
+  if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
+    return { kind: 'failed', why: error.message };
+  }
+  throw error;
+}
+
+/** Messages tell of incidents: through the internet they go encrypted. */
+export function httpsProblems(address: string, field: string): FieldError[] {
+  const { protocol, hostname } = new URL(address);
+  if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
+  const message = `${field} must be an https address; http is for addresses and names of private networks.`;
+  return [{ field, code: 'https_required', message }];
+}

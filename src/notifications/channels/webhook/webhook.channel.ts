@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import type { Config, ConfigSchema } from '../../../connectors/config/config-schema.js';
+import type { FieldError } from '../../../platform/errors/app-error.js';
+import { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import type { Message } from '../../notification.js';
+import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
+import { failureOf, httpsProblems, outcomeOf } from '../http-delivery.js';
+import { newSecret, secretProblem, signatureHeaders } from './standard-signature.js';
+
+interface WebhookConfig {
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** Nothing of an answer is read but its status and when to come again. */
+const LARGEST_ANSWER_BYTES = 65_536;
+
+/** Posts each event as it is, signed as Standard Webhooks says. */
+class WebhookChannel implements Channel {
+  constructor(
+    private readonly url: URL,
+    private readonly secrets: readonly string[],
+    private readonly http: OutboundHttp,
+  ) {}
+
+  async deliver({ eventId, payload }: Message, signal: AbortSignal): Promise<Outcome> {
+    const body = JSON.stringify(payload);
+    const signature = { id: eventId, at: new Date(), secrets: this.secrets };
+    try {
+      const answer = await this.http.request({
+        method: 'POST',
+        url: this.url,
+        headers: { 'content-type': 'application/json', ...signatureHeaders(body, signature) },
+        body,
+        maxAnswerBytes: LARGEST_ANSWER_BYTES,
+        signal,
+      });
+      return outcomeOf(answer);
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+}
+
+@Injectable()
+export class WebhookChannelType extends ChannelType {
+  readonly name = 'webhook';
+  readonly description =
+    'Any service that takes webhooks: each event as JSON, signed as Standard Webhooks says.';
+  /** The secret signs and is never sent, so a new address does not need it again. */
+  readonly destinations = [];
+  override readonly rotates = 'secret';
+
+  readonly schema: ConfigSchema = {
+    type: 'object',
+    properties: {
+      url: {
+        type: 'string',
+        format: 'uri-with-query',
+        minLength: 8,
+        maxLength: 2_000,
+        description: 'Where events are posted to.',
+      },
+      secret: {
+        type: 'string',
+        maxLength: 200,
+        writeOnly: true,
+        description:
+          'whsec_ and the base64 of 24 to 64 random bytes. When there is none, the service makes one and shows it once.',
+      },
+    },
+    required: ['url', 'secret'],
+    additionalProperties: false,
+  };
+
+  constructor(private readonly http: OutboundHttp) {
+    super();
+  }
+
+  override newSecret(): string {
+    return newSecret();
+  }
+
+  override problems(config: Config, path: string): FieldError[] {
+    const { url, secret } = config as unknown as WebhookConfig;
+    const problem = secretProblem(secret);
+    const field = `${path}.secret`;
+    return [
+      ...httpsProblems(url, `${path}.url`),
+      ...(problem ? [{ field, code: 'matches', message: `${field} ${problem}.` }] : []),
+    ];
+  }
+
+  connect(config: Config, formerSecret?: string): Channel {
+    const { url, secret } = config as unknown as WebhookConfig;
+    const secrets = formerSecret === undefined ? [secret] : [secret, formerSecret];
+    return new WebhookChannel(new URL(url), secrets, this.http);
+  }
+}

@@ -1,0 +1,68 @@
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../../auth/current-principal.js';
+import type { Principal } from '../../auth/principal.js';
+import { Requires } from '../../platform/access/access.js';
+import type { Idempotency } from '../../platform/idempotency/idempotency.js';
+import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import { ListAnswer } from '../../platform/paging/page.js';
+import { EVENT_SCHEMAS } from '../messages/event-schemas.js';
+import { DELIVERY_EXAMPLE } from '../notification-examples.js';
+import { DeliveryQueryDto, NotificationDeliveryDto } from './deliveries.dto.js';
+import { DeliveriesService } from './deliveries.service.js';
+
+/** The schemas of the events are in the contract, although no answer has them: a webhook is sent them. */
+@ApiTags('Notifications')
+@ApiExtraModels(...Object.values(EVENT_SCHEMAS))
+@Controller('api/notification-channels/:id/deliveries')
+@Requires('admin')
+export class DeliveriesController {
+  constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Get()
+  @Operation(
+    'listNotificationDeliveries',
+    'List the deliveries of a notification channel',
+    'Those that ended more than 30 days ago are gone.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The deliveries that match, with their exact number.',
+    type: NotificationDeliveryDto,
+    list: true,
+    example: { data: [DELIVERY_EXAMPLE], meta: { page: 1, per_page: 20, total: 1 } },
+  })
+  async list(
+    @Param('id') id: string,
+    @Query() query: DeliveryQueryDto,
+  ): Promise<ListAnswer<NotificationDeliveryDto>> {
+    const page = await this.deliveries.list(DeliveryQueryDto.toRequest(id, query));
+    return ListAnswer.of(page, query, NotificationDeliveryDto.from);
+  }
+
+  @Post(':delivery_id/redeliver')
+  @HttpCode(202)
+  @Operation(
+    'redeliverNotification',
+    'Deliver a notification again',
+    'It is tried for another day, beginning now, with the same event id. One that was delivered may be delivered again.',
+  )
+  @ApiAnswer({
+    status: 202,
+    description: 'It is on its way.',
+    type: NotificationDeliveryDto,
+    example: { data: DELIVERY_EXAMPLE },
+  })
+  @ApiErrors('invalid_state')
+  async redeliver(
+    @Param('id') channelId: string,
+    @Param('delivery_id') deliveryId: string,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<NotificationDeliveryDto> {
+    const remember = idempotency.remember(NotificationDeliveryDto.from);
+    const which = { channelId, deliveryId };
+    return NotificationDeliveryDto.from(await this.deliveries.redeliver(caller, which, remember));
+  }
+}

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../audit/audit-log.js';
+import { Clock } from '../../platform/clock.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+} from '../../platform/database/transactions.js';
+import type { Caller } from '../../platform/http/caller.js';
+import { isUuid } from '../../platform/ids.js';
+import type { Page } from '../../platform/paging/page.js';
+import type { Delivery, DeliveryListRequest } from '../delivery.js';
+import { NotificationChannelsService } from '../notification-channels.service.js';
+import { ChannelDisabledError, DeliveryNotFoundError } from '../notifications.errors.js';
+import { DeliveryListRepository } from '../records/delivery-list.repository.js';
+import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
+import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
+import { DeliveryAttempts } from './delivery-attempts.js';
+import { DeliveryEndings } from './delivery-endings.js';
+import { DeliveryWorker } from './delivery-worker.js';
+
+export interface TestResult {
+  readonly success: boolean;
+  readonly message: string;
+  readonly latencyMs: number;
+}
+
+/** What people see of deliveries, and do with them. */
+@Injectable()
+export class DeliveriesService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly channels: NotificationChannelsService,
+    private readonly rows: NotificationChannelsRepository,
+    private readonly deliveryList: DeliveryListRepository,
+    private readonly deliveries: DeliveryWritesRepository,
+    private readonly attempts: DeliveryAttempts,
+    private readonly endings: DeliveryEndings,
+    private readonly worker: DeliveryWorker,
+    private readonly audit: AuditLog,
+    private readonly clock: Clock,
+  ) {}
+
+  async list(request: DeliveryListRequest): Promise<Page<Delivery>> {
+    const { id } = await this.channels.get(request.channelId);
+    return await this.deliveryList.list({ ...request, channelId: id });
+  }
+
+  /** Sends a message that says that it is a test, also where the channel is disabled or waits after failures. */
+  async test(
+    caller: Caller,
+    id: string,
+    idempotency: Participant<TestResult>,
+  ): Promise<TestResult> {
+    const channel = await this.channels.get(id);
+    const begun = performance.now();
+    const outcome = await this.attempts.test(channel, this.clock.now());
+    const result: TestResult = {
+      success: outcome.kind === 'delivered',
+      message: outcome.kind === 'delivered' ? 'The message is delivered.' : outcome.why,
+      latencyMs: Math.round(performance.now() - begun),
+    };
+    return await this.transactions.run<TestResult>(
+      async (tx) => {
+        if (result.success) await this.endings.works(tx, channel.id);
+        const { success } = result;
+        await this.channels.record(tx, caller, 'notification_channel.tested', channel, { success });
+        afterCommit(tx, () => this.worker.wake());
+        return result;
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  /** It is tried for another day, beginning now, whatever became of it. */
+  async redeliver(
+    caller: Caller,
+    { channelId, deliveryId }: { readonly channelId: string; readonly deliveryId: string },
+    idempotency: Participant<Delivery>,
+  ): Promise<Delivery> {
+    const channel = await this.channels.get(channelId);
+    if (!isUuid(deliveryId)) throw new DeliveryNotFoundError();
+    return await this.transactions.run<Delivery>(
+      async (tx) => {
+        const locked = await this.rows.lockById(tx, channel.id);
+        const delivery = locked && (await this.deliveries.reopen(tx, channel.id, deliveryId));
+        if (!delivery) throw new DeliveryNotFoundError();
+        if (!locked.enabled) throw new ChannelDisabledError();
+        await this.rows.resume(tx, channel.id);
+        await this.audit.record(tx, {
+          actor: caller.name,
+          action: 'notification_delivery.redelivered',
+          subject: { type: 'notification_delivery', id: delivery.id },
+          details: { channel: channel.name, channel_id: channel.id, event: delivery.type },
+        });
+        afterCommit(tx, () => this.worker.wake());
+        return delivery;
+      },
+      caller,
+      idempotency,
+    );
+  }
+}

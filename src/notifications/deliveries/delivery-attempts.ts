@@ -1,0 +1,96 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
+import { Settings } from '../../platform/config/settings.js';
+import type { Channel, Outcome } from '../channels/channel.port.js';
+import { ChannelTypes } from '../channels/channel-types.js';
+import type { Delivery } from '../delivery.js';
+import { messageOf } from '../messages/message.js';
+import { isEventName, type ToldEvent } from '../messages/event-payloads.js';
+import { type EventName, type Message, TEST_EVENT } from '../notification.js';
+import type { SealedChannel } from '../notification-channel.js';
+import { SealedChannels } from '../sealed-channels.js';
+import { ATTEMPT_MS } from './delivery-rules.js';
+import { newId } from '../../platform/ids.js';
+
+const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
+const UNREADABLE = 'The secrets of the channel cannot be read: give it new ones.';
+const BROKEN = 'The attempt failed inside the service; see its log.';
+
+/** Hands one message to one channel, once. */
+@Injectable()
+export class DeliveryAttempts {
+  private readonly log = new Logger('Notifications');
+  private readonly publicUrl: string | undefined;
+
+  constructor(
+    private readonly types: ChannelTypes,
+    private readonly configs: SealedChannels,
+    { publicUrl }: Settings,
+  ) {
+    this.publicUrl = publicUrl?.replace(/\/+$/, '');
+  }
+
+  /** Throws the reason of the signal when that is aborted first, and nothing else. */
+  async deliver(
+    channel: SealedChannel,
+    delivery: Delivery,
+    incidentNumber: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { type, eventId, occurredAt, subject, payload, incidentId } = delivery;
+    const told = { eventId, occurredAt, subject, payload, incidentId, incidentNumber };
+    // A trigger writes what channels chose, from a list that may be of a later release.
+    if (!isEventName(type)) return { kind: 'refused', why: `This release knows no event ${type}.` };
+    return await this.attempt(channel, () => this.message(type, told), signal);
+  }
+
+  /** A message that says that it is a test. */
+  async test(channel: SealedChannel, now: Date): Promise<Outcome> {
+    const told: ToldEvent = {
+      eventId: newId(now.getTime()),
+      occurredAt: now,
+      subject: { type: 'notification_channel', id: channel.id },
+      payload: { message: `This is a test of the channel ${channel.name}.` },
+    };
+    const never = new AbortController().signal;
+    return await this.attempt(channel, () => this.message(TEST_EVENT, told), never);
+  }
+
+  private message(event: EventName, told: ToldEvent): Message {
+    return messageOf(event, { ...told, publicUrl: this.publicUrl });
+  }
+
+  private async attempt(
+    channel: SealedChannel,
+    message: () => Message,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const late = AbortSignal.timeout(ATTEMPT_MS);
+    try {
+      const connected = this.connect(channel);
+      if (!connected) return { kind: 'failed', why: UNREADABLE };
+      const either = AbortSignal.any([signal, late]);
+      // A type that does not listen to the signal must not keep the place.
+      return await unlessAborted(either, connected.deliver(message(), either));
+    } catch (err) {
+      signal.throwIfAborted();
+      if (late.aborted) return { kind: 'failed', why: LATE };
+      this.log.error({ err, channel: channel.name }, 'A notification could not be sent');
+      return { kind: 'failed', why: BROKEN };
+    }
+  }
+
+  private connect(channel: SealedChannel): Channel | undefined {
+    const { id, formerSecret, formerSecretUntil } = channel;
+    const isValid = formerSecretUntil !== undefined && formerSecretUntil > new Date();
+    const former = isValid && formerSecret ? this.configs.openFormer(id, formerSecret) : undefined;
+    const type = this.types.find(channel.type);
+    if (!type) return undefined;
+    try {
+      return type.connect(this.configs.open(id, channel), former);
+    } catch (err) {
+      this.log.error({ err, channel: channel.name }, 'A notification channel cannot be used');
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter } from 'prom-client';
+import { Clock } from '../../platform/clock.js';
+import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { shownStart } from '../../platform/text.js';
+import type { Outcome } from '../channels/channel.port.js';
+import type { ClaimedDelivery } from '../delivery.js';
+import { CHANNEL_UNHEALTHY } from '../notification.js';
+import type { SealedChannel } from '../notification-channel.js';
+import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
+import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
+import {
+  endingOf,
+  FAILURES_UNTIL_PROBING,
+  pauseAfter,
+  UNHEALTHY_AFTER_MS,
+} from './delivery-rules.js';
+
+const LONGEST_ERROR = 500;
+
+/** Writes down what came of an attempt, for the delivery and for its channel. */
+@Injectable()
+export class DeliveryEndings {
+  private readonly log = new Logger('Notifications');
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly deliveries: DeliveryWritesRepository,
+    private readonly channels: NotificationChannelsRepository,
+    private readonly events: DomainEvents,
+    private readonly clock: Clock,
+    @InjectMetric('notification_attempts_total')
+    private readonly attempts: Counter<'type' | 'outcome'>,
+  ) {}
+
+  async end(channel: SealedChannel, delivery: ClaimedDelivery, outcome: Outcome): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      if (outcome.kind === 'delivered') await this.delivered(tx, channel, delivery);
+      else await this.notDelivered(tx, channel, delivery, bounded(outcome));
+      afterCommit(tx, () => this.attempts.inc({ type: channel.type, outcome: outcome.kind }));
+    });
+  }
+
+  /** The channel delivers: what waited for it goes out at once. */
+  async works(tx: Tx, channelId: string): Promise<void> {
+    const failures = await this.channels.markWorking(tx, channelId);
+    if (failures >= FAILURES_UNTIL_PROBING) await this.deliveries.tryNow(tx, channelId);
+  }
+
+  private async delivered(tx: Tx, { id, failures }: SealedChannel, delivery: ClaimedDelivery) {
+    // The row of a channel that works is not touched: all its deliveries would wait for each other there.
+    if (failures > 0) await this.works(tx, id);
+    await this.deliveries.delivered(tx, delivery);
+  }
+
+  private async notDelivered(
+    tx: Tx,
+    channel: SealedChannel,
+    delivery: ClaimedDelivery,
+    outcome: Exclude<Outcome, { readonly kind: 'delivered' }>,
+  ): Promise<void> {
+    const after = await this.channels.countFailure(tx, channel.id, outcome.why);
+    const pauseMs = after ? pauseAfter(outcome, after.failures, Math.random()) : 0;
+    if (pauseMs > 0) await this.channels.pause(tx, channel.id, pauseMs);
+    if (after) await this.tellOthers(tx, after);
+    const ending = endingOf(outcome, delivery, Math.random());
+    if (ending.kind === 'again') {
+      await this.deliveries.again(tx, delivery, ending.error, ending.waitMs);
+    } else if (ending.kind === 'dead' && (await this.deliveries.dead(tx, delivery, ending.error))) {
+      const about = { channel: channel.name, delivery: delivery.id, event: delivery.type };
+      afterCommit(tx, () => this.log.warn(about, `A notification is dead: ${ending.error}`));
+    }
+  }
+
+  /** Once for each time that a channel begins to fail for long. */
+  private async tellOthers(tx: Tx, channel: SealedChannel): Promise<void> {
+    const { id, name, type, failingSince, unhealthySince, lastError } = channel;
+    if (!channel.enabled || unhealthySince || !failingSince) return;
+    const failsForMs = this.clock.now().getTime() - failingSince.getTime();
+    if (failsForMs < UNHEALTHY_AFTER_MS) return;
+    await this.channels.markUnhealthy(tx, id);
+    await this.events.record(tx, {
+      type: CHANNEL_UNHEALTHY,
+      subject: { type: 'notification_channel', id },
+      payload: { name, type, message: lastError, failing_since: failingSince.toISOString() },
+    });
+    afterCommit(tx, () =>
+      this.log.warn({ channel: name }, `A notification channel fails for long: ${lastError}`),
+    );
+  }
+}
+
+function bounded<T extends { readonly why: string }>(outcome: T): T {
+  return { ...outcome, why: shownStart(outcome.why, LONGEST_ERROR) };
+}

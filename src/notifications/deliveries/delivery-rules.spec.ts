@@ -1,0 +1,73 @@
+import { endingOf, FAILURES_UNTIL_PROBING, pauseAfter } from './delivery-rules.js';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const failed = (retryAfterMs?: number) => ({ kind: 'failed', why: 'No.', retryAfterMs }) as const;
+const refused = { kind: 'refused', why: 'Never.' } as const;
+
+const waitOf = (
+  attempts: number,
+  random: number,
+  retryAfterMs?: number,
+  leftMs = DAY_MS,
+): number => {
+  const ending = endingOf(failed(retryAfterMs), { attempts, leftMs }, random);
+  if (ending.kind !== 'again') throw new Error(ending.kind);
+  return ending.waitMs;
+};
+
+describe('a delivery after an attempt', () => {
+  it('is delivered when the receiver has it, however late', () => {
+    const late = { attempts: 99, leftMs: -1 };
+    expect(endingOf({ kind: 'delivered' }, late, 0.5)).toEqual({ kind: 'delivered' });
+  });
+
+  it('is dead when the receiver will never take it', () => {
+    const first = { attempts: 1, leftMs: DAY_MS };
+    expect(endingOf(refused, first, 0.5)).toEqual({ kind: 'dead', error: 'Never.' });
+  });
+
+  it('waits longer after each failure, and an hour at most', () => {
+    const waits = Array.from({ length: 12 }, (_, index) => waitOf(index + 1, 0.5));
+    expect(waits.slice(0, 4)).toEqual([2_000, 6_000, 18_000, 54_000]);
+    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    expect(waits.at(-1)).toBe(HOUR_MS);
+    expect(waitOf(1_000, 0.5)).toBe(HOUR_MS);
+  });
+
+  it('waits a little more or less by chance', () => {
+    expect([waitOf(1, 0), waitOf(1, 1)]).toEqual([1_500, 2_500]);
+  });
+
+  it('waits as long as the receiver asks', () => {
+    expect(waitOf(1, 0.5, 90_000)).toBe(90_000);
+    expect(waitOf(9, 0.5, 1_000)).toBe(HOUR_MS);
+  });
+
+  it('is tried once more when its day is over, and is dead when that fails', () => {
+    expect(waitOf(5, 0.5, 7 * DAY_MS, 20_000)).toBe(20_000);
+    expect(endingOf(failed(), { attempts: 6, leftMs: 0 }, 0.5)).toEqual({
+      kind: 'dead',
+      error: 'No.',
+    });
+  });
+});
+
+describe('a channel after an attempt', () => {
+  it('has no pause when one message failed, or was refused', () => {
+    expect(pauseAfter(failed(), 1, 0.5)).toBe(0);
+    expect(pauseAfter(refused, 99, 0.5)).toBe(0);
+  });
+
+  it('has a pause after several failures in a row, five minutes at most', () => {
+    const pauses = [0, 1, 2, 20, 2_000].map((more) =>
+      pauseAfter(failed(), FAILURES_UNTIL_PROBING + more, 0.5),
+    );
+    expect(pauses).toEqual([5_000, 10_000, 20_000, 300_000, 300_000]);
+  });
+
+  it('has the pause that it asks for after a single failure, a day at most', () => {
+    expect(pauseAfter(failed(30_000), 1, 0.5)).toBe(30_000);
+    expect(pauseAfter(failed(1e12), 1, 0.5)).toBe(DAY_MS);
+  });
+});

@@ -1,0 +1,63 @@
+import type { Outcome } from '../channels/channel.port.js';
+import type { ClaimedDelivery } from '../delivery.js';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** How long one attempt may take. */
+export const ATTEMPT_MS = 15 * SECOND_MS;
+
+/** How long a claim counts. Longer than an attempt with its writing, and as short as a killed replica should hold one up. */
+export const LEASE_MS = 2 * ATTEMPT_MS;
+
+/** How long a channel may fail before the others are told. */
+export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;
+
+/** From so many failures in a row on, one delivery at a time shows whether the channel works again. */
+export const FAILURES_UNTIL_PROBING = 3;
+
+const FIRST_WAIT_MS = 2 * SECOND_MS;
+const WAIT_FACTOR = 3;
+const LONGEST_WAIT_MS = HOUR_MS;
+const FIRST_PAUSE_MS = 5 * SECOND_MS;
+const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
+const LONGEST_ASKED_MS = 24 * HOUR_MS;
+
+/** What becomes of a delivery after an attempt. */
+export type Ending =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'again'; readonly waitMs: number; readonly error: string }
+  | { readonly kind: 'dead'; readonly error: string };
+
+/** @param random from 0 to 1, so that what failed together is not tried together again */
+export function endingOf(
+  outcome: Outcome,
+  { attempts, leftMs }: Pick<ClaimedDelivery, 'attempts' | 'leftMs'>,
+  random: number,
+): Ending {
+  if (outcome.kind === 'delivered') return outcome;
+  const error = outcome.why;
+  if (outcome.kind === 'refused' || leftMs <= 0) return { kind: 'dead', error };
+  const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1));
+  const waitMs = Math.max(spread(backoff, random), outcome.retryAfterMs ?? 0);
+  // The last attempt is made when its day is over, also when somebody asked for a longer wait.
+  return { kind: 'again', waitMs: Math.min(waitMs, leftMs), error };
+}
+
+/**
+ * How long nothing is sent to the channel after an attempt that failed; 0 for no pause. One failure may be the fault of one
+ * message; several in a row are not.
+ */
+export function pauseAfter(outcome: Outcome, failures: number, random: number): number {
+  if (outcome.kind !== 'failed') return 0;
+  const asked = Math.min(LONGEST_ASKED_MS, outcome.retryAfterMs ?? 0);
+  const further = failures - FAILURES_UNTIL_PROBING;
+  if (further < 0) return asked;
+  return Math.max(asked, spread(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** further), random));
+}
+
+/** Between three and five quarters of it. */
+function spread(ms: number, random: number): number {
+  return Math.round(ms * (0.75 + random / 2));
+}

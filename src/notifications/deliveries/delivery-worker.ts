@@ -1,0 +1,154 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
+import { within } from '../../platform/concurrency/within.js';
+import { Settings } from '../../platform/config/settings.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Clock } from '../../platform/clock.js';
+import { firstIdAt } from '../../platform/ids.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
+import type { ClaimedDelivery } from '../delivery.js';
+import type { SealedChannel } from '../notification-channel.js';
+import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
+import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
+import { DeliveryAttempts } from './delivery-attempts.js';
+import { DeliveryEndings } from './delivery-endings.js';
+import { FAILURES_UNTIL_PROBING, LEASE_MS } from './delivery-rules.js';
+
+const PAUSE_MS = 500;
+/** How many deliveries of one channel a replica tries at once. */
+const PLACES_PER_CHANNEL = 4;
+const CLEAN_UP_SECONDS = 600;
+const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+const AT_ONCE = 5_000;
+
+interface Work {
+  readonly delivery: ClaimedDelivery;
+  readonly channel: SealedChannel;
+  readonly incidentNumber?: string;
+}
+
+/**
+ * Delivers what is due. Every replica looks, and a claim with a lease decides which one tries a delivery. Each channel has
+ * places of its own. Nothing here holds a connection of the database while a receiver is waited for.
+ */
+@Injectable()
+export class DeliveryWorker
+  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  private readonly log = new Logger('Notifications');
+  private readonly loop: BackgroundLoop;
+  /** By channel. */
+  private readonly underWay = new Map<string, number>();
+  private readonly work = new Set<Promise<void>>();
+  private halt = new AbortController();
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly deliveries: DeliveryWritesRepository,
+    private readonly channels: NotificationChannelsRepository,
+    private readonly incidents: IncidentsService,
+    private readonly attempts: DeliveryAttempts,
+    private readonly endings: DeliveryEndings,
+    private readonly jobs: Jobs,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {
+    const options = { task: 'Looking for notifications that are due', log: this.log };
+    this.loop = new BackgroundLoop({ ...options, pauseMs: PAUSE_MS }, () => this.look());
+  }
+
+  onModuleInit(): void {
+    this.jobs.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  /** What is under way may end within half of the grace; the rest is given back, for another replica or the next start. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+    const ended = () => Promise.all(this.work);
+    await within(this.settings.shutdownGraceMs / 2, ended(), () => this.halt.abort());
+    await ended();
+  }
+
+  /** Something may be due. */
+  wake(): void {
+    this.loop.wake();
+  }
+
+  /** Ends what nobody can deliver any more, and removes what ended long ago. */
+  async cleanUp(): Promise<void> {
+    const before = firstIdAt(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
+    for (const id of await this.channels.allIds()) {
+      await this.deliveries.expire(id, AT_ONCE);
+      while ((await this.deliveries.prune(id, before, AT_ONCE)) === AT_ONCE);
+    }
+  }
+
+  private async look(): Promise<void> {
+    for (const one of await this.claim()) {
+      const carried = this.carry(one);
+      this.work.add(carried);
+      void carried.finally(() => this.work.delete(carried));
+    }
+  }
+
+  private async claim(): Promise<Work[]> {
+    return await this.transactions.run(async (tx) => {
+      const claimed = await this.deliveries.claim(tx, {
+        underWay: this.underWay,
+        placesPerChannel: PLACES_PER_CHANNEL,
+        failuresUntilProbing: FAILURES_UNTIL_PROBING,
+        leaseMs: LEASE_MS,
+      });
+      if (claimed.length === 0) return [];
+      const ids = claimed.flatMap(({ incidentId }) => (incidentId ? [incidentId] : []));
+      const numbers = await this.incidents.numbersOf(tx, ids);
+      const channels = await this.channels.byIds(
+        tx,
+        claimed.map(({ channelId }) => channelId),
+      );
+      return claimed.flatMap((delivery) => {
+        const channel = channels.get(delivery.channelId);
+        const incidentNumber = numbers.get(delivery.incidentId ?? '');
+        return channel ? [{ delivery, channel, incidentNumber }] : [];
+      });
+    });
+  }
+
+  private async carry({ delivery, channel, incidentNumber }: Work): Promise<void> {
+    this.count(channel.id, 1);
+    const { signal } = this.halt;
+    try {
+      const outcome = await this.attempts.deliver(channel, delivery, incidentNumber, signal);
+      await this.endings.end(channel, delivery, outcome);
+    } catch (err) {
+      if (signal.aborted) return await this.release(delivery);
+      // Its lease ends, and it is tried again.
+      this.log.warn({ err, channel: channel.name }, 'An attempt could not be written down');
+    } finally {
+      this.count(channel.id, -1);
+      this.wake();
+    }
+  }
+
+  private async release(delivery: ClaimedDelivery): Promise<void> {
+    await this.deliveries.release(delivery).catch(() => undefined);
+  }
+
+  private count(channelId: string, change: 1 | -1): void {
+    const n = (this.underWay.get(channelId) ?? 0) + change;
+    if (n === 0) this.underWay.delete(channelId);
+    else this.underWay.set(channelId, n);
+  }
+}

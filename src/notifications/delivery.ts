@@ -1,0 +1,37 @@
+import type { EventSubject } from '../platform/jobs/events/domain-event.js';
+import type { PageRequest } from '../platform/paging/page.js';
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** One event on its way to one channel, or there. */
+export interface Delivery {
+  readonly id: string;
+  readonly channelId: string;
+  readonly eventId: string;
+  /** The name of the domain event. */
+  readonly type: string;
+  readonly subject: EventSubject;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly occurredAt: Date;
+  readonly incidentId?: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly dueAt: Date;
+  readonly expiresAt: Date;
+  readonly lastError?: string;
+  readonly endedAt?: Date;
+}
+
+/** A delivery that one replica tries: what it finds out counts as long as nobody claimed it after it. */
+export interface ClaimedDelivery extends Delivery {
+  readonly fence: number;
+  /** How much of its day is left; an attempt that fails with nothing left was the last. */
+  readonly leftMs: number;
+}
+
+export interface DeliveryListRequest extends PageRequest {
+  readonly channelId: string;
+  readonly statuses?: readonly DeliveryStatus[];
+  readonly descending: boolean;
+}

@@ -1,0 +1,233 @@
+import {
+  CLASSIFICATIONS,
+  type Classification,
+  SEVERITIES,
+  type Severity,
+} from '../../incidents/incident.js';
+import { REQUIRED_LEVELS, type RequiredLevel } from '../../actions/action.js';
+import { ActionId } from '../../actions/dto/action-result.js';
+import {
+  Choice,
+  Decimal,
+  Flag,
+  Id,
+  Instant,
+  JsonObject,
+  Nested,
+  Text,
+  Texts,
+} from '../../platform/validation/fields.js';
+
+/* What `data` holds, by the kind of event. A change that a receiver could stumble over gets an event of another name. */
+
+const Url = () =>
+  Text({
+    optional: true,
+    format: 'uri',
+    description: 'Where it can be read. Absent while PUBLIC_URL is not set.',
+    example: 'https://triage.example.com/api/incidents/0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
+  });
+const Why = (description: string, example: string) => Text({ description, example });
+
+/** The incident as it was when the event happened. */
+export class EventIncident {
+  @Id()
+  readonly id: string;
+
+  @Text({ example: 'INC-2026-0042' })
+  readonly incident_number: string;
+
+  @Text({ example: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com' })
+  readonly title: string;
+
+  @Text({ example: 'phishing' })
+  readonly incident_type: string;
+
+  @Choice('Severity', SEVERITIES, { example: 'high' })
+  readonly severity: Severity;
+
+  @Text({ example: 'email-gateway' })
+  readonly source: string;
+
+  @Url()
+  readonly url?: string;
+}
+
+export class IncidentData {
+  @Nested(() => EventIncident)
+  readonly incident: EventIncident;
+}
+
+export class EventVerdict {
+  @Choice('Classification', CLASSIFICATIONS, { example: 'malicious' })
+  readonly classification: Classification;
+
+  @Decimal({ optional: true, min: 0, max: 1, example: 0.94 })
+  readonly confidence?: number;
+
+  @Text({ optional: true, example: 'phishing' })
+  readonly category?: string;
+
+  @Text({ example: 'system' })
+  readonly decided_by: string;
+}
+
+export class IncidentTriagedData extends IncidentData {
+  @Nested(() => EventVerdict, {
+    optional: true,
+    description: 'Absent when a person triaged without a verdict.',
+  })
+  readonly verdict?: EventVerdict;
+
+  @Texts({ example: ['quarantine_email', 'block_sender'] })
+  readonly recommended_actions: readonly string[];
+
+  @Text({ description: 'Who triaged it, or asked for it.', example: 'alice' })
+  readonly triaged_by: string;
+}
+
+export class IncidentResolvedData extends IncidentData {
+  @Text({ example: 'alice' })
+  readonly resolved_by: string;
+
+  @Text({
+    optional: true,
+    description: 'The beginning of the resolution.',
+    example: 'The mail is deleted, and nobody clicked.',
+  })
+  readonly resolution?: string;
+}
+
+export class TriageFailedData extends IncidentData {
+  @Id()
+  readonly triage_id: string;
+
+  @Text({ optional: true, example: 'timeout' })
+  readonly reason?: string;
+
+  @Text({ optional: true, example: 'The model did not answer in time.' })
+  readonly message?: string;
+}
+
+/** The incident of an action. */
+export class EventActionIncident {
+  @Id()
+  readonly id: string;
+
+  @Text({ example: 'INC-2026-0042' })
+  readonly incident_number: string;
+
+  @Choice('Severity', SEVERITIES, { optional: true, example: 'high' })
+  readonly severity?: Severity;
+
+  @Url()
+  readonly url?: string;
+}
+
+export class EventAction {
+  @ActionId()
+  readonly id: string;
+
+  @Text({ example: 'isolate_host' })
+  readonly action_type: string;
+
+  @Text({ description: 'What the action is done to.', example: 'WS-042' })
+  readonly target: string;
+
+  @Text({ example: 'alice' })
+  readonly requested_by: string;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'The level that its approval needs. Absent where it needs none.',
+    example: 'senior',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @ActionId({ optional: true, description: 'The action that it undoes.', example: undefined })
+  readonly rollback_of?: string;
+
+  @Id({ optional: true, example: undefined })
+  readonly playbook_run_id?: string;
+
+  @Text({
+    optional: true,
+    description: 'What came of it, or why it was rejected.',
+    example: 'The host is isolated.',
+  })
+  readonly message?: string;
+
+  @Flag({
+    optional: true,
+    description: 'true: a sandbox answered, and nothing happened outside.',
+    contract: { enum: [true] },
+  })
+  readonly simulated?: true;
+
+  @Url()
+  readonly url?: string;
+}
+
+export class ActionData {
+  @Nested(() => EventAction)
+  readonly action: EventAction;
+
+  @Nested(() => EventActionIncident, {
+    optional: true,
+    description: 'Absent for an action that belongs to no incident.',
+  })
+  readonly incident?: EventActionIncident;
+}
+
+export class KillSwitchData {
+  @Text({ description: 'Who turned it on or off.', example: 'alice' })
+  readonly by: string;
+
+  @Why('Why.', 'A playbook isolates the wrong hosts.')
+  readonly reason: string;
+
+  @JsonObject({
+    optional: true,
+    description: 'How much waiting work was ended, where that was asked for.',
+    example: { actions: 2, triage_runs: 0, playbook_runs: 1 },
+  })
+  readonly discarded?: Readonly<Record<string, unknown>>;
+}
+
+export class EventConnector {
+  @Id()
+  readonly id: string;
+
+  @Text({ example: 'firewall' })
+  readonly name: string;
+
+  @Text({ example: 'http' })
+  readonly type: string;
+
+  @Url()
+  readonly url?: string;
+}
+
+export class ConnectorUnhealthyData {
+  @Nested(() => EventConnector)
+  readonly connector: EventConnector;
+
+  @Why('What its check found.', 'The connection failed (ECONNREFUSED).')
+  readonly message: string;
+}
+
+export class ChannelUnhealthyData {
+  @Nested(() => EventConnector)
+  readonly channel: EventConnector;
+
+  @Instant({ example: '2026-11-02T09:20:00.000Z' })
+  readonly failing_since: string;
+
+  @Why('Why its last attempt failed.', 'It answered with status 500.')
+  readonly message: string;
+}
+
+export class TestData {
+  @Why('Says that it is a test.', 'This is a test of the channel soc.')
+  readonly message: string;
+}

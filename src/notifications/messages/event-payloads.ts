@@ -1,0 +1,159 @@
+import type { ActionEventPayload } from '../../actions/records/action-recorder.js';
+import type {
+  IncidentEventPayload,
+  IncidentResolvedPayload,
+  IncidentTriagedPayload,
+} from '../../incidents/change-records.js';
+import type { Severity } from '../../incidents/incident.js';
+import type { EventSubject } from '../../platform/jobs/events/domain-event.js';
+import type { EventName } from '../notification.js';
+import type {
+  ActionData,
+  ChannelUnhealthyData,
+  ConnectorUnhealthyData,
+  EventIncident,
+  IncidentData,
+  IncidentResolvedData,
+  IncidentTriagedData,
+  KillSwitchData,
+  TestData,
+  TriageFailedData,
+} from './event-data.js';
+import type { AnyEvent } from './event-schemas.js';
+
+/** A domain event, with what it takes to tell it outside. */
+export interface ToldEvent<Payload = unknown> {
+  readonly eventId: string;
+  readonly occurredAt: Date;
+  readonly subject: EventSubject;
+  readonly payload: Payload;
+  readonly incidentId?: string;
+  /** Undefined where there is no incident. */
+  readonly incidentNumber?: string;
+  /** Without a slash at its end; undefined when nobody has set it. */
+  readonly publicUrl?: string;
+}
+
+type DataOf<Name extends EventName> = Extract<AnyEvent, { type: Name }>['data'];
+type Teller<Name extends EventName> = (told: ToldEvent<never>) => DataOf<Name>;
+
+/** How `data` of each event follows from the domain event. */
+const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
+  'incident.created': incidentData,
+  'incident.triaged': triagedData,
+  'incident.resolved': resolvedData,
+  'triage.failed': triageFailedData,
+  'action.pending_approval': actionData,
+  'action.completed': actionData,
+  'action.failed': actionData,
+  'action.rejected': actionData,
+  'kill_switch.activated': killSwitchData,
+  'kill_switch.deactivated': killSwitchData,
+  'connector.unhealthy': connectorData,
+  'notification_channel.unhealthy': channelData,
+  'notification.test': ({ payload }: ToldEvent<TestData>): TestData => payload,
+};
+
+/** Whether there is a channel that can be told of events of this name. */
+export function isEventName(name: string): name is EventName {
+  return Object.hasOwn(TELLERS, name);
+}
+
+/** The event as the contract has it. */
+export function eventPayload(type: EventName, told: ToldEvent): AnyEvent {
+  const timestamp = told.occurredAt.toISOString();
+  const data = TELLERS[type](told as ToldEvent<never>);
+  // JSON takes away the fields that are undefined, so that a payload is the same to whoever looks at it.
+  return JSON.parse(JSON.stringify({ id: told.eventId, type, timestamp, data })) as AnyEvent;
+}
+
+function incidentOf(told: ToldEvent<IncidentEventPayload>): EventIncident {
+  const { subject, payload, incidentNumber = '' } = told;
+  return {
+    id: subject.id,
+    incident_number: incidentNumber,
+    title: payload.title,
+    incident_type: payload.incident_type,
+    severity: payload.severity as Severity,
+    source: payload.source,
+    url: urlOf(told, 'incidents', subject.id),
+  };
+}
+
+function incidentData(told: ToldEvent<IncidentEventPayload>): IncidentData {
+  return { incident: incidentOf(told) };
+}
+
+function triagedData(told: ToldEvent<IncidentTriagedPayload>): IncidentTriagedData {
+  const { verdict, recommended_actions = [], triaged_by } = told.payload;
+  return { incident: incidentOf(told), verdict, recommended_actions, triaged_by };
+}
+
+function resolvedData(told: ToldEvent<IncidentResolvedPayload>): IncidentResolvedData {
+  const { resolved_by, resolution } = told.payload;
+  return { incident: incidentOf(told), resolved_by, resolution };
+}
+
+function triageFailedData(
+  told: ToldEvent<IncidentEventPayload & Omit<TriageFailedData, 'incident'>>,
+): TriageFailedData {
+  const { triage_id, reason, message } = told.payload;
+  return { incident: incidentOf(told), triage_id, reason, message };
+}
+
+function actionData(told: ToldEvent<ActionEventPayload>): ActionData {
+  const { subject, incidentId, incidentNumber = '', payload } = told;
+  return {
+    action: {
+      id: subject.id,
+      action_type: payload.action_type,
+      target: payload.target,
+      requested_by: payload.requested_by,
+      approval_level: payload.approval_level,
+      rollback_of: payload.rollback_of,
+      playbook_run_id: payload.playbook_run_id,
+      message: payload.message,
+      simulated: payload.simulated,
+      url: urlOf(told, 'actions', subject.id),
+    },
+    incident:
+      incidentId === undefined
+        ? undefined
+        : {
+            id: incidentId,
+            incident_number: incidentNumber,
+            severity: payload.severity,
+            url: urlOf(told, 'incidents', incidentId),
+          },
+  };
+}
+
+function killSwitchData({ payload }: ToldEvent<KillSwitchData>): KillSwitchData {
+  const { by, reason, discarded } = payload;
+  return { by, reason, discarded };
+}
+
+interface Unhealthy {
+  readonly name: string;
+  readonly type: string;
+  readonly message: string;
+}
+
+function connectorData(told: ToldEvent<Unhealthy>): ConnectorUnhealthyData {
+  const { name, type, message } = told.payload;
+  const { id } = told.subject;
+  return { connector: { id, name, type, url: urlOf(told, 'connectors', id) }, message };
+}
+
+function channelData(
+  told: ToldEvent<Unhealthy & Pick<ChannelUnhealthyData, 'failing_since'>>,
+): ChannelUnhealthyData {
+  const { name, type, message, failing_since } = told.payload;
+  const { id } = told.subject;
+  const url = urlOf(told, 'notification-channels', id);
+  return { channel: { id, name, type, url }, failing_since, message };
+}
+
+function urlOf({ publicUrl }: ToldEvent, kind: string, id: string): string | undefined {
+  return publicUrl && `${publicUrl}/api/${kind}/${encodeURIComponent(id)}`;
+}

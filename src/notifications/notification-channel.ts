@@ -1,0 +1,48 @@
+import type { Config } from '../connectors/config/config-schema.js';
+import type { Severity } from '../incidents/incident.js';
+import type { NotifiedEvent } from './notification.js';
+
+export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
+export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
+
+/** A channel without its secrets, as admins may see it. */
+export interface ChannelRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly enabled: boolean;
+  readonly events: readonly NotifiedEvent[];
+  readonly minSeverity: Severity;
+  readonly config: Config;
+  /** Which secrets are set, such as `secret`. */
+  readonly secretNames: readonly string[];
+  /** Until when the secret before the present one is valid; undefined when there is none. */
+  readonly formerSecretUntil?: Date;
+  /** Counts the changes that people make. */
+  readonly version: number;
+  /** Attempts that failed since the last delivery; the three fields after it are of these. */
+  readonly failures: number;
+  readonly failingSince?: Date;
+  readonly lastError?: string;
+  /** It has failed for so long that the other channels were told. */
+  readonly unhealthySince?: Date;
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A channel with its secrets, which are still sealed. */
+export interface SealedChannel extends ChannelRecord {
+  readonly sealed?: string;
+  readonly formerSecret?: string;
+}
+
+export function channelStatusOf({
+  enabled,
+  failures,
+  unhealthySince,
+}: Pick<ChannelRecord, 'enabled' | 'failures' | 'unhealthySince'>): ChannelStatus {
+  if (!enabled) return 'disabled';
+  if (unhealthySince) return 'unhealthy';
+  return failures > 0 ? 'degraded' : 'healthy';
+}

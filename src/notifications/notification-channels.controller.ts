@@ -1,0 +1,201 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentPrincipal } from '../auth/current-principal.js';
+import type { Principal } from '../auth/principal.js';
+import { Requires } from '../platform/access/access.js';
+import { DeletedDto } from '../platform/http/deleted.dto.js';
+import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
+import type { Idempotency } from '../platform/idempotency/idempotency.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  ApiIfMatch,
+  asExamples,
+  ETAG_HEADER,
+  listWithoutPages,
+  Operation,
+} from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { ChannelTypes } from './channels/channel-types.js';
+import { DeliveriesService } from './deliveries/deliveries.service.js';
+import {
+  ChangedNotificationChannelDto,
+  CreateNotificationChannelDto,
+  NotificationChannelDto,
+  NotificationChannelQueryDto,
+  NotificationChannelTypeDto,
+  NotificationTestDto,
+  UpdateNotificationChannelDto,
+} from './notification-channels.dto.js';
+import { MOST_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
+import {
+  CHANNEL_EXAMPLE,
+  CREATED_CHANNEL_EXAMPLE,
+  NEW_CHANNEL_EXAMPLE,
+} from './notification-examples.js';
+
+@ApiTags('Notifications')
+@ApiExtraModels(NotificationChannelTypeDto)
+@Controller('api/notification-channels')
+@Requires('admin')
+export class NotificationChannelsController {
+  constructor(
+    private readonly channels: NotificationChannelsService,
+    private readonly deliveries: DeliveriesService,
+    private readonly types: ChannelTypes,
+  ) {}
+
+  @Get()
+  @Operation('listNotificationChannels', 'List the notification channels')
+  @ApiAnswer({
+    status: 200,
+    description: 'The channels.',
+    type: NotificationChannelDto,
+    list: true,
+    example: { data: [CHANNEL_EXAMPLE], meta: { page: 1, per_page: 20, total: 1 } },
+  })
+  async list(
+    @Query() query: NotificationChannelQueryDto,
+  ): Promise<ListAnswer<NotificationChannelDto>> {
+    const page = await this.channels.list(query, query.sort);
+    return ListAnswer.of(page, query, NotificationChannelDto.from);
+  }
+
+  @Get('types')
+  @Operation('listNotificationChannelTypes', 'List the types of notification channels')
+  @ApiAnswer({
+    status: 200,
+    description: 'Every type, with the schema of its configuration.',
+    schema: listWithoutPages(NotificationChannelTypeDto),
+  })
+  listTypes(): NotificationChannelTypeDto[] {
+    return this.types.all.map(NotificationChannelTypeDto.from);
+  }
+
+  @Post()
+  @Operation(
+    'createNotificationChannel',
+    'Set up a notification channel',
+    'It is told of what happens from now on.',
+  )
+  @ApiBody({
+    type: CreateNotificationChannelDto,
+    examples: asExamples({ 'A webhook': NEW_CHANNEL_EXAMPLE }),
+  })
+  @ApiAnswer({
+    status: 201,
+    description: 'The channel, and its secret where the service made one.',
+    type: ChangedNotificationChannelDto,
+    example: { data: CREATED_CHANNEL_EXAMPLE },
+  })
+  @ApiErrorMeanings({
+    conflict: `The name is taken, there are ${MOST_CHANNELS} channels already, or a request with the same Idempotency-Key is still under way.`,
+  })
+  async create(
+    @Body() body: CreateNotificationChannelDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<ChangedNotificationChannelDto> {
+    const remember = idempotency.remember(ChangedNotificationChannelDto.from, { secret: true });
+    return ChangedNotificationChannelDto.from(await this.channels.create(caller, body, remember));
+  }
+
+  @Get(':id')
+  @Operation('getNotificationChannel', 'Read a notification channel')
+  @ApiAnswer({
+    status: 200,
+    description: 'The channel.',
+    type: NotificationChannelDto,
+    headers: ETAG_HEADER,
+    example: { data: CHANNEL_EXAMPLE },
+  })
+  async get(
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<NotificationChannelDto> {
+    const channel = await this.channels.get(id);
+    setEtag(reply, channel.version);
+    return NotificationChannelDto.from(channel);
+  }
+
+  @Put(':id')
+  @Operation('updateNotificationChannel', 'Change a notification channel')
+  @ApiIfMatch()
+  @ApiAnswer({
+    status: 200,
+    description: 'The channel as it is now, and its secret where the service made one.',
+    type: ChangedNotificationChannelDto,
+    headers: ETAG_HEADER,
+    example: { data: CHANNEL_EXAMPLE },
+  })
+  @ApiErrors('conflict', 'precondition_failed')
+  @ApiErrorMeanings({ conflict: 'The name is taken.' })
+  async update(
+    @Param('id') id: string,
+    @Body() body: UpdateNotificationChannelDto,
+    @IfMatch() condition: IfMatchCondition,
+    @CurrentPrincipal() caller: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ChangedNotificationChannelDto> {
+    const changed = await this.channels.update(caller, id, body, condition);
+    setEtag(reply, changed.version);
+    return ChangedNotificationChannelDto.from(changed);
+  }
+
+  @Delete(':id')
+  @Operation(
+    'deleteNotificationChannel',
+    'Delete a notification channel',
+    'What is on its way to it is not delivered any more.',
+  )
+  @ApiIfMatch()
+  @ApiAnswer({
+    status: 200,
+    description: 'The channel and its secrets are gone.',
+    type: DeletedDto,
+  })
+  @ApiErrors('precondition_failed')
+  async delete(
+    @Param('id') id: string,
+    @IfMatch() condition: IfMatchCondition,
+    @CurrentPrincipal() caller: Principal,
+  ): Promise<DeletedDto> {
+    await this.channels.delete(caller, id, condition);
+    return { id, deleted: true };
+  }
+
+  @Post(':id/test')
+  @HttpCode(200)
+  @Operation(
+    'testNotificationChannel',
+    'Send a test message',
+    'Once, and at once, also where the channel is disabled. Its event is NotificationTestEvent. The kill switch does not stop it.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'What came of it: `success` says whether the receiver has the message.',
+    type: NotificationTestDto,
+  })
+  async test(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<NotificationTestDto> {
+    const remember = idempotency.remember(NotificationTestDto.from);
+    return NotificationTestDto.from(await this.deliveries.test(caller, id, remember));
+  }
+}

@@ -1,0 +1,243 @@
+import type { Config, ConfigSchema } from '../connectors/config/config-schema.js';
+import { SEVERITIES, type Severity } from '../incidents/incident.js';
+import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import {
+  Choice,
+  Choices,
+  type FieldOptions,
+  Flag,
+  GivenName,
+  Id,
+  Instant,
+  JsonObject,
+  Text,
+  Texts,
+  WholeNumber,
+} from '../platform/validation/fields.js';
+import type { ChannelType } from './channels/channel.port.js';
+import type { TestResult } from './deliveries/deliveries.service.js';
+import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
+import {
+  CHANNEL_STATUSES,
+  type ChannelRecord,
+  type ChannelStatus,
+  channelStatusOf,
+} from './notification-channel.js';
+import type { ChangedChannel } from './notification-channels.service.js';
+import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from './notification-examples.js';
+import { CHANNEL_SORTS, type ChannelSort } from './records/notification-channels.repository.js';
+
+const Name = (options: FieldOptions = {}) => GivenName({ ...options, example: 'soc' });
+
+const Events = (options: FieldOptions = {}) =>
+  Choices('NotifiedEvent', NOTIFIED_EVENTS, {
+    maxItems: NOTIFIED_EVENTS.length,
+    description: 'What it is told of. That another channel fails for long it is always told.',
+    example: NEW_CHANNEL_EXAMPLE.events,
+    ...options,
+  });
+
+const MinSeverity = (options: FieldOptions = {}) =>
+  Choice('Severity', SEVERITIES, {
+    description:
+      'Of incidents, and of what is done about them, only those of at least this severity. What belongs to no incident is told at any.',
+    example: NEW_CHANNEL_EXAMPLE.min_severity,
+    ...options,
+  });
+
+export class CreateNotificationChannelDto {
+  @Name()
+  readonly name: string;
+
+  @Text({
+    description: 'One of those that GET /api/notification-channels/types lists.',
+    example: 'webhook',
+  })
+  readonly type: string;
+
+  @JsonObject({
+    description: "As the type's config_schema says. Secrets go in here, and never come out.",
+    example: NEW_CHANNEL_EXAMPLE.config,
+  })
+  readonly config: Config;
+
+  @Flag({ optional: true, default: true, example: true })
+  readonly enabled?: boolean;
+
+  @Events({ optional: true, description: 'What it is told of; everything when left out.' })
+  readonly events?: NotifiedEvent[];
+
+  @MinSeverity({ optional: true, default: 'low' })
+  readonly min_severity?: Severity;
+}
+
+export class UpdateNotificationChannelDto {
+  @Name({ optional: true })
+  readonly name?: string;
+
+  @JsonObject({
+    optional: true,
+    description:
+      'The fields to change; the others stay, secrets too. Where the scheme, host or port of an address changes that secrets are sent to, each secret has to be given again (code secret_required).',
+    example: { url: 'https://hooks.example.com/v2/incidents' },
+  })
+  readonly config?: Config;
+
+  @Flag({ optional: true, example: false })
+  readonly enabled?: boolean;
+
+  @Events({ optional: true })
+  readonly events?: NotifiedEvent[];
+
+  @MinSeverity({ optional: true })
+  readonly min_severity?: Severity;
+
+  @Flag({
+    optional: true,
+    description:
+      'The service makes a new secret for signatures and shows it once. For 24 hours each message has a second signature, by the secret before.',
+    example: true,
+  })
+  readonly rotate_secret?: boolean;
+
+  @Flag({
+    optional: true,
+    description: 'The secret before the present one ends at once, and not after 24 hours.',
+    example: true,
+  })
+  readonly revoke_old_secret?: boolean;
+}
+
+export class NotificationChannelQueryDto extends PageQueryDto {
+  @Choice('NotificationChannelSort', CHANNEL_SORTS, { optional: true, default: '-created_at' })
+  readonly sort: ChannelSort = '-created_at';
+}
+
+export class NotificationChannelDto {
+  @Id()
+  readonly id: string;
+
+  @Name()
+  readonly name: string;
+
+  @Text({ example: 'webhook' })
+  readonly type: string;
+
+  @Flag({ example: true })
+  readonly enabled: boolean;
+
+  @Events()
+  readonly events: readonly NotifiedEvent[];
+
+  @MinSeverity()
+  readonly min_severity: Severity;
+
+  @JsonObject({ description: 'Without its secrets.', example: NEW_CHANNEL_EXAMPLE.config })
+  readonly config: Config;
+
+  @Texts({ description: 'Which secrets are set.', example: ['secret'] })
+  readonly secrets_set: readonly string[];
+
+  @Instant({
+    optional: true,
+    description: 'Until when messages have a second signature, by the secret before.',
+  })
+  readonly old_secret_valid_until?: string;
+
+  @Choice('NotificationChannelStatus', CHANNEL_STATUSES, {
+    description:
+      'healthy: its last attempt was no failure. degraded: it fails. unhealthy: it has failed for more than ten minutes, and the other channels were told.',
+    example: 'healthy',
+  })
+  readonly status: ChannelStatus;
+
+  @Instant({ optional: true, description: 'When it began to fail. Absent while it does not.' })
+  readonly failing_since?: string;
+
+  @Text({ optional: true, description: 'Why its last attempt failed.' })
+  readonly last_error?: string;
+
+  @Text({ example: 'alice' })
+  readonly created_by: string;
+
+  @Instant({ example: '2026-11-02T09:00:00.000Z' })
+  readonly created_at: string;
+
+  @Instant({ example: '2026-11-02T09:00:00.000Z' })
+  readonly updated_at: string;
+
+  static from(this: void, record: ChannelRecord): NotificationChannelDto {
+    const { formerSecretUntil } = record;
+    const isValid = formerSecretUntil !== undefined && formerSecretUntil > new Date();
+    return {
+      id: record.id,
+      name: record.name,
+      type: record.type,
+      enabled: record.enabled,
+      events: record.events,
+      min_severity: record.minSeverity,
+      config: record.config,
+      secrets_set: record.secretNames,
+      old_secret_valid_until: isValid ? formerSecretUntil.toISOString() : undefined,
+      status: channelStatusOf(record),
+      failing_since: record.failingSince?.toISOString(),
+      last_error: record.lastError,
+      created_by: record.createdBy,
+      created_at: record.createdAt.toISOString(),
+      updated_at: record.updatedAt.toISOString(),
+    };
+  }
+}
+
+export class ChangedNotificationChannelDto extends NotificationChannelDto {
+  @Text({
+    optional: true,
+    description: 'The secret, when the service made it in this change: it is shown this once.',
+    example: SECRET_EXAMPLE,
+  })
+  readonly secret?: string;
+
+  static override from(this: void, changed: ChangedChannel): ChangedNotificationChannelDto {
+    return { ...NotificationChannelDto.from(changed), secret: changed.madeSecret };
+  }
+}
+
+export class NotificationChannelTypeDto {
+  @Text({ example: 'webhook' })
+  readonly name: string;
+
+  @Text({ example: 'Any service that takes webhooks.' })
+  readonly description: string;
+
+  @JsonObject({
+    description: 'JSON Schema of `config`. What is writeOnly there is a secret.',
+    example: {
+      type: 'object',
+      properties: { url: { type: 'string', format: 'uri-with-query' } },
+      required: ['url'],
+    },
+  })
+  readonly config_schema: ConfigSchema;
+
+  static from(this: void, type: ChannelType): NotificationChannelTypeDto {
+    const { name, description, schema, rotates } = type;
+    // What the service makes when it is missing, nobody has to give.
+    const required = schema.required.filter((field) => field !== rotates);
+    return { name, description, config_schema: { ...schema, required } };
+  }
+}
+
+export class NotificationTestDto {
+  @Flag({ example: true })
+  readonly success: boolean;
+
+  @Text({ example: 'The message is delivered.' })
+  readonly message: string;
+
+  @WholeNumber({ min: 0, example: 42 })
+  readonly latency_ms: number;
+
+  static from(this: void, { success, message, latencyMs }: TestResult): NotificationTestDto {
+    return { success, message, latency_ms: latencyMs };
+  }
+}

@@ -1,0 +1,54 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter, Gauge } from 'prom-client';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
+import { ChannelTypes } from './channels/channel-types.js';
+import { channelStatusOf } from './notification-channel.js';
+import { DeliveryListRepository } from './records/delivery-list.repository.js';
+import { NotificationChannelsRepository } from './records/notification-channels.repository.js';
+
+const OUTCOMES = ['delivered', 'failed', 'refused'] as const;
+
+/** Shows in `/health/detailed` and in the metrics how the channels are. */
+@Injectable()
+export class NotificationSignals implements OnModuleInit {
+  constructor(
+    private readonly channels: NotificationChannelsRepository,
+    private readonly deliveries: DeliveryListRepository,
+    private readonly types: ChannelTypes,
+    private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('notification_attempts_total')
+    private readonly attempts: Counter<'type' | 'outcome'>,
+    @InjectMetric('notification_channel_up') private readonly up: Gauge<'channel'>,
+    @InjectMetric('notifications_waiting') private readonly waiting: Gauge,
+  ) {}
+
+  onModuleInit(): void {
+    // Of a series that begins with its first burst, a rate of increase sees nothing.
+    for (const type of this.types.names) {
+      for (const outcome of OUTCOMES) this.attempts.inc({ type, outcome }, 0);
+    }
+    this.components.register('notifications', () => this.health());
+    this.gauges.register(this.waiting, () => this.deliveries.waiting());
+    this.gauges.register(this.up, async () => {
+      const enabled = await this.channels.enabled();
+      this.up.reset();
+      return enabled.map(({ name, unhealthySince }) => [{ channel: name }, unhealthySince ? 0 : 1]);
+    });
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const enabled = await this.channels.enabled();
+    const total = enabled.length;
+    if (total === 0) return { status: 'disabled', message: 'No channel is enabled.', total };
+    const waiting = await this.deliveries.waiting();
+    const down = enabled.filter((channel) => channelStatusOf(channel) === 'unhealthy');
+    if (down.length === 0) return { status: 'healthy', total, waiting };
+    const unhealthy = down.map(({ name }) => name);
+    const verb = down.length === 1 ? 'has' : 'have';
+    const message = `${down.length} of ${total} channels ${verb} not taken anything for long.`;
+    return { status: 'degraded', message, total, waiting, unhealthy };
+  }
+}

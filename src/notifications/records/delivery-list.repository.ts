@@ -1,0 +1,77 @@
+// SQL: a list is one statement with its exact total, and the fold is one over all deltas.
+import { Injectable } from '@nestjs/common';
+import {
+  BY_ID,
+  choiceOf,
+  exactTotal,
+  idsInOrder,
+  isChosen,
+  listStatement,
+  pageOf,
+  StatementValues,
+  type WithTotal,
+} from '../../platform/counting/counted-list.sql.js';
+import { foldStatement } from '../../platform/counting/fold-statement.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import type { Page } from '../../platform/paging/page.js';
+import { type Delivery, DELIVERY_STATUSES, type DeliveryListRequest } from '../delivery.js';
+import { DELIVERY_COLUMNS, deliveryOf, type DeliveryRow } from './delivery-rows.js';
+
+const TABLE = 'notification_deliveries';
+const FOLD = foldStatement('notification_delivery', ['channel_id', 'status']);
+
+const WAITING: Statement = {
+  name: 'notification_deliveries_waiting',
+  text: `
+    select greatest(0, ${countOf([`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`,
+};
+
+function countOf(conditions: readonly string[]): string {
+  return exactTotal(
+    { table: 'notification_delivery_counts', conditions },
+    { table: 'notification_delivery_count_deltas', conditions },
+  );
+}
+
+@Injectable()
+export class DeliveryListRepository {
+  constructor(private readonly statements: Statements) {}
+
+  /** An index has the ids of each status in order; a list of several statuses merges them. */
+  async list(request: DeliveryListRequest): Promise<Page<Delivery>> {
+    const { channelId, statuses = DELIVERY_STATUSES, descending, page, per_page } = request;
+    const values = new StatementValues();
+    const ofChannel = `channel_id = ${values.add(channelId, 'uuid')}`;
+    const chosen = choiceOf(statuses, 'text', values)!;
+    const direction = descending ? 'desc' : 'asc';
+    const offset = (page - 1) * per_page;
+    const ranges = chosen.each.map((status) => [ofChannel, `status = ${status}`]);
+    const first = idsInOrder(TABLE, ranges, direction, offset + per_page);
+    const text = listStatement({
+      total: countOf([ofChannel, isChosen('status', chosen)]),
+      ids: `
+    select id from (${first}) as candidate order by id ${direction}
+    offset ${values.add(offset, 'bigint')} limit ${per_page}`,
+      columns: DELIVERY_COLUMNS.join(', '),
+      table: TABLE,
+      order: BY_ID,
+      direction,
+    });
+    const rows = await this.statements.rows<DeliveryRow & WithTotal>({ name: '', text }, [
+      ...values.all,
+    ]);
+    return pageOf(rows, deliveryOf);
+  }
+
+  /** How many are on their way to channels that are enabled. */
+  async waiting(): Promise<number> {
+    return (await this.statements.rows<{ n: number }>(WAITING))[0]!.n;
+  }
+
+  /** Adds at most `limit` deltas to the sums; answers how many those were. */
+  async fold(tx: Tx, limit: number): Promise<number> {
+    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
+    return row?.n ?? 0;
+  }
+}

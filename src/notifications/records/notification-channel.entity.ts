@@ -1,0 +1,84 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { Config } from '../../connectors/config/config-schema.js';
+import type { Severity } from '../../incidents/incident.js';
+import type { NotifiedEvent } from '../notification.js';
+
+@Entity('notification_channels')
+@Check('ck_notification_channels_severity', `min_severity in ('low', 'medium', 'high', 'critical')`)
+@Check('ck_notification_channels_failing', `(failures = 0) = (failing_since is null)`)
+@Check(
+  'ck_notification_channels_deleted',
+  `deleted_at is null or (secrets is null and former_secret is null and not enabled)`,
+)
+@Index('uq_notification_channels_name', ['name'], { unique: true, where: 'deleted_at is null' })
+export class NotificationChannelEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
+  readonly id: string;
+
+  @Column({ type: 'text' })
+  readonly name: string;
+
+  @Column({ type: 'text' })
+  readonly type: string;
+
+  @Column({ type: 'boolean' })
+  readonly enabled: boolean;
+
+  @Column({ type: 'text', array: true })
+  readonly events: NotifiedEvent[];
+
+  @Column({ type: 'text' })
+  readonly min_severity: Severity;
+
+  /** Without its secrets. */
+  @Column({ type: 'jsonb' })
+  readonly config: Config;
+
+  /** Sealed with the service's key; null when there are none. */
+  @Column({ type: 'text', nullable: true })
+  readonly secrets: string | null;
+
+  @Column({ type: 'text', array: true, default: [] })
+  readonly secret_names: string[];
+
+  /** The secret before the present one, sealed, as long as it is valid. */
+  @Column({ type: 'text', nullable: true })
+  readonly former_secret: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly former_secret_until: Date | null;
+
+  /** Counts the changes that people make. */
+  @Column({ type: 'integer', default: 1 })
+  readonly version: number;
+
+  /** Attempts that failed since the last delivery. */
+  @Column({ type: 'integer', default: 0 })
+  readonly failures: number;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly failing_since: Date | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly last_error: string | null;
+
+  /** Nothing is tried before. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly paused_until: Date | null;
+
+  /** Since then it counts as failing for long, and the other channels were told. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly unhealthy_since: Date | null;
+
+  @Column({ type: 'text' })
+  readonly created_by: string;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly created_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly updated_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly deleted_at: Date | null;
+}

@@ -1,0 +1,221 @@
+// SQL: an advisory lock, which TypeORM has no words for.
+import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import { DataSource, type FindOptionsOrder, In, IsNull } from 'typeorm';
+import type { Config } from '../../connectors/config/config-schema.js';
+import type { Severity } from '../../incidents/incident.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import type { NotifiedEvent } from '../notification.js';
+import type { SealedChannel } from '../notification-channel.js';
+import { NotificationChannelEntity } from './notification-channel.entity.js';
+
+/** What a caller decides about a channel. */
+export interface ChannelContent {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly events: readonly NotifiedEvent[];
+  readonly minSeverity: Severity;
+  readonly config: Config;
+  readonly sealed: string | undefined;
+  readonly secretNames: readonly string[];
+  readonly formerSecret: string | undefined;
+  readonly formerSecretUntil: Date | undefined;
+}
+
+export const CHANNEL_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
+export type ChannelSort = (typeof CHANNEL_SORTS)[number];
+
+const ORDERS: Readonly<Record<ChannelSort, FindOptionsOrder<NotificationChannelEntity>>> = {
+  '-created_at': { created_at: 'desc', id: 'desc' },
+  created_at: { created_at: 'asc', id: 'asc' },
+  '-name': { name: 'desc' },
+  name: { name: 'asc' },
+};
+
+const NOT_DELETED = { deleted_at: IsNull() };
+const WORKS = {
+  failures: 0,
+  failing_since: null,
+  last_error: null,
+  paused_until: null,
+  unhealthy_since: null,
+};
+
+@Injectable()
+export class NotificationChannelsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async list(request: PageRequest, sort: ChannelSort): Promise<Page<SealedChannel>> {
+    const channels = this.dataSource.getRepository(NotificationChannelEntity);
+    const [rows, total] = await channels.findAndCount({
+      where: NOT_DELETED,
+      order: ORDERS[sort],
+      take: request.per_page,
+      skip: (request.page - 1) * request.per_page,
+    });
+    return { items: rows.map(channelOf), total };
+  }
+
+  async enabled(): Promise<SealedChannel[]> {
+    const channels = this.dataSource.getRepository(NotificationChannelEntity);
+    return (await channels.find({ where: { enabled: true }, order: { name: 'asc' } })).map(
+      channelOf,
+    );
+  }
+
+  async findById(id: string): Promise<SealedChannel | undefined> {
+    const channels = this.dataSource.getRepository(NotificationChannelEntity);
+    const row = await channels.findOneBy({ id, ...NOT_DELETED });
+    return row ? channelOf(row) : undefined;
+  }
+
+  async byIds(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, SealedChannel>> {
+    const channels = tx.getRepository(NotificationChannelEntity);
+    const rows = await channels.findBy({ id: In([...ids]), ...NOT_DELETED });
+    return new Map(rows.map((row) => [row.id, channelOf(row)]));
+  }
+
+  /** The ids of deleted ones, too. */
+  async allIds(): Promise<string[]> {
+    const channels = this.dataSource.getRepository(NotificationChannelEntity);
+    return (await channels.find({ select: { id: true } })).map(({ id }) => id);
+  }
+
+  /** How many there are. Whoever else asks waits for the end of the transaction, so that two never make the last one. */
+  async countAlone(tx: Tx): Promise<number> {
+    await tx.query('select pg_advisory_xact_lock($1)', [AdvisoryLock.NotificationChannelCount]);
+    return await tx.getRepository(NotificationChannelEntity).countBy(NOT_DELETED);
+  }
+
+  async lockById(tx: Tx, id: string): Promise<SealedChannel | undefined> {
+    const row = await tx.getRepository(NotificationChannelEntity).findOne({
+      where: { id, ...NOT_DELETED },
+      lock: { mode: 'pessimistic_write' },
+    });
+    return row ? channelOf(row) : undefined;
+  }
+
+  async insert(
+    tx: Tx,
+    { id, type, by }: { readonly id: string; readonly type: string; readonly by: string },
+    content: ChannelContent,
+  ): Promise<SealedChannel> {
+    const channels = tx.getRepository(NotificationChannelEntity);
+    await channels.insert({ id, type, created_by: by, ...columnsOf(content) });
+    return await this.read(tx, id);
+  }
+
+  /** Changes a channel that is locked. What went wrong with another configuration says nothing about this one. */
+  async update(tx: Tx, before: SealedChannel, content: ChannelContent): Promise<SealedChannel> {
+    const isSame =
+      before.sealed === content.sealed &&
+      before.enabled === content.enabled &&
+      isDeepStrictEqual(before.config, content.config);
+    await tx.getRepository(NotificationChannelEntity).update(before.id, {
+      ...columnsOf(content),
+      ...(isSame ? {} : WORKS),
+      version: () => 'version + 1',
+      updated_at: () => 'now()',
+    });
+    return await this.read(tx, before.id);
+  }
+
+  /** The row stays, for its deliveries, but its secrets go. */
+  async markDeleted(tx: Tx, id: string): Promise<void> {
+    await tx.getRepository(NotificationChannelEntity).update(id, {
+      deleted_at: () => 'now()',
+      enabled: false,
+      secrets: null,
+      secret_names: [],
+      former_secret: null,
+      former_secret_until: null,
+    });
+  }
+
+  /** Counts a failure, and answers the channel as it is with it; undefined when it is gone. */
+  async countFailure(tx: Tx, id: string, error: string): Promise<SealedChannel | undefined> {
+    const { affected } = await tx.getRepository(NotificationChannelEntity).update(
+      { id, ...NOT_DELETED },
+      {
+        failures: () => 'failures + 1',
+        failing_since: () => 'coalesce(failing_since, now())',
+        last_error: error,
+      },
+    );
+    return affected ? await this.read(tx, id) : undefined;
+  }
+
+  async pause(tx: Tx, id: string, ms: number): Promise<void> {
+    // Two attempts that end together may ask for different pauses: the longer one counts.
+    await tx
+      .createQueryBuilder()
+      .update(NotificationChannelEntity)
+      .set({ paused_until: () => `greatest(paused_until, now() + :ms * interval '1 millisecond')` })
+      .where({ id })
+      .setParameters({ ms })
+      .execute();
+  }
+
+  async markUnhealthy(tx: Tx, id: string): Promise<void> {
+    const channels = tx.getRepository(NotificationChannelEntity);
+    await channels.update(id, { unhealthy_since: () => 'now()' });
+  }
+
+  /** It delivers. Answers how many failures there had been in a row. */
+  async markWorking(tx: Tx, id: string): Promise<number> {
+    const channels = tx.getRepository(NotificationChannelEntity);
+    const row = await channels.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    if (!row || row.failures === 0) return 0;
+    await channels.update(id, WORKS);
+    return row.failures;
+  }
+
+  /** The next delivery is tried at once. */
+  async resume(tx: Tx, id: string): Promise<void> {
+    await tx.getRepository(NotificationChannelEntity).update(id, { paused_until: null });
+  }
+
+  private async read(tx: Tx, id: string): Promise<SealedChannel> {
+    return channelOf(await tx.getRepository(NotificationChannelEntity).findOneByOrFail({ id }));
+  }
+}
+
+function columnsOf(content: ChannelContent) {
+  return {
+    name: content.name,
+    enabled: content.enabled,
+    events: [...content.events],
+    min_severity: content.minSeverity,
+    config: content.config,
+    secrets: content.sealed ?? null,
+    secret_names: [...content.secretNames],
+    former_secret: content.formerSecret ?? null,
+    former_secret_until: content.formerSecretUntil ?? null,
+  };
+}
+
+function channelOf(row: NotificationChannelEntity): SealedChannel {
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    enabled: row.enabled,
+    events: row.events,
+    minSeverity: row.min_severity,
+    config: row.config,
+    sealed: row.secrets ?? undefined,
+    secretNames: row.secret_names,
+    formerSecret: row.former_secret ?? undefined,
+    formerSecretUntil: row.former_secret_until ?? undefined,
+    version: row.version,
+    failures: row.failures,
+    failingSince: row.failing_since ?? undefined,
+    lastError: row.last_error ?? undefined,
+    unhealthySince: row.unhealthy_since ?? undefined,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

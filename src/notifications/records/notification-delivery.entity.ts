@@ -1,0 +1,76 @@
+import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import { EventColumns } from '../../platform/jobs/events/event-columns.js';
+import type { DeliveryStatus } from '../delivery.js';
+
+/** One event for one channel. A trigger writes it with the event. */
+@Entity('notification_deliveries')
+@Check('ck_notification_deliveries_status', `status in ('pending', 'delivered', 'dead')`)
+@Check('ck_notification_deliveries_ended', `(ended_at is null) = (status = 'pending')`)
+@Unique('uq_notification_deliveries_event', ['channel_id', 'event_id'])
+@Index('ix_notification_deliveries_channel', ['channel_id', 'status', 'id'])
+@Index('ix_notification_deliveries_order', ['channel_id', 'incident_id', 'position'], {
+  where: `status = 'pending'`,
+})
+export class NotificationDeliveryEntity extends EventColumns {
+  /** Begins with the time of the event. */
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })
+  readonly id: string;
+
+  /** The order of writing. */
+  @Column({ type: 'bigint', generated: 'identity', generatedIdentity: 'ALWAYS' })
+  readonly position: string;
+
+  @Column({ type: 'uuid' })
+  readonly channel_id: string;
+
+  @Column({ type: 'uuid' })
+  readonly event_id: string;
+
+  /** Of the incident that the event is about. */
+  @Column({ type: 'uuid', nullable: true })
+  readonly incident_id: string | null;
+
+  @Column({ type: 'text', collation: 'C', default: 'pending' })
+  readonly status: DeliveryStatus;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly attempts: number;
+
+  /** The number of its latest claim. */
+  @Column({ type: 'integer', default: 0 })
+  readonly fence: number;
+
+  @Column({ type: 'timestamptz' })
+  readonly due_at: Date;
+
+  /** Until then one replica tries it. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly lease_until: Date | null;
+
+  /** An attempt that fails after it was the last. */
+  @Column({ type: 'timestamptz' })
+  readonly expires_at: Date;
+
+  @Column({ type: 'text', nullable: true })
+  readonly last_error: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly ended_at: Date | null;
+}
+
+/** A sum of the fold: one for each combination. */
+@Entity('notification_delivery_counts')
+export class NotificationDeliveryCountEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_delivery_counts' })
+  readonly channel_id: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_notification_delivery_counts',
+  })
+  readonly status: string;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
+}

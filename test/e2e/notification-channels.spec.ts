@@ -1,0 +1,285 @@
+import { DataSource } from 'typeorm';
+import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import type { ApiClient } from '../support/api-client.js';
+import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const PATH = '/api/notification-channels';
+const SECRET = `whsec_${Buffer.alloc(32, 'a secret for tests').toString('base64')}`;
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 'another secret').toString('base64')}`;
+
+describe(PATH, () => {
+  let app: TestApp;
+  let admin: ApiClient;
+  let receiver: WebhookReceiver;
+  let names = 0;
+
+  const webhook = (more: object = {}, config: object = {}) => ({
+    name: `hook ${(names += 1)}`,
+    type: 'webhook',
+    config: { url: receiver.url, ...config },
+    ...more,
+  });
+  const create = (body: object) => admin.request('POST', PATH, { body });
+  const made = async (body: object = webhook()) => (await create(body)).body.data;
+  const change = (id: string, body: object, headers = {}) =>
+    admin.request('PUT', `${PATH}/${id}`, { body, headers });
+  const test = async (id: string) => (await admin.request('POST', `${PATH}/${id}/test`)).body.data;
+  const errorsOf = (answer: { readonly body: { error?: { details?: { errors?: object[] } } } }) =>
+    answer.body.error?.details?.errors;
+
+  beforeAll(async () => {
+    receiver = await WebhookReceiver.start();
+    app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
+    admin = await as(app, 'admin');
+  });
+
+  afterEach(async () => {
+    receiver.vendor.forget();
+    const { body } = await admin.request('GET', `${PATH}?per_page=100`);
+    for (const { id } of body.data) await admin.request('DELETE', `${PATH}/${id}`);
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await receiver.stop();
+  });
+
+  it('makes, shows, lists, changes and deletes a channel', async () => {
+    const body = webhook({
+      events: ['incident.resolved', 'incident.created'],
+      min_severity: 'high',
+    });
+    const created = await create(body);
+    expect(created.status).toBe(201);
+    const { secret, ...channel } = created.body.data;
+    expect(secret).toMatch(/^whsec_/);
+    expect(channel).toMatchObject({
+      name: body.name,
+      type: 'webhook',
+      enabled: true,
+      events: ['incident.created', 'incident.resolved'],
+      min_severity: 'high',
+      config: { url: receiver.url },
+      secrets_set: ['secret'],
+      status: 'healthy',
+    });
+    const got = await admin.request('GET', `${PATH}/${channel.id}`);
+    expect(got.body.data).toEqual(channel);
+    const list = await admin.request('GET', PATH);
+    expect(list.body).toEqual({ data: [channel], meta: { page: 1, per_page: 20, total: 1 } });
+
+    const changed = await change(channel.id, { enabled: false, min_severity: 'low' });
+    expect(changed.body.data).toMatchObject({ status: 'disabled', min_severity: 'low' });
+    expect(changed.body.data).not.toHaveProperty('secret');
+
+    const gone = await admin.request('DELETE', `${PATH}/${channel.id}`);
+    expect(gone.body.data).toEqual({ id: channel.id, deleted: true });
+    expect((await admin.request('GET', `${PATH}/${channel.id}`)).status).toBe(404);
+    expect((await create({ ...webhook(), name: body.name })).status).toBe(201);
+  });
+
+  it('is told of everything, at any severity, when nothing is chosen', async () => {
+    const { events, min_severity } = await made();
+    expect(events).toHaveLength(11);
+    expect(min_severity).toBe('low');
+  });
+
+  it('is for admins alone', async () => {
+    const { id } = await made();
+    const manager = await as(app, 'manager');
+    const answers = await Promise.all([
+      manager.request('GET', PATH),
+      manager.request('GET', `${PATH}/types`),
+      manager.request('GET', `${PATH}/${id}`),
+      manager.request('POST', PATH, { body: webhook() }),
+      manager.request('PUT', `${PATH}/${id}`, { body: { enabled: false } }),
+      manager.request('DELETE', `${PATH}/${id}`),
+      manager.request('POST', `${PATH}/${id}/test`),
+      manager.request('GET', `${PATH}/${id}/deliveries`),
+      manager.request('POST', `${PATH}/${id}/deliveries/${id}/redeliver`),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+  });
+
+  it('lists the types with the schemas of their configurations', async () => {
+    const { body } = await admin.request('GET', `${PATH}/types`);
+    const type = body.data.find(({ name }: { name: string }) => name === 'webhook');
+    expect(type.config_schema.required).toEqual(['url']);
+    expect(type.config_schema.properties.secret.writeOnly).toBe(true);
+  });
+
+  it('shows a secret that it made once, also to a twin of the request', async () => {
+    const headers = { 'idempotency-key': 'make-a-channel' };
+    const body = webhook();
+    const first = await admin.request('POST', PATH, { body, headers });
+    const again = await admin.request('POST', PATH, { body, headers });
+    expect(again.body).toEqual(first.body);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    const { secret, id } = first.body.data;
+    const [list, got, changed] = await Promise.all([
+      admin.request('GET', PATH),
+      admin.request('GET', `${PATH}/${id}`),
+      change(id, { enabled: true }),
+    ]);
+    expect(JSON.stringify([list.body, got.body, changed.body])).not.toContain(secret);
+  });
+
+  it('keeps secrets to itself: in the database, and in the audit trail', async () => {
+    const { id } = await made(webhook({}, { secret: SECRET }));
+    await change(id, { config: { secret: OTHER_SECRET } });
+    const rows = await app.nest
+      .get(DataSource)
+      .query<Record<string, string>[]>('select * from notification_channels where id = $1', [id]);
+    const trail = await admin.request('GET', '/api/audit?per_page=100');
+    for (const secret of [SECRET, OTHER_SECRET]) {
+      expect(JSON.stringify([rows, trail.body])).not.toContain(secret.slice('whsec_'.length));
+    }
+    const box = app.nest.get(SecretBox);
+    expect(box.open(rows[0]!['secrets']!, `notification_channel:${id}`)).toContain(OTHER_SECRET);
+    // What was sealed for one channel opens for no other, and no connector.
+    expect(() => box.open(rows[0]!['secrets']!, `connector:${id}`)).toThrow();
+  });
+
+  it('sends a test message, and says what came of it', async () => {
+    const { id } = await made(webhook({}, { secret: SECRET }));
+    const result = await test(id);
+    expect(result).toMatchObject({ success: true, message: 'The message is delivered.' });
+    const [request] = receiver.requests;
+    expect(request).toMatchObject({ method: 'POST', path: '/hook?from=tests' });
+    expect(isSignedBy(SECRET, request!)).toBe(true);
+    expect(receiver.events[0]).toMatchObject({ type: 'notification.test' });
+    expect(request!.headers['webhook-id']).toBe(receiver.events[0]!.id);
+
+    receiver.vendor.behave('error-500');
+    expect(await test(id)).toMatchObject({
+      success: false,
+      message: 'It answered with status 500.',
+    });
+  });
+
+  it('follows no redirect into a private network', async () => {
+    const { id } = await made();
+    receiver.vendor.behave('redirect');
+    expect(await test(id)).toMatchObject({
+      success: false,
+      message: 'It answered with status 307.',
+    });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('signs with both secrets for a day when the secret is changed', async () => {
+    const { id } = await made(webhook({}, { secret: SECRET }));
+    const changed = await change(id, { config: { secret: OTHER_SECRET } });
+    expect(changed.body.data).not.toHaveProperty('secret');
+    const until = Date.parse(changed.body.data.old_secret_valid_until);
+    expect(Math.abs(until - Date.now() - 86_400_000)).toBeLessThan(60_000);
+    await test(id);
+    expect([SECRET, OTHER_SECRET].map((one) => isSignedBy(one, receiver.requests[0]!))).toEqual([
+      true,
+      true,
+    ]);
+
+    await app.nest
+      .get(DataSource)
+      .query(`update notification_channels set former_secret_until = now() - interval '1 second'`);
+    await test(id);
+    expect([SECRET, OTHER_SECRET].map((one) => isSignedBy(one, receiver.requests[1]!))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('makes a new secret when asked, and ends the old one at once when asked', async () => {
+    const { id, secret } = await made();
+    const rotated = (await change(id, { rotate_secret: true })).body.data;
+    expect(rotated.secret).toMatch(/^whsec_/);
+    expect(rotated.secret).not.toBe(secret);
+    const revoked = (await change(id, { revoke_old_secret: true })).body.data;
+    expect(revoked).not.toHaveProperty('old_secret_valid_until');
+    await test(id);
+    expect([secret, rotated.secret].map((one) => isSignedBy(one, receiver.requests[0]!))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('keeps its secret when only its address changes', async () => {
+    const { id } = await made(webhook({}, { secret: SECRET, url: 'https://hooks.example.com/a' }));
+    expect((await change(id, { config: { url: receiver.url } })).status).toBe(200);
+    await test(id);
+    expect(isSignedBy(SECRET, receiver.requests[0]!)).toBe(true);
+  });
+
+  it('changes only what its ETag names', async () => {
+    const { id } = await made();
+    const { headers } = await admin.request('GET', `${PATH}/${id}`);
+    const etag = headers['etag']!;
+    const changed = await change(id, { enabled: false }, { 'if-match': etag });
+    expect(changed.status).toBe(200);
+    expect(changed.headers['etag']).not.toBe(etag);
+    expect((await change(id, { enabled: true }, { 'if-match': etag })).status).toBe(412);
+    const refused = await admin.request('DELETE', `${PATH}/${id}`, {
+      headers: { 'if-match': etag },
+    });
+    expect(refused.status).toBe(412);
+  });
+
+  it.each([
+    ['an unknown type', { type: 'pigeon' }, {}, 'type', 'is_in'],
+    ['no event', { events: [] }, {}, 'events', 'is_not_empty'],
+    ['an unknown event', { events: ['incident.exploded'] }, {}, 'events', 'is_in'],
+    ['an unknown severity', { min_severity: 'urgent' }, {}, 'min_severity', 'is_in'],
+    ['a NUL in its name', { name: 'a\0b' }, {}, 'name', 'nul_character'],
+    ['half a character in its name', { name: '\ud800' }, {}, 'name', 'lone_surrogate'],
+    ['no address', {}, { url: 7 }, 'config.url', 'is_string'],
+    ['an address of another kind', {}, { url: 'ftp://hooks.example.com' }, 'config.url', 'is_url'],
+    ['a password in its address', {}, { url: 'https://u:p@example.com' }, 'config.url', 'is_url'],
+    ['an address without TLS', {}, { url: 'http://example.com' }, 'config.url', 'https_required'],
+    ['the cloud metadata', {}, { url: 'http://169.254.169.254/' }, 'config.url', 'target_refused'],
+    ['a private address', {}, { url: 'https://10.0.0.1/' }, 'config.url', 'target_refused'],
+    ['a short secret', {}, { secret: 'whsec_YWJj' }, 'config.secret', 'matches'],
+    ['no word for a secret', {}, { secret: null }, 'config.secret', 'is_string'],
+    ['an unknown field', {}, { headers: {} }, 'config.headers', 'unknown_field'],
+    ['__proto__', {}, JSON.parse('{"__proto__": {"a": 1}}'), 'config.__proto__', 'forbidden_key'],
+  ])('is not made with %s', async (_, more, config, field, code) => {
+    const body = { ...webhook(more, config), config: { url: receiver.url, ...config } };
+    Object.defineProperties(body.config, Object.getOwnPropertyDescriptors(config));
+    const answer = await create(body);
+    expect(answer.status).toBe(422);
+    expect(errorsOf(answer)).toEqual([expect.objectContaining({ field, code })]);
+  });
+
+  it('has a name of its own', async () => {
+    const body = webhook();
+    expect((await create(body)).status).toBe(201);
+    expect((await create(body)).status).toBe(409);
+    const other = await made();
+    expect((await change(other.id, { name: body.name })).status).toBe(409);
+  });
+
+  it('is one of fifty at most, also when many are made at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 53 }, () => create(webhook({ enabled: false }))),
+    );
+    const statuses = answers.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([...Array<number>(50).fill(201), 409, 409, 409]);
+  });
+
+  it('is enabled again only with new secrets when its secrets are lost', async () => {
+    const { id } = await made();
+    await app.nest
+      .get(DataSource)
+      .query(
+        `update notification_channels set secrets = null, secret_names = '{}', enabled = false where id = $1`,
+        [id],
+      );
+    const refused = await change(id, { enabled: true });
+    expect(refused.status).toBe(422);
+    expect(errorsOf(refused)).toEqual([
+      expect.objectContaining({ field: 'config.secret', code: 'required' }),
+    ]);
+    expect((await change(id, { enabled: true, rotate_secret: true })).status).toBe(200);
+  });
+});

@@ -1,0 +1,455 @@
+import { DataSource } from 'typeorm';
+import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-worker.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { eventSchemaErrors } from '../support/notifications/event-contract.js';
+import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const PATH = '/api/notification-channels';
+
+describe('deliveries of notifications', () => {
+  let app: TestApp;
+  let admin: ApiClient;
+  let receiver: WebhookReceiver;
+  let other: WebhookReceiver;
+  let names = 0;
+
+  const channel = async (more: object = {}, url = receiver.url) => {
+    const body = { name: `hook ${(names += 1)}`, type: 'webhook', config: { url }, ...more };
+    const { body: answer } = await admin.request('POST', PATH, { body });
+    return answer.data as { readonly id: string; readonly secret: string };
+  };
+  const incident = async (more: object = {}): Promise<string> => {
+    const body = { incident_type: 'malware', source: 'edr', severity: 'high', ...more };
+    return (await admin.request('POST', '/api/incidents', { body })).body.data.id;
+  };
+  const put = (path: string, body: object) => admin.request('PUT', path, { body });
+  const post = (path: string, body: object = {}) => admin.request('POST', path, { body });
+  const shown = async (id: string) => (await admin.request('GET', `${PATH}/${id}`)).body.data;
+  const deliveries = async (id: string, query = '') =>
+    (await admin.request('GET', `${PATH}/${id}/deliveries${query}`)).body;
+  const typesOf = (from = receiver) => from.events.map(({ type }) => type);
+  const sql = (text: string, values: unknown[] = []) =>
+    app.nest.get(DataSource).query(text, values);
+  /** What waits is due now, and the channel has no pause. */
+  const hurry = async () => {
+    await sql(`update notification_channels set paused_until = null`);
+    await sql(`update notification_deliveries set due_at = now() where status = 'pending'`);
+    app.nest.get(DeliveryWorker).wake();
+  };
+  const ended = (id: string, n: number) =>
+    eventually(
+      async () => (await deliveries(id, '?status=delivered,dead')).data,
+      (rows) => rows.length === n,
+      20_000,
+    );
+
+  beforeAll(async () => {
+    [receiver, other] = await Promise.all([WebhookReceiver.start(), WebhookReceiver.start()]);
+    app = await startTestApp({
+      settings: {
+        ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
+        PUBLIC_URL: 'https://triage.example.com/',
+      },
+    });
+    admin = await as(app, 'admin');
+  });
+
+  afterEach(async () => {
+    const { body } = await admin.request('GET', `${PATH}?per_page=100`);
+    for (const { id } of body.data) await admin.request('DELETE', `${PATH}/${id}`);
+    for (const one of [receiver, other]) one.vendor.forget();
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await Promise.all([receiver.stop(), other.stop()]);
+  });
+
+  it('tell of an incident from its beginning to its end, in order, as the contract has it', async () => {
+    const { id: channelId, secret } = await channel();
+    const id = await incident({ title: 'Beacon <script> https://evil.example' });
+    await put(`/api/incidents/${id}`, {
+      verdict: { classification: 'malicious', confidence: 0.9, category: 'malware' },
+    });
+    await put(`/api/incidents/${id}`, { status: 'resolved', resolution: 'Cleaned.' });
+    await eventually(typesOf, (types) => types.length === 3);
+
+    const [created, triaged, resolved] = receiver.events;
+    // The check itself finds what is missing and what is unknown.
+    expect(eventSchemaErrors({ ...created!, id: undefined, more: 1 } as never)).toHaveLength(2);
+    const { body } = await admin.request('GET', `/api/incidents/${id}`);
+    const { incident_number } = body.data;
+    expect(created).toMatchObject({
+      type: 'incident.created',
+      data: {
+        incident: {
+          id,
+          incident_number,
+          title: 'Beacon <script> https://evil.example',
+          severity: 'high',
+          source: 'edr',
+          url: `https://triage.example.com/api/incidents/${id}`,
+        },
+      },
+    });
+    expect(triaged!.data).toMatchObject({
+      verdict: { classification: 'malicious', confidence: 0.9, category: 'malware' },
+      incident: { incident_number },
+    });
+    expect(resolved!.data).toMatchObject({ resolution: 'Cleaned.' });
+    for (const request of receiver.requests) {
+      expect(eventSchemaErrors(JSON.parse(request.body))).toEqual([]);
+      expect(isSignedBy(secret, request)).toBe(true);
+    }
+    const { data, meta } = await deliveries(channelId);
+    expect(meta.total).toBe(3);
+    expect(data[0]).toMatchObject({ event: 'incident.resolved', status: 'delivered', attempts: 1 });
+    expect(data.map(({ event_id }: { event_id: string }) => event_id).toReversed()).toEqual(
+      receiver.events.map(({ id: event }) => event),
+    );
+  });
+
+  it('tell of actions, of the kill switch, and of connectors, as the contract has it', async () => {
+    await channel();
+    await post('/api/connectors', {
+      name: `sandbox ${names}`,
+      type: 'sandbox',
+      config: { fail: ['block_ip'] },
+    });
+    const id = await incident();
+    const act = async (action: string, parameters: object) =>
+      (await post(`/api/incidents/${id}/actions`, { action, parameters })).body.data.action_id;
+    await act('lookup_ip', { ip: '203.0.113.9' });
+    const failing = await act('block_ip', { ip: '203.0.113.9' });
+    await post(`/api/actions/${failing}/approve`);
+    const rejected = await act('isolate_host', { host_id: 'laptop-7' });
+    await post(`/api/actions/${rejected}/reject`, { reason: 'Not needed.' });
+    await post('/api/kill-switch/activate', { reason: 'An exercise.' });
+    await post('/api/kill-switch/deactivate', { reason: 'It is over.' });
+    await app.nest.get(Transactions).run((tx) =>
+      app.nest.get(DomainEvents).record(tx, {
+        type: 'connector.unhealthy',
+        subject: { type: 'connector', id },
+        payload: { name: 'firewall', type: 'http', message: 'No.' },
+      }),
+    );
+    const expected = [
+      'action.completed',
+      'action.failed',
+      'action.pending_approval',
+      'action.pending_approval',
+      'action.rejected',
+      'connector.unhealthy',
+      'incident.created',
+      'kill_switch.activated',
+      'kill_switch.deactivated',
+    ];
+    await eventually(typesOf, (types) => types.length === expected.length);
+    expect(typesOf().toSorted()).toEqual(expected);
+    for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
+    const ofRejected = receiver.events.filter(({ data }) => data.action?.id === rejected);
+    expect(ofRejected.map(({ type }) => type)).toEqual([
+      'action.pending_approval',
+      'action.rejected',
+    ]);
+    expect(ofRejected[0]!.data).toMatchObject({
+      action: { action_type: 'isolate_host', target: 'laptop-7' },
+      incident: { id, severity: 'high' },
+    });
+  });
+
+  it('go on while the kill switch is on', async () => {
+    await channel();
+    await post('/api/kill-switch/activate', { reason: 'An exercise.' });
+    try {
+      await incident();
+      await eventually(typesOf, (types) => types.includes('incident.created'));
+    } finally {
+      await post('/api/kill-switch/deactivate', { reason: 'It is over.' });
+    }
+  });
+
+  it('are of the events and severities that the channel chose', async () => {
+    const chosen = await channel({ events: ['incident.created'], min_severity: 'high' });
+    const disabled = await channel({ enabled: false });
+    for (const severity of ['low', 'medium', 'high', 'critical']) {
+      const id = await incident({ severity });
+      await put(`/api/incidents/${id}`, { status: 'resolved' });
+    }
+    await ended(chosen.id, 2);
+    expect(receiver.events.map(({ data }) => data.incident.severity)).toEqual(['high', 'critical']);
+    expect((await deliveries(disabled.id)).meta.total).toBe(0);
+  });
+
+  it('are not there when the change was rolled back', async () => {
+    const { id } = await channel();
+    const failing = app.nest.get(Transactions).run(async (tx) => {
+      await app.nest.get(DomainEvents).record(tx, {
+        type: 'kill_switch.activated',
+        subject: { type: 'kill_switch', id: 'kill_switch' },
+        payload: { by: 'alice', reason: 'An exercise.' },
+      });
+      throw new Error('The change fails.');
+    });
+    await expect(failing).rejects.toThrow('The change fails.');
+    expect((await deliveries(id)).meta.total).toBe(0);
+  });
+
+  it('take whatever an event holds, so that no change fails for it', async () => {
+    const { id } = await channel();
+    await sql(`
+      insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+      select gen_random_uuid(), 'incident.created', 'incident', subject, payload::jsonb, now()
+        from (values ('no uuid', '{"severity": {"a": 1}}'), ('', '[]'), ('x', '"text"'), ('y', 'null'),
+                     ('z', '{"severity": "urgent", "incident_id": 7}')) as odd (subject, payload)`);
+    expect((await deliveries(id)).meta.total).toBe(5);
+  });
+
+  it('are tried again with the same id and bytes until the receiver has them', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('error-500', 'drop-before-reading', 'apply');
+    await incident();
+    await eventually(
+      async () => (await deliveries(id)).data[0],
+      (row) => row?.attempts === 1 && row.last_error !== undefined,
+    );
+    expect((await deliveries(id)).data[0]).toMatchObject({
+      status: 'pending',
+      last_error: 'It answered with status 500.',
+    });
+    expect(await shown(id)).toMatchObject({ status: 'degraded' });
+    await hurry();
+    await eventually(
+      async () => (await deliveries(id)).data[0].attempts,
+      (attempts) => attempts === 2,
+    );
+    await eventually(hurry, () => receiver.requests.length === 2);
+    await ended(id, 1);
+    const [first, second] = receiver.requests;
+    expect(second!.body).toBe(first!.body);
+    expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+    expect(await shown(id)).not.toHaveProperty('last_error');
+    expect(await shown(id)).toMatchObject({ status: 'healthy' });
+  });
+
+  it('wait as long as the receiver asks, and the others of the channel with them', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.retryAfter = '600';
+    receiver.vendor.behave('rate-limit', 'apply');
+    await incident();
+    const [row] = await eventually(
+      async () => (await deliveries(id)).data,
+      ([first]) => first?.last_error !== undefined,
+    );
+    const waitMs = Date.parse(row.next_attempt_at) - Date.now();
+    expect(waitMs).toBeGreaterThan(500_000);
+    expect(waitMs).toBeLessThan(610_000);
+    await incident();
+    const paused = await sql(
+      `select paused_until > now() + interval '9 minutes' as yes from notification_channels where id = $1`,
+      [id],
+    );
+    expect(paused).toEqual([{ yes: true }]);
+    await hurry();
+    await ended(id, 2);
+  });
+
+  it('are dead at once when the receiver will never take them', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('refuse');
+    await incident();
+    const [row] = await ended(id, 1);
+    expect(row).toMatchObject({
+      status: 'dead',
+      attempts: 1,
+      last_error: 'It answered with status 422.',
+    });
+    expect(row).not.toHaveProperty('next_attempt_at');
+  });
+
+  it('are dead when their day is over and the last attempt fails', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('error-500');
+    await incident();
+    await eventually(typesOf, (types) => types.length === 1);
+    await sql(`update notification_deliveries set expires_at = now() where channel_id = $1`, [id]);
+    await eventually(hurry, () => receiver.requests.length >= 2);
+    expect((await ended(id, 1))[0]).toMatchObject({ status: 'dead', attempts: 2 });
+  });
+
+  it('are not sent when their day has long been over, and end in the clean-up', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    await put(`${PATH}/${id}`, { enabled: true });
+    await sql(`update notification_channels set paused_until = now() + interval '1 day'`);
+    await incident();
+    await sql(`update notification_deliveries set expires_at = now() - interval '2 hours'`);
+    await sql(`update notification_channels set paused_until = null`);
+    await app.nest.get(DeliveryWorker).cleanUp();
+    expect(await ended(id, 1)).toEqual([expect.objectContaining({ status: 'dead', attempts: 0 })]);
+    expect(receiver.requests).toEqual([]);
+  });
+
+  it('are removed a month after they ended', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    await incident();
+    await incident();
+    await ended(id, 2);
+    await sql(
+      `update notification_deliveries set id = ('01000000-0000' || substr(id::text, 14))::uuid
+        where position = (select min(position) from notification_deliveries where channel_id = $1)`,
+      [id],
+    );
+    await app.nest.get(DeliveryWorker).cleanUp();
+    expect((await deliveries(id)).meta.total).toBe(1);
+  });
+
+  it('of one incident never overtake each other, and those of others go past', async () => {
+    const { id } = await channel({ events: ['incident.created', 'incident.resolved'] });
+    const stuck = await incident({ title: 'stuck' });
+    await eventually(typesOf, (types) => types.length === 1);
+    receiver.vendor.forget();
+    receiver.vendor.reply = ({ body }) =>
+      body.includes('"stuck"')
+        ? { status: 500, type: 'text/plain', body: '' }
+        : { status: 200, type: 'text/plain', body: '' };
+    await put(`/api/incidents/${stuck}`, { status: 'resolved' });
+    await eventually(typesOf, (types) => types.length === 1);
+    await put(`/api/incidents/${stuck}`, { status: 'open' });
+    await put(`/api/incidents/${stuck}`, { status: 'resolved', resolution: 'Again.' });
+    const free = await incident({ title: 'free' });
+    await eventually(
+      () => receiver.events.filter(({ data }) => data.incident.id === free).length,
+      (n) => n === 1,
+    );
+    expect(receiver.events.filter(({ data }) => data.resolution === 'Again.')).toEqual([]);
+    receiver.vendor.reply = undefined;
+    await eventually(hurry, () => receiver.events.at(-1)!.data.resolution === 'Again.');
+    await ended(id, 4);
+  });
+
+  it('reach the other channels while one hangs', async () => {
+    const hanging = await channel({ events: ['incident.created'] }, other.url);
+    other.vendor.behave('hang');
+    const { id } = await channel({ events: ['incident.created'] });
+    for (let n = 0; n < 12; n += 1) await incident();
+    await ended(id, 12);
+    expect((await deliveries(hanging.id, '?status=pending')).meta.total).toBe(12);
+    // Of the hanging one, no more are under way than it has places.
+    expect(other.requests.length).toBeLessThanOrEqual(4);
+  });
+
+  it('are delivered again when somebody asks for it, with the same event id', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('refuse', 'apply');
+    await incident();
+    const [dead] = await ended(id, 1);
+    const again = await post(`${PATH}/${id}/deliveries/${dead.id}/redeliver`);
+    expect(again.status).toBe(202);
+    expect(again.body.data).toMatchObject({ id: dead.id, status: 'pending' });
+    await eventually(
+      async () => (await deliveries(id)).data[0].status,
+      (status) => status === 'delivered',
+    );
+    expect(new Set(receiver.events.map((event) => event.id)).size).toBe(1);
+    const audit = await admin.request('GET', '/api/audit?action=notification_delivery.redelivered');
+    expect(audit.body.data[0].subject.id).toBe(dead.id);
+  });
+
+  it('are found in their own channel alone', async () => {
+    const [one, two] = [await channel(), await channel({}, other.url)];
+    await incident();
+    const [row] = await ended(one.id, 1);
+    const answers = await Promise.all([
+      post(`${PATH}/${two.id}/deliveries/${row.id}/redeliver`),
+      post(`${PATH}/${one.id}/deliveries/no-id/redeliver`),
+      post(`${PATH}/${row.id}/deliveries/${row.id}/redeliver`),
+      admin.request('GET', `${PATH}/${row.id}/deliveries`),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    await put(`${PATH}/${one.id}`, { enabled: false });
+    const disabled = await post(`${PATH}/${one.id}/deliveries/${row.id}/redeliver`);
+    expect(disabled.body.error.code).toBe('invalid_state');
+  });
+
+  it('are listed page by page, with exact totals by status', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    for (let n = 0; n < 5; n += 1) await incident();
+    await ended(id, 5);
+    const pages = await Promise.all(
+      [1, 2, 3, 4].map((page) => deliveries(id, `?per_page=2&page=${page}&sort=created_at`)),
+    );
+    const ids = pages.flatMap(({ data }) => data.map(({ id: one }: { id: string }) => one));
+    expect(new Set(ids).size).toBe(5);
+    expect(ids).toEqual(ids.toSorted());
+    expect(pages.map(({ meta }) => meta.total)).toEqual([5, 5, 5, 5]);
+    expect((await deliveries(id, '?status=dead')).meta.total).toBe(0);
+  });
+
+  it('tell the other channels once when one has failed for long, and health says so', async () => {
+    const failing = await channel({
+      name: `failing ${(names += 1)}`,
+      events: ['incident.created'],
+    });
+    const telling = await channel({ events: ['kill_switch.activated'] }, other.url);
+    receiver.vendor.behave('error-500');
+    await incident();
+    await eventually(typesOf, (types) => types.length === 1);
+    expect(await shown(failing.id)).toMatchObject({ status: 'degraded' });
+    await sql(
+      `update notification_channels set failing_since = now() - interval '11 minutes' where failures > 0`,
+    );
+    await eventually(hurry, () => receiver.requests.length >= 3);
+    await eventually(
+      () => typesOf(other),
+      (types) => types.length === 1,
+    );
+    expect(eventSchemaErrors(other.events[0]!)).toEqual([]);
+    expect(other.events[0]).toMatchObject({
+      type: 'notification_channel.unhealthy',
+      data: { channel: { id: failing.id }, message: 'It answered with status 500.' },
+    });
+    expect((await shown(failing.id)).status).toBe('unhealthy');
+    expect((await deliveries(failing.id)).meta.total).toBe(1);
+    const health = await admin.request('GET', '/health/detailed');
+    expect(health.body.components.notifications).toMatchObject({
+      status: 'degraded',
+      total: 2,
+      unhealthy: [expect.stringContaining('failing')],
+    });
+    expect((await admin.request('GET', '/ready')).status).toBe(200);
+    const { text } = await admin.request('GET', '/metrics');
+    expect(text).toMatch(/notification_channel_up\{channel="failing \d+"\} 0/);
+
+    receiver.vendor.behave('apply');
+    await eventually(hurry, () => receiver.vendor.allEffects.size > 0);
+    await ended(failing.id, 1);
+    expect((await shown(failing.id)).status).toBe('healthy');
+    expect(typesOf(other)).toHaveLength(1);
+    expect(telling.id).toBeDefined();
+  });
+
+  it('go out at once when a channel works again, also those that waited', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('error-500', 'error-500', 'error-500', 'apply');
+    for (let n = 0; n < 3; n += 1) await incident();
+    await eventually(
+      async () => {
+        await sql(`update notification_channels set paused_until = null`);
+        return receiver.requests.length;
+      },
+      (n) => n >= 3,
+    );
+    await sql(
+      `update notification_deliveries set due_at = now() + interval '1 hour' where channel_id = $1 and status = 'pending'`,
+      [id],
+    );
+    const tested = await post(`${PATH}/${id}/test`);
+    expect(tested.body.data.success).toBe(true);
+    await ended(id, 3);
+  });
+});

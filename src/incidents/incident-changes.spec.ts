@@ -94,7 +94,12 @@ describe('the events and timeline entries of a change', () => {
   it('tell of a triage whose doing it is', () => {
     const after = applyChange(before, { verdict: { classification: 'benign' } }, person);
     const [updated, triaged] = eventsOfChange(before, after, 'alice');
-    expect(triaged?.payload).toEqual({ ...updated?.payload, triaged_by: 'alice' });
+    expect(triaged?.payload).toEqual({
+      ...updated?.payload,
+      triaged_by: 'alice',
+      verdict: { classification: 'benign', decided_by: 'alice' },
+      recommended_actions: [],
+    });
   });
 
   it('tell the title as it is after the change', () => {

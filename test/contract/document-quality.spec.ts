@@ -84,9 +84,9 @@ function impossibilities(shown: Shown): string[] {
 
 /** Enums of different things whose values are the same today: a field to sort by may be added to one of them. */
 const SAME_VALUES_BY_CHANCE = [
-  'ApiKeySort,ConnectorSort,PlaybookSort',
+  'ApiKeySort,ConnectorSort,NotificationChannelSort,PlaybookSort',
   'AuditSort,TimelineSort',
-  'DeadJobSort,PlaybookRunSort,TriageRunSort,WebhookEventSort',
+  'DeadJobSort,NotificationDeliverySort,PlaybookRunSort,TriageRunSort,WebhookEventSort',
 ];
 
 /** Pages are for people: an example of one tells a program nothing. */

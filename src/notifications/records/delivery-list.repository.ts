@@ -16,10 +16,15 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryListRequest } from '../delivery.js';
+import type { NotificationDeliveryCountEntity } from './notification-delivery.entity.js';
 import { DELIVERY_COLUMNS, deliveryOf, type DeliveryRow } from './delivery-rows.js';
 
 const TABLE = 'notification_deliveries';
-const FOLD = foldStatement('notification_delivery', ['channel_id', 'status']);
+const DIMENSIONS = [
+  'channel_id',
+  'status',
+] as const satisfies (keyof NotificationDeliveryCountEntity)[];
+const FOLD = foldStatement('notification_delivery', DIMENSIONS);
 
 const WAITING: Statement = {
   name: 'notification_deliveries_waiting',

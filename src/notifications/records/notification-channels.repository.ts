@@ -85,7 +85,7 @@ export class NotificationChannelsRepository {
 
   /** How many there are. Whoever else asks waits for the end of the transaction, so that two never make the last one. */
   async countAlone(tx: Tx): Promise<number> {
-    await tx.query('select pg_advisory_xact_lock($1)', [AdvisoryLock.NotificationChannelCount]);
+    await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.NotificationChannelCount})`);
     return await tx.getRepository(NotificationChannelEntity).countBy(NOT_DELETED);
   }
 

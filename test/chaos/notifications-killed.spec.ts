@@ -1,0 +1,130 @@
+import { Pool } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createKey } from '../../src/auth/keys/key-format.js';
+import { ChaosReplica } from '../support/chaos/chaos-replica.js';
+import { ask } from '../support/chaos/chaos-site.js';
+import { FULL, say } from '../support/chaos/figures.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { overtaken, StormReceiver } from '../support/notifications/storm-receiver.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const EVENTS = FULL ? 1_000 : 200;
+const KILLS = FULL ? 12 : 3;
+const WRITERS = 6;
+const REPLICAS = 2;
+
+interface Row {
+  readonly event_id: string;
+  readonly type: string;
+  readonly incident_id: string;
+  readonly status: string;
+}
+
+describe('notifications while replicas are killed with SIGKILL', () => {
+  let database: TestDatabase;
+  let db: Pool;
+  let receiver: StormReceiver;
+  const { key } = createKey();
+  const replicas: ChaosReplica[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    db = new Pool({ connectionString: database.url, max: 2 });
+    receiver = await StormReceiver.start();
+  }, 60_000);
+  afterAll(async () => {
+    await ChaosReplica.killAll();
+    await receiver?.stop();
+    await db?.end();
+    await database?.drop();
+  });
+
+  const start = (): Promise<ChaosReplica> =>
+    ChaosReplica.start({
+      databaseUrl: database.url,
+      settings: { BOOTSTRAP_ADMIN_API_KEY: key },
+    });
+
+  /** An incident that is made, resolved, opened again and resolved again; what a killed replica did not do is not there. */
+  const life = async (): Promise<void> => {
+    const call = (method: string, path: string, body: object) =>
+      ask(replicas[Math.floor(Math.random() * REPLICAS)]!.url, method, path, { key, body });
+    const incident = { incident_type: 'malware', source: 'storm' };
+    const made = await call('POST', '/api/incidents', incident);
+    const path = `/api/incidents/${made.body.data.id}`;
+    for (const status of ['resolved', 'open', 'resolved']) await call('PUT', path, { status });
+  };
+
+  it(
+    'delivers every event at least once, with its id, in order for each incident, and none that is not one',
+    async () => {
+      replicas.push(await start(), await start());
+      const channel = {
+        name: 'storm',
+        type: 'webhook',
+        config: { url: receiver.url },
+        events: ['incident.created', 'incident.resolved'],
+      };
+      const made = await ask(replicas[0]!.url, 'POST', '/api/notification-channels', {
+        key,
+        body: channel,
+      });
+      expect(made.status).toBe(201);
+
+      let over = false;
+      const count = async () =>
+        Number((await db.query('select count(*) as n from notification_deliveries')).rows[0].n);
+      const writers = Array.from({ length: WRITERS }, async () => {
+        while (!over) await life().catch(() => sleep(50));
+      });
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const before = await count();
+        await eventually(count, (n) => n >= Math.min(EVENTS, before + EVENTS / KILLS / 2), 60_000);
+        const place = kill % REPLICAS;
+        await replicas[place]!.kill();
+        replicas[place] = await start();
+      }
+      await eventually(count, (n) => n >= EVENTS, 120_000);
+      over = true;
+      await Promise.all(writers);
+
+      const open = async () =>
+        Number(
+          (
+            await db.query(
+              `select count(*) as n from notification_deliveries where status <> 'delivered'`,
+            )
+          ).rows[0].n,
+        );
+      await eventually(open, (n) => n === 0, 180_000);
+
+      const { rows } = await db.query<Row>(
+        'select event_id, type, incident_id, status from notification_deliveries order by position',
+      );
+      const arrived = new Set(receiver.arrivals.map(({ id }) => id));
+      const taken = new Set(receiver.arrivals.flatMap((one) => (one.taken ? [one.id] : [])));
+      say(
+        `${KILLS} kills: ${rows.length} events, ${receiver.arrivals.length} attempts arrived, ${receiver.arrivals.length - rows.length} of them repetitions`,
+      );
+      expect(rows.filter(({ event_id }) => !taken.has(event_id))).toEqual([]);
+      expect(arrived.size).toBe(rows.length);
+
+      const happened = await db.query<{ created: number; resolved: number }>(
+        `select (select count(*)::int from incidents) as created,
+                (select count(*)::int from incident_timeline where event = 'resolved') as resolved`,
+      );
+      const ofType = (type: string) => rows.filter((row) => row.type === type).length;
+      expect({
+        created: ofType('incident.created'),
+        resolved: ofType('incident.resolved'),
+      }).toEqual(happened.rows[0]);
+
+      const expected = new Map<string, string[]>();
+      for (const { incident_id, event_id } of rows) {
+        expected.set(incident_id, [...(expected.get(incident_id) ?? []), event_id]);
+      }
+      expect(overtaken(receiver.arrivals, expected)).toEqual([]);
+    },
+    FULL ? 900_000 : 400_000,
+  );
+});

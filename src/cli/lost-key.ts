@@ -21,8 +21,8 @@ const USAGE = `Usage: npm run lost-key -- KEY_ID --discard
 
 Goes on without a key that nobody has any more; KEY_ID is what the refused start names. It cannot be taken back:
 
-  - stored secrets that it encrypted are gone: their connectors and webhook sources are disabled until each is given
-    new secrets and "enabled": true, both
+  - stored secrets that it encrypted are gone: their connectors, webhook sources and notification channels are disabled
+    until each is given new secrets and "enabled": true, both
   - entries of the audit trail that it vouched for are taken as they are now: GET /api/audit/verify counts them as
     taken_over, because nobody can tell what happened to them before, and finds what happens to them from now on
 
@@ -75,6 +75,11 @@ async function main(): Promise<void> {
     if (discarded['webhook_sources']) {
       say(
         'Webhook sources are disabled, and what they are sent gets 404. Give each a new secret and enable it: PUT /api/webhooks/NAME {"secret": "...", "enabled": true}.',
+      );
+    }
+    if (discarded['notification_channels']) {
+      say(
+        'Notification channels are disabled, and nobody is told over them. Give each its secrets and enable it: PUT /api/notification-channels/ID {"config": {...}, "enabled": true}.',
       );
     }
     say(

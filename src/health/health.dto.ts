@@ -28,7 +28,13 @@ const COMPONENTS_EXAMPLE = {
     webhook_events_failed: 2,
     playbook_runs_due: 0,
   },
-  notifications: { status: 'disabled', message: 'No channel is set up.' },
+  notifications: {
+    status: 'degraded',
+    message: '1 of 3 channels has not taken anything for long.',
+    total: 3,
+    waiting: 12,
+    unhealthy: ['soc'],
+  },
   access: { status: 'healthy', made_up_password: false },
   audit: { status: 'healthy', unsealed: 3 },
 };

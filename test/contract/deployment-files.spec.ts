@@ -22,6 +22,7 @@ const METRICS = [
   'jobs_waiting',
   'kill_switch_active',
   'llm_tokens_total',
+  'notification_channel_up',
   'playbook_runs',
   'playbook_runs_oldest_due_seconds',
   'playbook_runs_total',

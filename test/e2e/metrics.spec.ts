@@ -23,6 +23,9 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['kill_switch_active', 'gauge'],
   ['jobs_waiting', 'gauge'],
   ['connector_up', 'gauge'],
+  ['notification_attempts_total', 'counter'],
+  ['notification_channel_up', 'gauge'],
+  ['notifications_waiting', 'gauge'],
 ];
 
 interface Sample {

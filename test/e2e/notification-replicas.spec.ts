@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { sealedColumns } from '../../src/app.schema.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { loadSecretKeys } from '../../src/platform/secrets/load-secret-keys.js';
+import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
+import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const PATH = '/api/notification-channels';
+const [OLD_KEY, NEW_KEY] = [0, 0].map(() => randomBytes(32).toString('base64')) as [string, string];
+
+describe('notifications of several replicas', () => {
+  let app: TestApp;
+  let admin: ApiClient;
+  let receiver: WebhookReceiver;
+
+  const replica = (SECRETS_KEY = OLD_KEY, more: Partial<Parameters<typeof startTestApp>[0]> = {}) =>
+    startTestApp({
+      settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8', SECRETS_KEY },
+      ...more,
+    });
+  const channel = async () => {
+    const body = { name: 'hook', type: 'webhook', config: { url: receiver.url } };
+    return (await admin.request('POST', PATH, { body })).body.data as {
+      readonly id: string;
+      readonly secret: string;
+    };
+  };
+  const incidents = async (n: number): Promise<void> => {
+    const body = { incident_type: 'malware', source: 'edr' };
+    const made = () => admin.request('POST', '/api/incidents', { body });
+    await Promise.all(Array.from({ length: n }, made));
+  };
+  const ofStatus = async (id: string, status: string): Promise<number> =>
+    (await admin.request('GET', `${PATH}/${id}/deliveries?status=${status}`)).body.meta.total;
+  const leased = async () => {
+    const rows = await app.nest
+      .get(DataSource)
+      .query<{ attempts: number }[]>(
+        `select attempts from notification_deliveries where lease_until > now()`,
+      );
+    return rows.length;
+  };
+
+  beforeEach(async () => {
+    receiver = await WebhookReceiver.start();
+    app = await replica();
+    admin = await as(app, 'admin');
+  });
+  afterEach(async () => {
+    await app.close();
+    await receiver.stop();
+  });
+
+  it('go out once, whichever replica has them', async () => {
+    const second = await replica(OLD_KEY, { database: app.database });
+    try {
+      const { id } = await channel();
+      await incidents(60);
+      await eventually(
+        () => ofStatus(id, 'delivered'),
+        (n) => n === 60,
+        20_000,
+      );
+      expect(new Set(receiver.events.map((event) => event.id)).size).toBe(60);
+      expect(receiver.events).toHaveLength(60);
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('do not hold up the end of a replica, which gives back what hangs', async () => {
+    const second = await replica(OLD_KEY, { database: app.database });
+    receiver.vendor.behave('hang');
+    await channel();
+    await incidents(8);
+    await eventually(leased, (n) => n === 8);
+    await second.close();
+    // Four of them were the second replica's, or less: none of them waits for its lease to end.
+    await eventually(leased, (n) => n <= 4);
+  });
+
+  it('are signed with the same secret when it is sealed with another key', async () => {
+    const { id, secret } = await channel();
+    await admin.request('PUT', `${PATH}/${id}`, { body: { rotate_secret: true } });
+    const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));
+    const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
+    // The present secret and the former one.
+    expect(await values.reseal(new SecretBox(both), both.ids[0]!)).toBe(2);
+    const after = await replica(NEW_KEY, { database: app.database });
+    try {
+      const other = await as(after, 'admin');
+      const { body } = await other.request('POST', `${PATH}/${id}/test`);
+      expect(body.data).toMatchObject({ success: true });
+      expect(isSignedBy(secret, receiver.requests[0]!)).toBe(true);
+    } finally {
+      await after.close();
+    }
+  });
+
+  it('end with a key that is lost, until the channel has new secrets', async () => {
+    const { id } = await channel();
+    const lost = loadSecretKeys(loadSettings({ SECRETS_KEY: OLD_KEY })).ids[0]!;
+    const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
+    const counts = await app.nest.get(Transactions).run((tx) => values.discard(tx, lost));
+    expect(counts).toMatchObject({ notification_channels: 1 });
+    const shown = await admin.request('GET', `${PATH}/${id}`);
+    expect(shown.body.data).toMatchObject({ enabled: false, secrets_set: [] });
+    const again = { enabled: true, rotate_secret: true };
+    const { body } = await admin.request('PUT', `${PATH}/${id}`, { body: again });
+    expect(body.data).toMatchObject({ enabled: true, secret: expect.stringMatching(/^whsec_/) });
+  });
+
+  it('keep the kill switch what it is while every channel hangs', async () => {
+    receiver.vendor.behave('hang');
+    const { id } = await channel();
+    await incidents(6);
+    await eventually(leased, (n) => n === 4);
+    const on = await admin.request('POST', '/api/kill-switch/activate', {
+      body: { reason: 'An exercise.' },
+    });
+    expect(on.body.data).toMatchObject({ active: true, in_flight: 0 });
+    const off = await admin.request('POST', '/api/kill-switch/deactivate', {
+      body: { reason: 'It is over.' },
+    });
+    expect(off.body.data.active).toBe(false);
+    expect(await ofStatus(id, 'pending')).toBe(8);
+  });
+});

@@ -27,10 +27,11 @@ const COLUMNS = DELIVERY_COLUMNS.map((column) => `delivery.${column}`).join(', '
 
 /**
  * Each channel has places of its own, so that one that hangs takes none from another. Of an incident only the first delivery
- * that is still open is chosen: the later ones wait for it, whichever replica has it. What expired long ago, such as in an old
- * backup that was restored, is left to the clean-up.
+ * that is still open is chosen: the later ones wait for it, whichever replica has it. The first one is asked for by a subquery with
+ * a limit, which PostgreSQL makes no join of: that would read all that waits. What expired long ago, such as in an old backup that
+ * was restored, is left to the clean-up.
  */
-const CLAIM: Statement = {
+export const CLAIM: Statement = {
   name: 'notification_deliveries_claim',
   text: `
     with place as (
@@ -45,15 +46,16 @@ const CLAIM: Statement = {
            where candidate.channel_id = place.id and candidate.status = 'pending'
              and candidate.due_at <= now() and candidate.expires_at > now() - interval '1 hour'
              and (candidate.lease_until is null or candidate.lease_until <= now())
-             and not exists (
-               select from notification_deliveries earlier
+             and candidate.position = coalesce((
+               select earlier.position from notification_deliveries earlier
                 where earlier.channel_id = candidate.channel_id and earlier.incident_id = candidate.incident_id
-                  and earlier.status = 'pending' and earlier.position < candidate.position)
+                  and earlier.status = 'pending'
+                order by earlier.position limit 1), candidate.position)
            order by candidate.id limit greatest(0, place.free)
              for update skip locked) as next)
     update notification_deliveries delivery
        set fence = fence + 1, attempts = attempts + 1, lease_until = now() + $5::integer * interval '1 millisecond'
-     where id in (select id from chosen)
+     where id = any(array(select id from chosen))
     returning ${COLUMNS}, (extract(epoch from expires_at - now()) * 1000)::float8 as left_ms`,
 };
 

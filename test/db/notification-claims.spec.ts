@@ -1,0 +1,190 @@
+import type { DataSource } from 'typeorm';
+import type { ClaimedDelivery } from '../../src/notifications/delivery.js';
+import {
+  CLAIM,
+  type ClaimRequest,
+  DeliveryWritesRepository,
+} from '../../src/notifications/records/delivery-writes.repository.js';
+import { newId } from '../../src/platform/ids.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+
+const REQUEST: ClaimRequest = {
+  underWay: new Map(),
+  placesPerChannel: 4,
+  failuresUntilProbing: 3,
+  leaseMs: 30_000,
+};
+const WAITING = 100_000;
+
+interface PlanNode {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** How many rows of the deliveries the scans of a plan looked at. */
+function rowsRead(node: PlanNode): number {
+  const below = (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan), 0);
+  if (node['Relation Name'] !== 'notification_deliveries') return below;
+  return (
+    below + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+  );
+}
+
+describe('claims of notifications', () => {
+  let database: OpenTestDatabase;
+  let dataSource: DataSource;
+  let deliveries: DeliveryWritesRepository;
+  let transactions: Transactions;
+  const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
+
+  const channel = async (more = ''): Promise<string> => {
+    const id = newId();
+    await query(
+      `insert into notification_channels (id, name, type, enabled, events, min_severity, config, created_by)
+       values ($1::uuid, $1::text, 'webhook', true, '{incident.created}', 'low', '{}', 'test')`,
+      [id],
+    );
+    if (more) await query(`update notification_channels set ${more} where id = $1`, [id]);
+    return id;
+  };
+  /** As many events in one statement as there are incidents given. */
+  const events = (...incidents: readonly string[]) =>
+    query(
+      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+       select gen_random_uuid(), 'incident.created', 'incident', incident, '{"severity": "high"}', now()
+         from unnest($1::text[]) as incident`,
+      [incidents],
+    );
+  const claim = (more: Partial<ClaimRequest> = {}): Promise<ClaimedDelivery[]> =>
+    transactions.run((tx) => deliveries.claim(tx, { ...REQUEST, ...more }));
+  const different = (n: number) => Array.from({ length: n }, () => newId());
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    ({ dataSource } = database);
+    transactions = new Transactions(dataSource);
+    deliveries = new DeliveryWritesRepository(new Statements(dataSource));
+  });
+  afterEach(() => database.close());
+
+  it('take as many of each channel as it has places free', async () => {
+    const [one, two] = [await channel(), await channel()];
+    await events(...different(6));
+    const claimed = await claim({ underWay: new Map([[one, 3]]) });
+    const of = (id: string) => claimed.filter(({ channelId }) => channelId === id).length;
+    expect([of(one), of(two)]).toEqual([1, 4]);
+    expect(
+      await claim({
+        underWay: new Map([
+          [one, 4],
+          [two, 7],
+        ]),
+      }),
+    ).toEqual([]);
+  });
+
+  it('take none twice while the lease counts, and one that lapsed with a higher fence', async () => {
+    await channel();
+    await events(newId());
+    const [first] = await claim();
+    expect(await claim()).toEqual([]);
+    await query(`update notification_deliveries set lease_until = now() - interval '1 second'`);
+    const [second] = await claim();
+    expect(second).toMatchObject({ id: first!.id, fence: first!.fence + 1, attempts: 2 });
+    const late = await transactions.run((tx) => deliveries.delivered(tx, first!));
+    const right = await transactions.run((tx) => deliveries.delivered(tx, second!));
+    expect([late, right]).toEqual([false, true]);
+  });
+
+  it('take of an incident only the first that is open, also when many replicas claim at once', async () => {
+    await channel();
+    const incident = newId();
+    for (let n = 0; n < 5; n += 1) await events(incident);
+    const order: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const claimed = (await Promise.all(Array.from({ length: 6 }, () => claim()))).flat();
+      expect(claimed).toHaveLength(1);
+      order.push(claimed[0]!.id);
+      await transactions.run((tx) =>
+        n % 2 === 0
+          ? deliveries.delivered(tx, claimed[0]!)
+          : deliveries.dead(tx, claimed[0]!, 'No.'),
+      );
+    }
+    const rows = await query('select id from notification_deliveries order by position');
+    expect(order).toEqual(rows.map(({ id }: { id: string }) => id));
+  });
+
+  it('take events without an incident side by side', async () => {
+    await channel();
+    await events('kill_switch', 'kill_switch', 'kill_switch');
+    expect(await claim()).toHaveLength(3);
+  });
+
+  it('take nothing of a channel that is disabled or paused, and one of a channel that fails', async () => {
+    await channel(`paused_until = now() + interval '1 minute'`);
+    const failing = await channel(`failures = 3, failing_since = now()`);
+    const disabled = await channel();
+    await events(...different(5));
+    await query('update notification_channels set enabled = false where id = $1', [disabled]);
+    const claimed = await claim();
+    expect(claimed.map(({ channelId }) => channelId)).toEqual([failing]);
+    expect(await claim({ underWay: new Map([[failing, 1]]) })).toEqual([]);
+  });
+
+  it('take what is due, and not what waits or expired long ago', async () => {
+    await channel();
+    await events(...different(3));
+    const [one, two] = await query('select id from notification_deliveries order by position');
+    await query(
+      `update notification_deliveries set due_at = now() + interval '1 hour' where id = $1`,
+      [one.id],
+    );
+    await query(
+      `update notification_deliveries set expires_at = now() - interval '2 hours' where id = $1`,
+      [two.id],
+    );
+    const claimed = await claim();
+    expect(claimed).toHaveLength(1);
+    expect([one.id, two.id]).not.toContain(claimed[0]!.id);
+    expect(claimed[0]!.leftMs).toBeGreaterThan(86_000_000);
+  });
+
+  it('are one for each event and channel, also when the event is written again', async () => {
+    await channel();
+    await events(newId());
+    await query(`
+      insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+      select event_id, type, subject_type, subject_id, payload, occurred_at from notification_deliveries`);
+    expect(await claim()).toHaveLength(1);
+  });
+
+  it(`look at few of ${WAITING} that wait`, async () => {
+    const id = await channel();
+    await query(
+      `insert into notification_deliveries
+         (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at, incident_id, due_at, expires_at)
+       select gen_random_uuid(), $1, gen_random_uuid(), 'incident.created', 'incident', '', '{}', now(), gen_random_uuid(),
+              now(), now() + interval '1 day'
+         from generate_series(1, $2)`,
+      [id, WAITING],
+    );
+    for (const upkeep of ['select', 'analyze', 'vacuum analyze']) {
+      await query(upkeep === 'select' ? upkeep : `${upkeep} notification_deliveries`);
+      const [{ 'QUERY PLAN': plan }] = await query(`explain (analyze, format json) ${CLAIM.text}`, [
+        [],
+        [],
+        4,
+        3,
+        30_000,
+      ]);
+      // A few more than it takes: for each there is one look at the order of its incident.
+      expect(rowsRead(plan[0].Plan)).toBeLessThan(100);
+    }
+  });
+});

@@ -13,6 +13,7 @@ import { KILL_SWITCH_EXAMPLES } from './kill-switch/kill-switch.examples.js';
 import { METRICS_EXAMPLES } from './platform/metrics/metrics.examples.js';
 import { CONTRACT_EXAMPLES } from './platform/openapi/contract.examples.js';
 import { gathered } from './platform/openapi/examples.js';
+import { NOTIFICATION_EXAMPLES } from './notifications/notifications.examples.js';
 import { PLAYBOOK_EXAMPLES } from './playbooks/playbooks.examples.js';
 import { PLAYBOOK_RUN_EXAMPLES } from './playbooks/runs/playbook-runs.examples.js';
 import { TRIAGE_EXAMPLES } from './triage/triage.examples.js';
@@ -30,6 +31,7 @@ export const examples = gathered([
   PLAYBOOK_RUN_EXAMPLES,
   KILL_SWITCH_EXAMPLES,
   CONNECTOR_EXAMPLES,
+  NOTIFICATION_EXAMPLES,
   WEBHOOK_SOURCE_EXAMPLES,
   RECEIPT_EXAMPLES,
   WEBHOOK_EVENT_EXAMPLES,

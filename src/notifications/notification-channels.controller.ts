@@ -10,12 +10,12 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { DeletedDto } from '../platform/http/deleted.dto.js';
+import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
@@ -24,9 +24,7 @@ import {
   ApiErrorMeanings,
   ApiErrors,
   ApiIfMatch,
-  asExamples,
   ETAG_HEADER,
-  listWithoutPages,
   Operation,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
@@ -34,22 +32,16 @@ import { ChannelTypes } from './channels/channel-types.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import {
   ChangedNotificationChannelDto,
-  CreateNotificationChannelDto,
+  NewNotificationChannelDto,
   NotificationChannelDto,
   NotificationChannelQueryDto,
   NotificationChannelTypeDto,
   NotificationTestDto,
-  UpdateNotificationChannelDto,
+  NotificationChannelUpdateDto,
 } from './notification-channels.dto.js';
 import { MOST_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
-import {
-  CHANNEL_EXAMPLE,
-  CREATED_CHANNEL_EXAMPLE,
-  NEW_CHANNEL_EXAMPLE,
-} from './notification-examples.js';
 
 @ApiTags('Notifications')
-@ApiExtraModels(NotificationChannelTypeDto)
 @Controller('api/notification-channels')
 @Requires('admin')
 export class NotificationChannelsController {
@@ -60,13 +52,16 @@ export class NotificationChannelsController {
   ) {}
 
   @Get()
-  @Operation('listNotificationChannels', 'List the notification channels')
+  @Operation(
+    'listNotificationChannels',
+    'List the notification channels',
+    'Newest first, without their secrets; `status` says how each works.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The channels.',
     type: NotificationChannelDto,
     list: true,
-    example: { data: [CHANNEL_EXAMPLE], meta: { page: 1, per_page: 20, total: 1 } },
   })
   async list(
     @Query() query: NotificationChannelQueryDto,
@@ -76,11 +71,16 @@ export class NotificationChannelsController {
   }
 
   @Get('types')
-  @Operation('listNotificationChannelTypes', 'List the types of notification channels')
+  @Operation(
+    'listNotificationChannelTypes',
+    'List the types of notification channels',
+    'What a channel of each type has to know.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'Every type, with the schema of its configuration.',
-    schema: listWithoutPages(NotificationChannelTypeDto),
+    type: NotificationChannelTypeDto,
+    catalogue: true,
   })
   listTypes(): NotificationChannelTypeDto[] {
     return this.types.all.map(NotificationChannelTypeDto.from);
@@ -92,21 +92,16 @@ export class NotificationChannelsController {
     'Set up a notification channel',
     'It is told of what happens from now on.',
   )
-  @ApiBody({
-    type: CreateNotificationChannelDto,
-    examples: asExamples({ 'A webhook': NEW_CHANNEL_EXAMPLE }),
-  })
   @ApiAnswer({
     status: 201,
     description: 'The channel, and its secret where the service made one.',
     type: ChangedNotificationChannelDto,
-    example: { data: CREATED_CHANNEL_EXAMPLE },
   })
   @ApiErrorMeanings({
     conflict: `The name is taken, there are ${MOST_CHANNELS} channels already, or a request with the same Idempotency-Key is still under way.`,
   })
   async create(
-    @Body() body: CreateNotificationChannelDto,
+    @Body() body: NewNotificationChannelDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<ChangedNotificationChannelDto> {
@@ -115,13 +110,16 @@ export class NotificationChannelsController {
   }
 
   @Get(':id')
-  @Operation('getNotificationChannel', 'Read a notification channel')
+  @Operation(
+    'getNotificationChannel',
+    'Read a notification channel',
+    'Its secrets are never shown: `secrets_set` tells which there are.',
+  )
   @ApiAnswer({
     status: 200,
     description: 'The channel.',
     type: NotificationChannelDto,
     headers: ETAG_HEADER,
-    example: { data: CHANNEL_EXAMPLE },
   })
   async get(
     @Param('id') id: string,
@@ -133,20 +131,23 @@ export class NotificationChannelsController {
   }
 
   @Put(':id')
-  @Operation('updateNotificationChannel', 'Change a notification channel')
+  @Operation(
+    'updateNotificationChannel',
+    'Change a notification channel',
+    'What is left out stays, secrets too. A change of what it delivers with lets what waits be tried at once.',
+  )
   @ApiIfMatch()
   @ApiAnswer({
     status: 200,
     description: 'The channel as it is now, and its secret where the service made one.',
     type: ChangedNotificationChannelDto,
     headers: ETAG_HEADER,
-    example: { data: CHANNEL_EXAMPLE },
   })
   @ApiErrors('conflict', 'precondition_failed')
   @ApiErrorMeanings({ conflict: 'The name is taken.' })
   async update(
     @Param('id') id: string,
-    @Body() body: UpdateNotificationChannelDto,
+    @Body() body: NotificationChannelUpdateDto,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -166,14 +167,14 @@ export class NotificationChannelsController {
   @ApiAnswer({
     status: 200,
     description: 'The channel and its secrets are gone.',
-    type: DeletedDto,
+    type: DeletedResourceDto,
   })
   @ApiErrors('precondition_failed')
   async delete(
     @Param('id') id: string,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
-  ): Promise<DeletedDto> {
+  ): Promise<DeletedResourceDto> {
     await this.channels.delete(caller, id, condition);
     return { id, deleted: true };
   }

@@ -45,7 +45,7 @@ const MinSeverity = (options: FieldOptions = {}) =>
     ...options,
   });
 
-export class CreateNotificationChannelDto {
+export class NewNotificationChannelDto {
   @Name()
   readonly name: string;
 
@@ -71,7 +71,7 @@ export class CreateNotificationChannelDto {
   readonly min_severity?: Severity;
 }
 
-export class UpdateNotificationChannelDto {
+export class NotificationChannelUpdateDto {
   @Name({ optional: true })
   readonly name?: string;
 
@@ -114,7 +114,7 @@ export class NotificationChannelQueryDto extends PageQueryDto {
 }
 
 export class NotificationChannelDto {
-  @Id()
+  @Id('NotificationChannelId')
   readonly id: string;
 
   @Name()
@@ -144,7 +144,7 @@ export class NotificationChannelDto {
   })
   readonly old_secret_valid_until?: string;
 
-  @Choice('NotificationChannelStatus', CHANNEL_STATUSES, {
+  @Choice('ComponentStatus', CHANNEL_STATUSES, {
     description:
       'healthy: its last attempt was no failure. degraded: it fails. unhealthy: it has failed for more than ten minutes, and the other channels were told.',
     example: 'healthy',

@@ -3,7 +3,7 @@ import { Player } from '../support/examples/player.js';
 import type { Scene } from '../support/examples/scene.js';
 import { SCENES } from '../support/examples/story.js';
 
-/** Nothing makes a service fail that was just started, or jobs die in it. */
+/** Nothing makes a service fail that was just started, or jobs die in it, and nobody is there who could be told. */
 const NOT_PLAYED = [
   'getDetailedHealth unhealthy',
   'getDetailedHealthUnderApi unhealthy',
@@ -12,8 +12,11 @@ const NOT_PLAYED = [
   'getReadiness not_ready',
   'getReadinessUnderApi not_ready',
   'listDeadJobs of_a_queue',
+  'listNotificationDeliveries dead',
+  'redeliverNotification again',
   'requeueDeadJob not_found',
   'requeueDeadJob requeued',
+  'testNotificationChannel delivered',
 ];
 
 const nameOf = ({ operation, named }: Scene): string => `${operation} ${named}`;

@@ -8,7 +8,6 @@ import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { EVENT_SCHEMAS } from '../messages/event-schemas.js';
-import { DELIVERY_EXAMPLE } from '../notification-examples.js';
 import { DeliveryQueryDto, NotificationDeliveryDto } from './deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
 
@@ -31,7 +30,6 @@ export class DeliveriesController {
     description: 'The deliveries that match, with their exact number.',
     type: NotificationDeliveryDto,
     list: true,
-    example: { data: [DELIVERY_EXAMPLE], meta: { page: 1, per_page: 20, total: 1 } },
   })
   async list(
     @Param('id') id: string,
@@ -52,7 +50,6 @@ export class DeliveriesController {
     status: 202,
     description: 'It is on its way.',
     type: NotificationDeliveryDto,
-    example: { data: DELIVERY_EXAMPLE },
   })
   @ApiErrors('invalid_state')
   async redeliver(

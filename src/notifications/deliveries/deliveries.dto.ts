@@ -1,3 +1,4 @@
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import {
   Choice,
@@ -15,19 +16,18 @@ import {
   type DeliveryStatus,
 } from '../delivery.js';
 
-const SORTS = ['-created_at', 'created_at'] as const;
+const SORTS = sortWords('created_at');
 
 export class DeliveryQueryDto extends PageQueryDto {
-  @Words(DELIVERY_STATUSES, { optional: true, example: 'dead' })
-  readonly status?: string;
+  @Words('NotificationDeliveryStatus', DELIVERY_STATUSES, { optional: true, example: ['dead'] })
+  readonly status?: readonly DeliveryStatus[];
 
   @Choice('NotificationDeliverySort', SORTS, { optional: true, default: '-created_at' })
   readonly sort: (typeof SORTS)[number] = '-created_at';
 
   static toRequest(this: void, channelId: string, query: DeliveryQueryDto): DeliveryListRequest {
     const { page, per_page, status, sort } = query;
-    const statuses = status?.split(',') as DeliveryStatus[] | undefined;
-    return { page, per_page, channelId, statuses, descending: sort === '-created_at' };
+    return { page, per_page, channelId, statuses: status, descending: sort === '-created_at' };
   }
 }
 
@@ -40,10 +40,12 @@ export class DeliverySubjectDto {
 }
 
 export class NotificationDeliveryDto {
-  @Id()
+  @Id('NotificationDeliveryId')
   readonly id: string;
 
-  @Id({ description: 'The `id` of the event, and the `webhook-id` of a webhook.' })
+  @Id('NotificationEventId', {
+    description: 'The `id` of the event, and the `webhook-id` of a webhook.',
+  })
   readonly event_id: string;
 
   @Text({ example: 'incident.created' })

@@ -5,7 +5,7 @@ import {
   type Severity,
 } from '../../incidents/incident.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from '../../actions/action.js';
-import { ActionId } from '../../actions/dto/action-result.js';
+import { ActionId } from '../../actions/action-id.js';
 import {
   Choice,
   Decimal,
@@ -31,7 +31,7 @@ const Why = (description: string, example: string) => Text({ description, exampl
 
 /** The incident as it was when the event happened. */
 export class EventIncident {
-  @Id()
+  @Id('IncidentId')
   readonly id: string;
 
   @Text({ example: 'INC-2026-0042' })
@@ -99,7 +99,7 @@ export class IncidentResolvedData extends IncidentData {
 }
 
 export class TriageFailedData extends IncidentData {
-  @Id()
+  @Id('TriageRunId')
   readonly triage_id: string;
 
   @Text({ optional: true, example: 'timeout' })
@@ -111,7 +111,7 @@ export class TriageFailedData extends IncidentData {
 
 /** The incident of an action. */
 export class EventActionIncident {
-  @Id()
+  @Id('IncidentId')
   readonly id: string;
 
   @Text({ example: 'INC-2026-0042' })
@@ -147,7 +147,7 @@ export class EventAction {
   @ActionId({ optional: true, description: 'The action that it undoes.', example: undefined })
   readonly rollback_of?: string;
 
-  @Id({ optional: true, example: undefined })
+  @Id('PlaybookRunId', { optional: true, example: undefined })
   readonly playbook_run_id?: string;
 
   @Text({
@@ -195,13 +195,27 @@ export class KillSwitchData {
 }
 
 export class EventConnector {
-  @Id()
+  @Id('ConnectorId')
   readonly id: string;
 
   @Text({ example: 'firewall' })
   readonly name: string;
 
   @Text({ example: 'http' })
+  readonly type: string;
+
+  @Url()
+  readonly url?: string;
+}
+
+export class EventChannel {
+  @Id('NotificationChannelId')
+  readonly id: string;
+
+  @Text({ example: 'soc' })
+  readonly name: string;
+
+  @Text({ example: 'webhook' })
   readonly type: string;
 
   @Url()
@@ -217,8 +231,8 @@ export class ConnectorUnhealthyData {
 }
 
 export class ChannelUnhealthyData {
-  @Nested(() => EventConnector)
-  readonly channel: EventConnector;
+  @Nested(() => EventChannel)
+  readonly channel: EventChannel;
 
   @Instant({ example: '2026-11-02T09:20:00.000Z' })
   readonly failing_since: string;

@@ -14,7 +14,9 @@ import {
 
 /** What every event has, whatever it tells. */
 abstract class Event {
-  @Id({ description: 'The same in every attempt and every channel: who has seen it does nothing.' })
+  @Id('NotificationEventId', {
+    description: 'The same in every attempt and every channel: who has seen it does nothing.',
+  })
   readonly id: string;
 
   @Instant({ description: 'When it happened.', example: '2026-01-31T09:30:00.000Z' })

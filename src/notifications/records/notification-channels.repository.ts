@@ -5,6 +5,7 @@ import { DataSource, type FindOptionsOrder, In, IsNull } from 'typeorm';
 import type { Config } from '../../connectors/config/config-schema.js';
 import type { Severity } from '../../incidents/incident.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { sortWords } from '../../platform/paging/sort-words.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { NotifiedEvent } from '../notification.js';
@@ -24,7 +25,7 @@ export interface ChannelContent {
   readonly formerSecretUntil: Date | undefined;
 }
 
-export const CHANNEL_SORTS = ['-created_at', 'created_at', '-name', 'name'] as const;
+export const CHANNEL_SORTS = sortWords('created_at', 'name');
 export type ChannelSort = (typeof CHANNEL_SORTS)[number];
 
 const ORDERS: Readonly<Record<ChannelSort, FindOptionsOrder<NotificationChannelEntity>>> = {

@@ -1,16 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Config, ConfigSchema } from '../../../connectors/config/config-schema.js';
+import type { Config } from '../../../connectors/config/config-schema.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { Message } from '../../notification.js';
 import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
 import { failureOf, httpsProblems, outcomeOf } from '../http-delivery.js';
+import { WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
 import { newSecret, secretProblem, signatureHeaders } from './standard-signature.js';
-
-interface WebhookConfig {
-  readonly url: string;
-  readonly secret: string;
-}
 
 /** Nothing of an answer is read but its status and when to come again. */
 const LARGEST_ANSWER_BYTES = 65_536;
@@ -51,27 +47,7 @@ export class WebhookChannelType extends ChannelType {
   readonly destinations = [];
   override readonly rotates = 'secret';
 
-  readonly schema: ConfigSchema = {
-    type: 'object',
-    properties: {
-      url: {
-        type: 'string',
-        format: 'uri-with-query',
-        minLength: 8,
-        maxLength: 2_000,
-        description: 'Where events are posted to.',
-      },
-      secret: {
-        type: 'string',
-        maxLength: 200,
-        writeOnly: true,
-        description:
-          'whsec_ and the base64 of 24 to 64 random bytes. When there is none, the service makes one and shows it once.',
-      },
-    },
-    required: ['url', 'secret'],
-    additionalProperties: false,
-  };
+  readonly schema = WEBHOOK_SCHEMA;
 
   constructor(private readonly http: OutboundHttp) {
     super();

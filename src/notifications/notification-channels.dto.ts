@@ -157,7 +157,7 @@ export class NotificationChannelDto {
   @Text({ optional: true, description: 'Why its last attempt failed.' })
   readonly last_error?: string;
 
-  @Text({ example: 'alice' })
+  @Text({ description: 'Who set it up.', example: 'alice' })
   readonly created_by: string;
 
   @Instant({ example: '2026-11-02T09:00:00.000Z' })

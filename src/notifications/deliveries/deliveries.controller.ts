@@ -5,7 +5,13 @@ import type { Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import type { Idempotency } from '../../platform/idempotency/idempotency.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
+import {
+  ApiAnswer,
+  ApiErrorMeanings,
+  ApiErrors,
+  Operation,
+  SAME_KEY_UNDER_WAY,
+} from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { EVENT_SCHEMAS } from '../messages/event-schemas.js';
 import { DeliveryQueryDto, NotificationDeliveryDto } from './deliveries.dto.js';
@@ -52,6 +58,10 @@ export class DeliveriesController {
     type: NotificationDeliveryDto,
   })
   @ApiErrors('invalid_state')
+  @ApiErrorMeanings({
+    invalid_state: 'The channel is disabled.',
+    conflict: SAME_KEY_UNDER_WAY,
+  })
   async redeliver(
     @Param('id') channelId: string,
     @Param('delivery_id') deliveryId: string,

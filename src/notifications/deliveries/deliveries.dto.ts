@@ -48,7 +48,7 @@ export class NotificationDeliveryDto {
   })
   readonly event_id: string;
 
-  @Text({ example: 'incident.created' })
+  @Text({ description: 'The name of the event. An open set.', example: 'incident.created' })
   readonly event: string;
 
   @Nested(() => DeliverySubjectDto, { description: 'What the event is about.' })

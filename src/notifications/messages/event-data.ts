@@ -68,7 +68,7 @@ export class EventVerdict {
   @Text({ optional: true, example: 'phishing' })
   readonly category?: string;
 
-  @Text({ example: 'system' })
+  @Text({ description: 'Who decided: a person, or the system.', example: 'system' })
   readonly decided_by: string;
 }
 
@@ -87,7 +87,7 @@ export class IncidentTriagedData extends IncidentData {
 }
 
 export class IncidentResolvedData extends IncidentData {
-  @Text({ example: 'alice' })
+  @Text({ description: 'Who resolved it.', example: 'alice' })
   readonly resolved_by: string;
 
   @Text({
@@ -159,8 +159,8 @@ export class EventAction {
 
   @Flag({
     optional: true,
-    description: 'true: a sandbox answered, and nothing happened outside.',
-    contract: { enum: [true] },
+    description: 'A sandbox answered, and nothing happened outside. Absent where it is real.',
+    example: true,
   })
   readonly simulated?: true;
 
@@ -234,14 +234,14 @@ export class ChannelUnhealthyData {
   @Nested(() => EventChannel)
   readonly channel: EventChannel;
 
-  @Instant({ example: '2026-11-02T09:20:00.000Z' })
+  @Instant({ description: 'When it began to fail.', example: '2026-11-02T09:20:00.000Z' })
   readonly failing_since: string;
 
   @Why('Why its last attempt failed.', 'It answered with status 500.')
   readonly message: string;
 }
 
-export class TestData {
+export class NotificationTestData {
   @Why('Says that it is a test.', 'This is a test of the channel soc.')
   readonly message: string;
 }

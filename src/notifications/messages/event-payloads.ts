@@ -16,7 +16,7 @@ import type {
   IncidentResolvedData,
   IncidentTriagedData,
   KillSwitchData,
-  TestData,
+  NotificationTestData,
   TriageFailedData,
 } from './event-data.js';
 import type { AnyEvent } from './event-schemas.js';
@@ -51,7 +51,8 @@ const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
   'kill_switch.deactivated': killSwitchData,
   'connector.unhealthy': connectorData,
   'notification_channel.unhealthy': channelData,
-  'notification.test': ({ payload }: ToldEvent<TestData>): TestData => payload,
+  'notification.test': ({ payload }: ToldEvent<NotificationTestData>): NotificationTestData =>
+    payload,
 };
 
 /** Whether there is a channel that can be told of events of this name. */

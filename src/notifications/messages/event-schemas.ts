@@ -8,7 +8,7 @@ import {
   IncidentResolvedData,
   IncidentTriagedData,
   KillSwitchData,
-  TestData,
+  NotificationTestData,
   TriageFailedData,
 } from './event-data.js';
 
@@ -125,8 +125,8 @@ export class NotificationTestEvent extends Event {
   @Type(TEST_EVENT)
   readonly type: typeof TEST_EVENT;
 
-  @Nested(() => TestData)
-  readonly data: TestData;
+  @Nested(() => NotificationTestData)
+  readonly data: NotificationTestData;
 }
 
 /** The schema of each event, which has its name in the contract. */

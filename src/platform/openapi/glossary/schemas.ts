@@ -37,7 +37,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   NotificationTest: 'Whether a test message arrived.',
   NotificationTestEvent: 'Somebody asked for a test message.',
   NotifiedEvent: 'What a notification channel can be told of.',
-  TestData: 'That it is a test.',
+  NotificationTestData: 'That it is a test.',
   TriageFailedData: 'An incident, and why it has no verdict.',
   TriageFailedEvent: 'A run of triage ended without a verdict.',
   AcceptedReceipt: 'A delivery whose events have their incidents.',

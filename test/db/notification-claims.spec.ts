@@ -16,7 +16,7 @@ const REQUEST: ClaimRequest = {
   failuresUntilProbing: 3,
   leaseMs: 30_000,
 };
-const WAITING = 100_000;
+const WAITING = 20_000;
 
 interface PlanNode {
   readonly 'Relation Name'?: string;

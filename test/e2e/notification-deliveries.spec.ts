@@ -398,8 +398,10 @@ describe('deliveries of notifications', () => {
     const telling = await channel({ events: ['kill_switch.activated'] }, other.url);
     receiver.vendor.behave('error-500');
     await incident();
-    await eventually(typesOf, (types) => types.length === 1);
-    expect(await shown(failing.id)).toMatchObject({ status: 'degraded' });
+    await eventually(
+      async () => (await shown(failing.id)).status,
+      (status) => status === 'degraded',
+    );
     await sql(
       `update notification_channels set failing_since = now() - interval '11 minutes' where failures > 0`,
     );

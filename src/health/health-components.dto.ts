@@ -76,6 +76,17 @@ class ConnectorsComponentDto extends ComponentHealthDto {
   readonly unhealthy?: readonly string[];
 }
 
+class NotificationsComponentDto extends ComponentHealthDto {
+  @Count('The notification channels that are enabled.', 3)
+  readonly total?: number;
+
+  @Count('The notifications that are on their way.', 0)
+  readonly waiting?: number;
+
+  @Texts({ optional: true, description: 'The names of those that fail for long.', example: [] })
+  readonly unhealthy?: readonly string[];
+}
+
 class KillSwitchComponentDto extends ComponentHealthDto {
   @Flag({ optional: true, example: false })
   readonly active?: boolean;
@@ -134,8 +145,8 @@ export class HealthComponentsDto implements Readonly<Record<ComponentName, Compo
   @Nested(() => JobsComponentDto)
   readonly jobs: JobsComponentDto;
 
-  @Nested(() => ComponentHealthDto)
-  readonly notifications: ComponentHealthDto;
+  @Nested(() => NotificationsComponentDto)
+  readonly notifications: NotificationsComponentDto;
 
   @Nested(() => AccessComponentDto)
   readonly access: AccessComponentDto;

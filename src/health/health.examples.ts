@@ -17,7 +17,7 @@ const COMPONENTS = {
     webhook_events_queued: 0,
     webhook_events_failed: 0,
   },
-  notifications: { status: 'disabled', message: 'Not part of this service.' },
+  notifications: { status: 'disabled', message: 'No channel is enabled.', total: 0 },
   access: { status: 'healthy', made_up_password: false },
   audit: { status: 'healthy', unsealed: 3, oldest_unsealed_seconds: 0 },
 };

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelChanges } from './channel-changes.js';
 import { ChannelTypes } from './channels/channel-types.js';
+import { SlackChannelType } from './channels/slack/slack.channel.js';
 import { WebhookChannelType } from './channels/webhook/webhook.channel.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
@@ -21,6 +22,7 @@ import { SealedChannels } from './sealed-channels.js';
   imports: [IncidentsModule],
   controllers: [NotificationChannelsController, DeliveriesController],
   providers: [
+    SlackChannelType,
     WebhookChannelType,
     ChannelTypes,
     SealedChannels,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ChannelType } from './channel.port.js';
+import { SlackChannelType } from './slack/slack.channel.js';
 import { WebhookChannelType } from './webhook/webhook.channel.js';
 
 /** All types of channels. */
@@ -7,8 +8,8 @@ import { WebhookChannelType } from './webhook/webhook.channel.js';
 export class ChannelTypes {
   readonly all: readonly ChannelType[];
 
-  constructor(webhook: WebhookChannelType) {
-    this.all = [webhook];
+  constructor(slack: SlackChannelType, webhook: WebhookChannelType) {
+    this.all = [slack, webhook];
   }
 
   find(name: string): ChannelType | undefined {

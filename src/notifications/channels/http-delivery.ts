@@ -5,9 +5,35 @@ import {
   TargetRefusedError,
   UnreachableError,
 } from '../../platform/net/net.errors.js';
-import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
 import { retryAfterMs } from '../../platform/net/retry-after.js';
 import type { Outcome } from './channel.port.js';
+
+/** Little of an answer is read but its status and when to come again. */
+const LARGEST_ANSWER_BYTES = 65_536;
+
+export interface JsonPost {
+  readonly url: URL;
+  readonly body: string;
+  readonly headers?: OutboundRequest['headers'];
+  readonly signal: AbortSignal;
+}
+
+/** Posts JSON once, and reads what the answer means, or that there is none. */
+export async function postJson(
+  http: OutboundHttp,
+  request: JsonPost,
+  read: (answer: OutboundAnswer) => Outcome = outcomeOf,
+): Promise<Outcome> {
+  const headers = { 'content-type': 'application/json', ...request.headers };
+  try {
+    const limits = { maxAnswerBytes: LARGEST_ANSWER_BYTES };
+    return read(await http.request({ method: 'POST', ...request, headers, ...limits }));
+  } catch (error) {
+    return failureOf(error);
+  }
+}
 
 /** By these a receiver says that it understood, and will never take this message. */
 const REFUSALS = new Set([400, 413, 422]);
@@ -29,7 +55,7 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
 }
 
 /** What it means that there is no answer. Other errors are not known, and thrown again. */
-export function failureOf(error: unknown): Outcome {
+function failureOf(error: unknown): Outcome {
   if (error instanceof TargetRefusedError) return { kind: 'refused', why: error.message };
   if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
     return { kind: 'failed', why: error.message };

@@ -20,6 +20,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON; none when it is undefined. */
   readonly body?: unknown;
+  /** Plain text instead of JSON. */
+  readonly text?: string;
 }
 
 /** One request that the vendor documents. Whatever differs from it is refused and kept as a problem. */
@@ -237,7 +239,11 @@ function queryProblem({ query = {} }: Route, given: Record<string, string>): str
   return unknown === undefined ? undefined : `The query has an unknown ${unknown}.`;
 }
 
-function write(response: ServerResponse, { status, headers, body }: Reply): void {
+function write(response: ServerResponse, { status, headers, body, text }: Reply): void {
+  if (text !== undefined) {
+    response.writeHead(status, { 'content-type': 'text/plain', ...headers });
+    return void response.end(text);
+  }
   if (body === undefined) return void response.writeHead(status, headers).end();
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));

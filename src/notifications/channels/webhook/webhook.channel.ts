@@ -4,12 +4,9 @@ import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { Message } from '../../notification.js';
 import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
-import { failureOf, httpsProblems, outcomeOf } from '../http-delivery.js';
+import { httpsProblems, postJson } from '../http-delivery.js';
 import { WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
 import { newSecret, secretProblem, signatureHeaders } from './standard-signature.js';
-
-/** Nothing of an answer is read but its status and when to come again. */
-const LARGEST_ANSWER_BYTES = 65_536;
 
 /** Posts each event as it is, signed as Standard Webhooks says. */
 class WebhookChannel implements Channel {
@@ -22,19 +19,8 @@ class WebhookChannel implements Channel {
   async deliver({ eventId, payload }: Message, signal: AbortSignal): Promise<Outcome> {
     const body = JSON.stringify(payload);
     const signature = { id: eventId, at: new Date(), secrets: this.secrets };
-    try {
-      const answer = await this.http.request({
-        method: 'POST',
-        url: this.url,
-        headers: { 'content-type': 'application/json', ...signatureHeaders(body, signature) },
-        body,
-        maxAnswerBytes: LARGEST_ANSWER_BYTES,
-        signal,
-      });
-      return outcomeOf(answer);
-    } catch (error) {
-      return failureOf(error);
-    }
+    const headers = signatureHeaders(body, signature);
+    return await postJson(this.http, { url: this.url, headers, body, signal });
   }
 }
 

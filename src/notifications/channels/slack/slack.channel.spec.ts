@@ -1,0 +1,94 @@
+import { describeChannelTroubles } from '../../../../test/support/notifications/channel-troubles.js';
+import { messageAbout, messageWith } from '../../../../test/support/notifications/mean-message.js';
+import { SlackHookServer } from '../../../../test/support/vendors/slack-hook-server.js';
+import { SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import type { Channel } from '../channel.port.js';
+import { SlackChannelType } from './slack.channel.js';
+
+describe('a channel of the type slack', () => {
+  const server = new SlackHookServer();
+  const type = new SlackChannelType(new SiteHttp());
+  const signal = new AbortController().signal;
+  let channel: Channel;
+
+  beforeAll(async () => {
+    await server.start();
+    channel = type.connect({ webhook_url: server.hook });
+  });
+  beforeEach(() => server.forget());
+  afterEach(() => expect(server.problems).toEqual([]));
+  afterAll(() => server.stop());
+
+  const fieldsWith = async (value: string): Promise<string[]> => {
+    const message = messageWith({ headline: value, facts: [{ name: 'Title', value }] });
+    expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
+    return server.messages[0]!.blocks.flatMap(({ text, fields = [] }) => [
+      ...(text ? [text.text] : []),
+      ...fields.map((field) => field.text),
+    ]);
+  };
+
+  it('tells what happened, what is asked of people and where', async () => {
+    const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
+    const message = messageAbout('action.pending_approval', {
+      subject: { type: 'action', id: 'act-1' },
+      payload: { ...payload, approval_level: 'senior', severity: 'high' },
+    });
+    await channel.deliver(message, signal);
+    const [{ text, blocks }] = server.messages as [(typeof server.messages)[0]];
+    expect(text).toBe('[high] Approval needed: isolate_host for INC-2026-0042 - WS-042');
+    expect(blocks.map(({ type: kind }) => kind)).toEqual([
+      'header',
+      'section',
+      'section',
+      'section',
+    ]);
+    expect(blocks[1]!.fields!.map((field) => field.text)).toEqual(
+      expect.arrayContaining(['Target\nWS-042', 'Severity\nhigh', 'Approval level\nsenior']),
+    );
+    expect(blocks[2]!.text!.text).toBe('It waits for approval at level senior or higher.');
+    expect(blocks[3]!.text!.text).toBe(
+      '<https://triage.example.com/api/actions/act-1|Open in the triage service>',
+    );
+  });
+
+  it.each([
+    ['<!channel> <@U012>', '&lt;!channel&gt; &lt;[@]U012&gt;'],
+    ['<https://evil.example|Log in>', '&lt;hxxps://evil[.]example|Log in&gt;'],
+    ['&lt;!here&gt;', '&amp;lt;!here&amp;gt;'],
+    ['*bold* _it_ `code` :siren:', '*bold* _it_ `code` :siren:'],
+    ['a\r\n> b\0\ud800', 'a &gt; b \ufffd'],
+  ])('shows %j as text that does nothing', async (value, shown) => {
+    expect(await fieldsWith(value)).toEqual([shown, `Title\n${shown}`]);
+  });
+
+  it('stays within what Slack takes when everything is long and has to be escaped', async () => {
+    const value = '<&>'.repeat(10_000);
+    const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
+    const message = messageWith({ headline: value, facts, request: 'Look.' });
+    expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
+  });
+
+  it('repeats the word of Slack, and nothing else of an answer', async () => {
+    server.play(410, { status: 404, text: `no ${server.token}` });
+    const outcomes = [
+      await channel.deliver(messageWith(), signal),
+      await channel.deliver(messageWith(), signal),
+    ];
+    expect(outcomes).toMatchObject([
+      { kind: 'failed', why: 'It answered with status 410. It said channel_is_archived.' },
+      { kind: 'failed', why: 'It answered with status 404.' },
+    ]);
+  });
+
+  it('takes https alone, but in private networks', () => {
+    const problems = (webhook_url: string) => type.problems({ webhook_url }, 'config');
+    expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
+      { field: 'config.webhook_url', code: 'https_required' },
+    ]);
+    expect(problems('https://hooks.example.com/services/T/B/x')).toEqual([]);
+    expect(problems(server.hook)).toEqual([]);
+  });
+
+  describeChannelTroubles(() => ({ server, channel, arrived: () => server.messages.length }));
+});

@@ -1,0 +1,67 @@
+import type { Channel, Outcome } from '../../../src/notifications/channels/channel.port.js';
+import type { Trouble, VendorServer } from '../vendors/vendor-server.js';
+import { messageWith } from './mean-message.js';
+
+interface Subject {
+  readonly server: VendorServer;
+  readonly channel: Channel;
+  /** How many messages have arrived. */
+  readonly arrived: () => number;
+}
+
+/** What every channel over HTTP does when its receiver, or the way to it, fails. */
+export function describeChannelTroubles(subject: () => Subject): void {
+  const deliver = (signal = new AbortController().signal): Promise<Outcome> =>
+    subject().channel.deliver(messageWith(), signal);
+
+  it('delivers once, in one request', async () => {
+    expect(await deliver()).toEqual({ kind: 'delivered' });
+    expect([subject().server.calls.length, subject().arrived()]).toEqual([1, 1]);
+  });
+
+  it.each([500, 502, 503, 403, 404, 410])(
+    'fails for now with status %i, and makes no attempt of its own',
+    async (status) => {
+      subject().server.play(status);
+      const outcome = await deliver();
+      expect(outcome).toMatchObject({
+        kind: 'failed',
+        why: expect.stringContaining(`status ${status}.`) as unknown,
+      });
+      expect([subject().server.calls.length, subject().arrived()]).toEqual([1, 0]);
+    },
+  );
+
+  it('waits as long as it is asked to', async () => {
+    subject().server.retryAfter = '30';
+    subject().server.play(429);
+    expect(await deliver()).toMatchObject({ kind: 'failed', retryAfterMs: 30_000 });
+  });
+
+  it.each([400, 413])('is refused for good with status %i', async (status) => {
+    subject().server.play(status);
+    expect(await deliver()).toMatchObject({ kind: 'refused' });
+  });
+
+  it('follows no redirect into a private network', async () => {
+    const headers = { location: 'http://169.254.169.254/latest/meta-data/' };
+    subject().server.play({ status: 307, headers });
+    const why = 'It answered with status 307.';
+    expect(await deliver()).toEqual({ kind: 'failed', why, retryAfterMs: undefined });
+    expect(subject().server.calls).toHaveLength(1);
+  });
+
+  it.each<Trouble>(['html', 'drop', 'drop-after'])('fails for now by %s', async (trouble) => {
+    subject().server.play(trouble);
+    expect(await deliver()).toMatchObject({ kind: 'failed' });
+  });
+
+  it('ends when it is given up while the receiver hangs', async () => {
+    subject().server.play('hang');
+    const giveUp = new AbortController();
+    const outcome = deliver(giveUp.signal);
+    while (subject().arrived() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    giveUp.abort();
+    expect(await outcome).toMatchObject({ kind: 'failed' });
+  });
+}

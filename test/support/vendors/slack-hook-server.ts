@@ -1,0 +1,116 @@
+import { type Reply, type Route, VendorServer } from './vendor-server.js';
+
+export interface HookMessage {
+  readonly text: string;
+  readonly blocks: readonly {
+    readonly type: string;
+    readonly text?: { readonly type: string; readonly text: string };
+    readonly fields?: readonly { readonly text: string }[];
+  }[];
+}
+
+/** Everything that is control: Slack's own markup begins with `<`, and an entity with `&`. */
+const ESCAPED = '^([^<>&]|&amp;|&lt;|&gt;)*$';
+const plain = (maxLength: number) => ({
+  type: 'object',
+  properties: {
+    type: { const: 'plain_text' },
+    text: { type: 'string', minLength: 1, maxLength, pattern: ESCAPED },
+    emoji: { const: false },
+  },
+  required: ['type', 'text', 'emoji'],
+  additionalProperties: false,
+});
+const LINK = {
+  type: 'object',
+  properties: {
+    type: { const: 'mrkdwn' },
+    text: { type: 'string', pattern: '^<https?://[^<>|\\s]+\\|[^<>|]+>$' },
+    verbatim: { const: true },
+  },
+  required: ['type', 'text', 'verbatim'],
+  additionalProperties: false,
+};
+const block = (type: string, properties: object) => ({
+  type: 'object',
+  properties: { type: { const: type }, ...properties },
+  required: ['type', ...Object.keys(properties)],
+  additionalProperties: false,
+});
+
+/**
+ * Slack's incoming webhooks. They answer in plain text: `ok`, or one word that says what is wrong.
+ * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks,
+ * https://docs.slack.dev/reference/block-kit/blocks/section-block, …/header-block for how long what may be
+ */
+export class SlackHookServer extends VendorServer {
+  readonly token = 'S3cretS3cretS3cretS3cret';
+  readonly messages: HookMessage[] = [];
+
+  protected readonly routes: readonly Route[] = [
+    {
+      method: 'POST',
+      path: '/services/T00000000/B00000000/{token}',
+      body: {
+        type: 'object',
+        properties: {
+          text: { type: 'string', minLength: 1, maxLength: 40_000, pattern: ESCAPED },
+          mrkdwn: { const: false },
+          blocks: {
+            type: 'array',
+            minItems: 1,
+            maxItems: 50,
+            items: {
+              anyOf: [
+                block('header', { text: plain(150) }),
+                block('section', { text: { anyOf: [plain(3_000), LINK] } }),
+                block('section', {
+                  fields: { type: 'array', minItems: 1, maxItems: 10, items: plain(2_000) },
+                }),
+              ],
+            },
+          },
+          unfurl_links: { const: false },
+          unfurl_media: { const: false },
+        },
+        required: ['text', 'mrkdwn', 'blocks', 'unfurl_links', 'unfurl_media'],
+        additionalProperties: false,
+      },
+      answer: ({ path, body }) => this.post(path.token!, body as HookMessage),
+    },
+  ];
+
+  get hook(): string {
+    return `${this.url}/services/T00000000/B00000000/${this.token}`;
+  }
+
+  override forget(): void {
+    super.forget();
+    this.messages.length = 0;
+  }
+
+  /** The address is what lets in. */
+  protected isLetIn(): boolean {
+    return true;
+  }
+
+  protected override error(status: number): Reply {
+    const words: Readonly<Record<number, string>> = {
+      400: 'invalid_payload',
+      403: 'action_prohibited',
+      404: 'no_service',
+      410: 'channel_is_archived',
+    };
+    return { status, text: words[status] ?? `error ${status}` };
+  }
+
+  protected errorOf(): unknown {
+    return undefined;
+  }
+
+  private post(token: string, message: HookMessage): Reply {
+    if (token !== this.token) return { status: 403, text: 'invalid_token' };
+    this.messages.push(message);
+    return { status: 200, text: 'ok' };
+  }
+}

@@ -3,6 +3,7 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelChanges } from './channel-changes.js';
 import { ChannelTypes } from './channels/channel-types.js';
 import { SlackChannelType } from './channels/slack/slack.channel.js';
+import { TeamsChannelType } from './channels/teams/teams.channel.js';
 import { WebhookChannelType } from './channels/webhook/webhook.channel.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
@@ -23,6 +24,7 @@ import { SealedChannels } from './sealed-channels.js';
   controllers: [NotificationChannelsController, DeliveriesController],
   providers: [
     SlackChannelType,
+    TeamsChannelType,
     WebhookChannelType,
     ChannelTypes,
     SealedChannels,

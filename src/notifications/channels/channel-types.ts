@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ChannelType } from './channel.port.js';
 import { SlackChannelType } from './slack/slack.channel.js';
+import { TeamsChannelType } from './teams/teams.channel.js';
 import { WebhookChannelType } from './webhook/webhook.channel.js';
 
 /** All types of channels. */
@@ -8,8 +9,8 @@ import { WebhookChannelType } from './webhook/webhook.channel.js';
 export class ChannelTypes {
   readonly all: readonly ChannelType[];
 
-  constructor(slack: SlackChannelType, webhook: WebhookChannelType) {
-    this.all = [slack, webhook];
+  constructor(slack: SlackChannelType, teams: TeamsChannelType, webhook: WebhookChannelType) {
+    this.all = [slack, teams, webhook];
   }
 
   find(name: string): ChannelType | undefined {

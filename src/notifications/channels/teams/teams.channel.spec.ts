@@ -1,0 +1,89 @@
+import { describeChannelTroubles } from '../../../../test/support/notifications/channel-troubles.js';
+import { messageAbout, messageWith } from '../../../../test/support/notifications/mean-message.js';
+import { TeamsServer } from '../../../../test/support/vendors/teams-server.js';
+import { SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import type { Channel } from '../channel.port.js';
+import { TeamsChannelType } from './teams.channel.js';
+
+describe('a channel of the type teams', () => {
+  const server = new TeamsServer();
+  const type = new TeamsChannelType(new SiteHttp());
+  const signal = new AbortController().signal;
+  let channel: Channel;
+
+  beforeAll(async () => {
+    await server.start();
+    channel = type.connect({ webhook_url: server.hook });
+  });
+  beforeEach(() => server.forget());
+  afterEach(() => expect(server.problems).toEqual([]));
+  afterAll(() => server.stop());
+
+  it('tells what happened, what is asked of people and where', async () => {
+    const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
+    const message = messageAbout('action.pending_approval', {
+      subject: { type: 'action', id: 'act-1' },
+      payload: { ...payload, approval_level: 'senior', severity: 'high' },
+    });
+    await channel.deliver(message, signal);
+    expect(server.shown).toEqual([
+      'Approval needed: isolate_host for INC-2026-0042',
+      'Target: WS-042',
+      'Severity: high',
+      'Requested by: alice',
+      'Approval level: senior',
+      'Action: act-1',
+      'It waits for approval at level senior or higher.',
+    ]);
+    const [{ content }] = server.messages[0]!.attachments;
+    expect(content.actions).toMatchObject([
+      { url: 'https://triage.example.com/api/actions/act-1' },
+    ]);
+  });
+
+  it.each([
+    ['[Log in](https://evil.example)', '[Log in](hxxps://evil[.]example)'],
+    ['![x](https://evil.example/p.png)', '![x](hxxps://evil[.]example/p.png)'],
+    ['**bold**\r- one\r- two', '**bold** - one - two'],
+    ['<at>everyone</at> <b>x</b>', '<at>everyone</at> <b>x</b>'],
+    ['{{DATE(2017-02-14T06:00:00Z)}}', '{ {DATE(2017-02-14T06:00:00Z)}}'],
+    ['{{{{a}} ${$root}', '{ { { {a}} $ {$root}'],
+  ])('shows %j as text without Markdown', async (value, shown) => {
+    const message = messageWith({ headline: value, facts: [{ name: 'Title', value }] });
+    expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
+    expect(server.shown).toEqual([shown, `Title: ${shown}`]);
+  });
+
+  it('stays within what Teams takes when everything is long', async () => {
+    const value = '{"\u4e16'.repeat(10_000);
+    const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
+    const outcome = await channel.deliver(messageWith({ headline: value, facts }), signal);
+    expect(outcome).toEqual({ kind: 'delivered' });
+  });
+
+  it('waits for somebody to turn a workflow on again', async () => {
+    const error = { code: 'WorkflowTriggerIsNotEnabled', message: 'The trigger is not enabled.' };
+    server.play({ status: 400, body: { error } }, { status: 400, body: null });
+    const turnedOff = { kind: 'failed', why: 'The workflow is turned off.' };
+    expect(await channel.deliver(messageWith(), signal)).toEqual(turnedOff);
+    expect(await channel.deliver(messageWith(), signal)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('fails for now when the signature is that of another workflow', async () => {
+    const other = type.connect({ webhook_url: server.hook.replace(/sig=.*/, 'sig=other') });
+    expect(await other.deliver(messageWith(), signal)).toMatchObject({
+      kind: 'failed',
+      why: 'It answered with status 401.',
+    });
+  });
+
+  it('takes https alone, but in private networks', () => {
+    const problems = (webhook_url: string) => type.problems({ webhook_url }, 'config');
+    expect(problems('http://flows.example.com/x?sig=y')).toMatchObject([
+      { field: 'config.webhook_url', code: 'https_required' },
+    ]);
+    expect(problems('https://flows.example.com/x?sig=y')).toEqual([]);
+  });
+
+  describeChannelTroubles(() => ({ server, channel, arrived: () => server.messages.length }));
+});

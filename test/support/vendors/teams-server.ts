@@ -1,0 +1,147 @@
+import { type Reply, type Route, VendorServer } from './vendor-server.js';
+
+interface TextRun {
+  readonly text: string;
+}
+export interface TeamsMessage {
+  readonly attachments: readonly [
+    {
+      readonly content: {
+        readonly body: readonly { readonly inlines: readonly TextRun[] }[];
+        readonly actions: readonly { readonly url: string }[];
+      };
+    },
+  ];
+}
+
+const MOST_BYTES = 28 * 1_024;
+/** Plain text: neither a function (`{{DATE(…)}}`) nor a template (`${…}`) is in it. */
+const RUN = {
+  type: 'object',
+  properties: {
+    type: { const: 'TextRun' },
+    text: { type: 'string', minLength: 1, not: { pattern: '\\{\\{|\\$\\{' } },
+    size: { enum: ['Default', 'Large'] },
+    weight: { enum: ['Default', 'Bolder'] },
+  },
+  required: ['type', 'text'],
+  additionalProperties: false,
+};
+const CARD = {
+  type: 'object',
+  properties: {
+    $schema: { const: 'http://adaptivecards.io/schemas/adaptive-card.json' },
+    type: { const: 'AdaptiveCard' },
+    version: { enum: ['1.2', '1.3', '1.4', '1.5'] },
+    body: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        properties: {
+          type: { const: 'RichTextBlock' },
+          inlines: { type: 'array', minItems: 1, items: RUN },
+        },
+        required: ['type', 'inlines'],
+        additionalProperties: false,
+      },
+    },
+    actions: {
+      type: 'array',
+      maxItems: 6,
+      items: {
+        type: 'object',
+        properties: {
+          type: { const: 'Action.OpenUrl' },
+          title: { type: 'string' },
+          url: { type: 'string', pattern: '^https?://' },
+        },
+        required: ['type', 'title', 'url'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['type', 'version', 'body'],
+  additionalProperties: false,
+};
+
+/**
+ * A workflow of Teams that starts when a webhook request is received: its address carries a signature, its message is an
+ * Adaptive Card, and it says 202 and nothing else. Errors are those of Azure Logic Apps, which runs it.
+ * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using,
+ * https://learn.microsoft.com/connectors/teams/#microsoft-teams-webhook,
+ * https://learn.microsoft.com/adaptive-cards/schema-explorer/rich-text-block
+ */
+export class TeamsServer extends VendorServer {
+  readonly signature = 'S3cret-signature_of-the-workflow';
+  readonly messages: TeamsMessage[] = [];
+
+  protected readonly routes: readonly Route[] = [
+    {
+      method: 'POST',
+      path: '/workflows/0123456789abcdef/triggers/manual/paths/invoke',
+      query: {
+        'api-version': '2016-06-01',
+        sp: '/triggers/manual/run',
+        sv: '1.0',
+        sig: /^.+$/,
+      },
+      body: {
+        type: 'object',
+        properties: {
+          type: { const: 'message' },
+          attachments: {
+            type: 'array',
+            minItems: 1,
+            maxItems: 1,
+            items: {
+              type: 'object',
+              properties: {
+                contentType: { const: 'application/vnd.microsoft.card.adaptive' },
+                contentUrl: { const: null },
+                content: CARD,
+              },
+              required: ['contentType', 'content'],
+              additionalProperties: false,
+            },
+          },
+        },
+        required: ['type', 'attachments'],
+        additionalProperties: false,
+      },
+      answer: ({ query, body }) => this.post(query.sig!, body as TeamsMessage),
+    },
+  ];
+
+  get hook(): string {
+    const query = `api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=${this.signature}`;
+    return `${this.url}/workflows/0123456789abcdef/triggers/manual/paths/invoke?${query}`;
+  }
+
+  /** The lines of the newest card. */
+  get shown(): string[] {
+    const { body } = this.messages.at(-1)!.attachments[0].content;
+    return body.map(({ inlines }) => inlines.map(({ text }) => text).join(''));
+  }
+
+  override forget(): void {
+    super.forget();
+    this.messages.length = 0;
+  }
+
+  /** The signature in the address is what lets in. */
+  protected isLetIn(): boolean {
+    return true;
+  }
+
+  protected errorOf(status: number, message: string): unknown {
+    return { error: { code: status === 400 ? 'InvalidRequestContent' : 'Error', message } };
+  }
+
+  private post(signature: string, message: TeamsMessage): Reply {
+    if (signature !== this.signature) return this.error(401);
+    if (Buffer.byteLength(JSON.stringify(message)) > MOST_BYTES) return this.error(413);
+    this.messages.push(message);
+    return { status: 202 };
+  }
+}

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelChanges } from './channel-changes.js';
 import { ChannelTypes } from './channels/channel-types.js';
+import { PagerDutyChannelType } from './channels/pagerduty/pagerduty.channel.js';
 import { SlackChannelType } from './channels/slack/slack.channel.js';
 import { TeamsChannelType } from './channels/teams/teams.channel.js';
 import { WebhookChannelType } from './channels/webhook/webhook.channel.js';
@@ -25,6 +26,7 @@ import { SealedChannels } from './sealed-channels.js';
   providers: [
     SlackChannelType,
     TeamsChannelType,
+    PagerDutyChannelType,
     WebhookChannelType,
     ChannelTypes,
     SealedChannels,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ChannelType } from './channel.port.js';
+import { PagerDutyChannelType } from './pagerduty/pagerduty.channel.js';
 import { SlackChannelType } from './slack/slack.channel.js';
 import { TeamsChannelType } from './teams/teams.channel.js';
 import { WebhookChannelType } from './webhook/webhook.channel.js';
@@ -9,8 +10,13 @@ import { WebhookChannelType } from './webhook/webhook.channel.js';
 export class ChannelTypes {
   readonly all: readonly ChannelType[];
 
-  constructor(slack: SlackChannelType, teams: TeamsChannelType, webhook: WebhookChannelType) {
-    this.all = [slack, teams, webhook];
+  constructor(
+    slack: SlackChannelType,
+    teams: TeamsChannelType,
+    pagerduty: PagerDutyChannelType,
+    webhook: WebhookChannelType,
+  ) {
+    this.all = [slack, teams, pagerduty, webhook];
   }
 
   find(name: string): ChannelType | undefined {

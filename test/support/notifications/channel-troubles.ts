@@ -1,4 +1,5 @@
 import type { Channel, Outcome } from '../../../src/notifications/channels/channel.port.js';
+import { eventually } from '../jobs/eventually.js';
 import type { Trouble, VendorServer } from '../vendors/vendor-server.js';
 import { messageWith } from './mean-message.js';
 
@@ -60,7 +61,10 @@ export function describeChannelTroubles(subject: () => Subject): void {
     subject().server.play('hang');
     const giveUp = new AbortController();
     const outcome = deliver(giveUp.signal);
-    while (subject().arrived() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(
+      () => subject().arrived(),
+      (count) => count > 0,
+    );
     giveUp.abort();
     expect(await outcome).toMatchObject({ kind: 'failed' });
   });

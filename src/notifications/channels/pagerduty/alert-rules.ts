@@ -1,0 +1,46 @@
+import type { AnyEvent } from '../../messages/event-schemas.js';
+
+/** What becomes of an alert. */
+export type AlertAction = 'trigger' | 'acknowledge' | 'resolve';
+
+export interface AlertChange {
+  readonly action: AlertAction;
+  /** Events with the same key are about the same alert. */
+  readonly key: string;
+}
+
+/**
+ * What an event does to which alert. An incident, an action, the kill switch, a connector and a channel have one alert each: an
+ * approval pages people also when they have acknowledged the incident. Nothing that the service does by itself acknowledges an
+ * alert, because that would keep PagerDuty from calling people.
+ */
+export function alertChange(event: AnyEvent): AlertChange {
+  switch (event.type) {
+    case 'incident.created':
+    case 'triage.failed':
+      return { action: 'trigger', key: `incident:${event.data.incident.id}` };
+    case 'incident.triaged': {
+      const { incident, verdict } = event.data;
+      const byPerson = verdict?.decided_by !== 'system';
+      return { action: byPerson ? 'acknowledge' : 'trigger', key: `incident:${incident.id}` };
+    }
+    case 'incident.resolved':
+      return { action: 'resolve', key: `incident:${event.data.incident.id}` };
+    case 'action.pending_approval':
+    case 'action.failed':
+      return { action: 'trigger', key: `action:${event.data.action.id}` };
+    case 'action.completed':
+    case 'action.rejected':
+      return { action: 'resolve', key: `action:${event.data.action.id}` };
+    case 'kill_switch.activated':
+      return { action: 'trigger', key: 'kill_switch' };
+    case 'kill_switch.deactivated':
+      return { action: 'resolve', key: 'kill_switch' };
+    case 'connector.unhealthy':
+      return { action: 'trigger', key: `connector:${event.data.connector.id}` };
+    case 'notification_channel.unhealthy':
+      return { action: 'trigger', key: `notification_channel:${event.data.channel.id}` };
+    case 'notification.test':
+      return { action: 'trigger', key: `test:${event.id}` };
+  }
+}

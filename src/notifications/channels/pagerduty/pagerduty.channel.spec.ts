@@ -1,0 +1,147 @@
+import { describeChannelTroubles } from '../../../../test/support/notifications/channel-troubles.js';
+import {
+  INCIDENT_ID,
+  messageAbout,
+  messageWith,
+} from '../../../../test/support/notifications/mean-message.js';
+import { PagerDutyServer } from '../../../../test/support/vendors/pagerduty-server.js';
+import { SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import type { EventName } from '../../notification.js';
+import type { Channel } from '../channel.port.js';
+import { PagerDutyChannelType } from './pagerduty.channel.js';
+
+const INCIDENT = `incident:${INCIDENT_ID}`;
+const MAIL = { title: 'Phishing', incident_type: 'phishing', severity: 'high', source: 'mail' };
+const ACTION = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
+const BY_SYSTEM = { classification: 'malicious', decided_by: 'system' };
+const BY_ALICE = { classification: 'malicious', decided_by: 'alice' };
+
+describe('a channel of the type pagerduty', () => {
+  const server = new PagerDutyServer();
+  const type = new PagerDutyChannelType(new SiteHttp());
+  const signal = new AbortController().signal;
+  let channel: Channel;
+
+  const tell = async (event: EventName, payload: object, subject = { type: 'x', id: 'act-1' }) => {
+    const of = event.startsWith('incident') || event.startsWith('triage');
+    const told = { payload, ...(of ? {} : { subject }) };
+    expect(await channel.deliver(messageAbout(event, told), signal)).toEqual({ kind: 'delivered' });
+  };
+
+  beforeAll(async () => {
+    await server.start();
+    channel = type.connect({ routing_key: server.routingKey, base_url: `${server.url}/` });
+  });
+  beforeEach(() => server.forget());
+  afterEach(() => expect(server.problems).toEqual([]));
+  afterAll(() => server.stop());
+
+  it('opens one alert for an incident, acknowledges it when a person triaged, and resolves it', async () => {
+    await tell('incident.created', MAIL);
+    await tell('incident.created', MAIL);
+    await tell('incident.triaged', { ...MAIL, verdict: BY_SYSTEM, triaged_by: 'alice' });
+    expect([...server.alerts]).toEqual([[INCIDENT, 'triggered']]);
+    await tell('incident.triaged', { ...MAIL, verdict: BY_ALICE, triaged_by: 'alice' });
+    expect([...server.alerts]).toEqual([[INCIDENT, 'acknowledged']]);
+    await tell('incident.resolved', { ...MAIL, resolved_by: 'alice' });
+    expect([...server.alerts]).toEqual([[INCIDENT, 'resolved']]);
+  });
+
+  it.each([
+    [{ ...MAIL, triaged_by: 'alice' }, 'acknowledge'],
+    [{ ...MAIL, triaged_by: 'alice', verdict: BY_SYSTEM }, 'trigger'],
+  ])('takes %j as %s', async (payload, action) => {
+    await tell('incident.triaged', payload);
+    expect(server.events[0]).toMatchObject({ event_action: action, dedup_key: INCIDENT });
+  });
+
+  it('calls people for an approval also when they have acknowledged the incident', async () => {
+    await tell('incident.created', MAIL);
+    await tell('incident.triaged', { ...MAIL, triaged_by: 'alice' });
+    await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
+    expect([...server.alerts]).toEqual([
+      [INCIDENT, 'acknowledged'],
+      ['action:act-1', 'triggered'],
+    ]);
+    await tell('action.completed', ACTION);
+    expect(server.alerts.get('action:act-1')).toBe('resolved');
+  });
+
+  it.each<[EventName, object, string | undefined]>([
+    ['triage.failed', { ...MAIL, triage_id: 't' }, 'triggered'],
+    ['action.failed', ACTION, 'triggered'],
+    ['action.rejected', ACTION, undefined],
+    ['kill_switch.activated', { by: 'alice', reason: 'wrong hosts' }, 'triggered'],
+    ['kill_switch.deactivated', { by: 'alice', reason: 'mended' }, undefined],
+    ['connector.unhealthy', { name: 'edr', type: 'http', message: 'no' }, 'triggered'],
+    [
+      'notification_channel.unhealthy',
+      { name: 'soc', type: 'slack', message: 'no', failing_since: '2026-01-31T09:00:00.000Z' },
+      'triggered',
+    ],
+    ['notification.test', { message: 'This is a test of the channel soc.' }, 'triggered'],
+  ])('leaves after %s alone an alert that is open, or none', async (event, payload, state) => {
+    await tell(event, payload);
+    expect([...server.alerts.values()]).toEqual(state ? [state] : []);
+  });
+
+  it.each<[EventName, object, string]>([
+    ['incident.created', { ...MAIL, severity: 'critical' }, 'critical'],
+    ['incident.created', MAIL, 'error'],
+    ['incident.created', { ...MAIL, severity: 'medium' }, 'warning'],
+    ['incident.created', { ...MAIL, severity: 'low' }, 'info'],
+    ['kill_switch.activated', { by: 'alice', reason: 'wrong hosts' }, 'critical'],
+    ['connector.unhealthy', { name: 'edr', type: 'http', message: 'no' }, 'warning'],
+    ['notification.test', { message: 'A test.' }, 'info'],
+  ])('tells of %s with %j at severity %s', async (event, payload, severity) => {
+    await tell(event, payload);
+    expect(server.events[0]!.payload!.severity).toBe(severity);
+  });
+
+  it('tells what happened, what is asked of people and where', async () => {
+    await tell('action.pending_approval', {
+      ...ACTION,
+      target: 'https://evil.example\r\n<b>',
+      approval_level: 'senior',
+      severity: 'high',
+    });
+    const shown = 'hxxps://evil[.]example <b>';
+    const url = 'https://triage.example.com/api/actions/act-1';
+    expect(server.events[0]).toMatchObject({
+      payload: {
+        summary: `[high] Approval needed: isolate_host for INC-2026-0042 - ${shown}`,
+        class: 'action.pending_approval',
+        timestamp: '2026-01-31T09:30:00.000Z',
+        custom_details: {
+          Target: shown,
+          Severity: 'high',
+          'Approval level': 'senior',
+          'To do': 'It waits for approval at level senior or higher.',
+        },
+      },
+      client_url: url,
+      links: [{ href: url, text: 'Open in the triage service' }],
+    });
+  });
+
+  it('stays within what PagerDuty takes when everything is long', async () => {
+    const long = 'a.b.'.repeat(10_000);
+    await tell('connector.unhealthy', { name: long, type: long, message: long });
+    expect(server.events).toHaveLength(1);
+  });
+
+  it('waits for another key when PagerDuty does not accept this one', async () => {
+    const other = type.connect({ routing_key: 'x'.repeat(32), base_url: server.url });
+    const why = 'PagerDuty does not accept the routing key.';
+    const message = messageAbout('incident.created', { payload: MAIL });
+    expect(await other.deliver(message, signal)).toEqual({ kind: 'failed', why });
+  });
+
+  describeChannelTroubles(() => {
+    const about = messageAbout('notification.test', { payload: { message: 'A test.' } });
+    const told: Channel = {
+      deliver: (_, given) => channel.deliver({ ...messageWith(), payload: about.payload }, given),
+    };
+    return { server, channel: told, arrived: () => server.events.length };
+  });
+});

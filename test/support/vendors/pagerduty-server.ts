@@ -1,0 +1,107 @@
+import { type Reply, type Route, VendorServer } from './vendor-server.js';
+
+export interface PagerDutyEvent {
+  readonly routing_key: string;
+  readonly event_action: 'trigger' | 'acknowledge' | 'resolve';
+  readonly dedup_key: string;
+  readonly payload?: {
+    readonly summary: string;
+    readonly severity: string;
+    readonly custom_details: Readonly<Record<string, string>>;
+  };
+  readonly links?: readonly { readonly href: string; readonly text: string }[];
+}
+type AlertState = 'triggered' | 'acknowledged' | 'resolved';
+
+const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength });
+const KEYS = { routing_key: text(32), dedup_key: text(255) };
+
+/**
+ * PagerDuty's Events API v2. It keeps alerts by their keys: a trigger opens one or joins the open one, and what changes an
+ * alert that is not open does nothing.
+ * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/,
+ * https://developer.pagerduty.com/docs/events-api-v2/overview/
+ */
+export class PagerDutyServer extends VendorServer {
+  readonly routingKey = 'R0123456789abcdefR0123456789abcd';
+  readonly events: PagerDutyEvent[] = [];
+  readonly alerts = new Map<string, AlertState>();
+
+  protected readonly routes: readonly Route[] = [
+    {
+      method: 'POST',
+      path: '/v2/enqueue',
+      body: {
+        oneOf: [
+          {
+            type: 'object',
+            properties: { ...KEYS, event_action: { enum: ['acknowledge', 'resolve'] } },
+            required: ['routing_key', 'event_action', 'dedup_key'],
+            additionalProperties: false,
+          },
+          {
+            type: 'object',
+            properties: {
+              ...KEYS,
+              event_action: { const: 'trigger' },
+              payload: {
+                type: 'object',
+                properties: {
+                  summary: text(1_024),
+                  source: text(255),
+                  severity: { enum: ['critical', 'error', 'warning', 'info'] },
+                  timestamp: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$' },
+                  class: text(255),
+                  custom_details: { type: 'object', additionalProperties: { type: 'string' } },
+                },
+                required: ['summary', 'source', 'severity'],
+                additionalProperties: false,
+              },
+              client: text(255),
+              client_url: { type: 'string', pattern: '^https?://' },
+              links: {
+                type: 'array',
+                items: {
+                  type: 'object',
+                  properties: { href: { type: 'string', pattern: '^https?://' }, text: text(255) },
+                  required: ['href'],
+                  additionalProperties: false,
+                },
+              },
+            },
+            required: ['routing_key', 'event_action', 'payload'],
+            additionalProperties: false,
+          },
+        ],
+      },
+      answer: ({ body }) => this.enqueue(body as PagerDutyEvent),
+    },
+  ];
+
+  override forget(): void {
+    super.forget();
+    this.events.length = 0;
+    this.alerts.clear();
+  }
+
+  /** The key in the body is what lets in. */
+  protected isLetIn(): boolean {
+    return true;
+  }
+
+  protected errorOf(_status: number, message: string): unknown {
+    return { status: 'invalid event', message: 'Event object is invalid', errors: [message] };
+  }
+
+  private enqueue(event: PagerDutyEvent): Reply {
+    const { routing_key, event_action: action, dedup_key: key } = event;
+    if (routing_key !== this.routingKey) return this.error(400, 'Invalid routing key');
+    this.events.push(event);
+    const open = this.alerts.get(key) === 'triggered' || this.alerts.get(key) === 'acknowledged';
+    if (action === 'trigger' && !open) this.alerts.set(key, 'triggered');
+    if (action === 'acknowledge' && open) this.alerts.set(key, 'acknowledged');
+    if (action === 'resolve' && open) this.alerts.set(key, 'resolved');
+    const body = { status: 'success', message: 'Event processed', dedup_key: key };
+    return { status: 202, body };
+  }
+}

@@ -1,0 +1,68 @@
+import type { ApiClient } from '../support/api-client.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { PagerDutyServer } from '../support/vendors/pagerduty-server.js';
+import { SlackHookServer } from '../support/vendors/slack-hook-server.js';
+import { TeamsServer } from '../support/vendors/teams-server.js';
+
+const PATH = '/api/notification-channels';
+
+describe('channels for people', () => {
+  const slack = new SlackHookServer();
+  const teams = new TeamsServer();
+  const pagerduty = new PagerDutyServer();
+  let app: TestApp;
+  let admin: ApiClient;
+
+  const create = (type: string, config: object) =>
+    admin.request('POST', PATH, { body: { name: `the ${type}`, type, config } });
+
+  beforeAll(async () => {
+    await Promise.all([slack.start(), teams.start(), pagerduty.start()]);
+    app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
+    admin = await as(app, 'admin');
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await Promise.all([slack.stop(), teams.stop(), pagerduty.stop()]);
+  });
+
+  it.each([
+    ['slack', () => ({ webhook_url: slack.hook }), () => slack, slack.token],
+    ['teams', () => ({ webhook_url: teams.hook }), () => teams, teams.signature],
+    [
+      'pagerduty',
+      () => ({ routing_key: pagerduty.routingKey, base_url: pagerduty.url }),
+      () => pagerduty,
+      pagerduty.routingKey,
+    ],
+  ])(
+    'of the type %s deliver a test and keep their secret',
+    async (type, config, server, secret) => {
+      const made = await create(type, config());
+      expect(made.status).toBe(201);
+      const path = `${PATH}/${made.body.data.id}`;
+      const tested = await admin.request('POST', `${path}/test`);
+      expect(tested.body.data).toMatchObject({ success: true });
+      expect(server().calls).toHaveLength(1);
+      expect(server().problems).toEqual([]);
+      server().play(404);
+      const failed = await admin.request('POST', `${path}/test`);
+      expect(failed.body.data).toMatchObject({ success: false });
+      const shown = [made.body, tested.body, failed.body, (await admin.request('GET', path)).body];
+      expect(JSON.stringify(shown)).not.toContain(secret);
+      await admin.request('DELETE', path);
+    },
+  );
+
+  it.each([
+    ['slack', { webhook_url: 'https://10.0.0.1/services/T/B/x' }, 'target_refused'],
+    ['teams', { webhook_url: 'http://169.254.169.254/workflows' }, 'target_refused'],
+    ['pagerduty', { routing_key: 'too-short' }, 'matches'],
+  ])('of the type %s are not made with %j', async (type, config, code) => {
+    const answer = await create(type, config);
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.details.errors).toEqual([expect.objectContaining({ code })]);
+  });
+});

@@ -56,7 +56,7 @@ export class ChannelChanges {
     const isMissing = rotates !== undefined && !Object.hasOwn(wanted.config, rotates);
     const madeSecret = isMissing ? type.newSecret?.() : undefined;
     const config = isMissing ? { ...wanted.config, [rotates]: madeSecret ?? null } : wanted.config;
-    const { config: readable, sealed, secretNames } = this.configs.seal(type, id, config);
+    const { config: readable, sealed, secretNames } = this.configs.checkAndSeal(type, id, config);
     return {
       content: {
         name: wanted.name,
@@ -100,7 +100,7 @@ export class ChannelChanges {
   }
 
   private requireWhole(type: ChannelType, before: SealedChannel): void {
-    this.configs.seal(type, before.id, this.configs.open(before.id, before));
+    this.configs.checkAndSeal(type, before.id, this.configs.open(before.id, before));
   }
 
   /** The newest two are valid: with a new secret in the time of overlap, the oldest ends at once. */

@@ -1,3 +1,5 @@
+import { ApiExtension } from '@nestjs/swagger';
+import { WEBHOOK_EXTENSION } from '../../platform/openapi/version-3-1.js';
 import { Field, Id, Instant, Nested } from '../../platform/validation/fields.js';
 import { CHANNEL_UNHEALTHY, type EventName, TEST_EVENT } from '../notification.js';
 import {
@@ -23,8 +25,12 @@ abstract class Event {
   readonly timestamp: string;
 }
 
+/** In OpenAPI 3.1 the contract shows the event among its webhooks. */
+const SentAs = (name: EventName) => ApiExtension(WEBHOOK_EXTENSION, name);
+
 const Type = (name: EventName) => Field({ example: name }, { type: 'string', enum: [name] });
 
+@SentAs('incident.created')
 export class IncidentCreatedEvent extends Event {
   @Type('incident.created')
   readonly type: 'incident.created';
@@ -33,6 +39,7 @@ export class IncidentCreatedEvent extends Event {
   readonly data: IncidentData;
 }
 
+@SentAs('incident.triaged')
 export class IncidentTriagedEvent extends Event {
   @Type('incident.triaged')
   readonly type: 'incident.triaged';
@@ -41,6 +48,7 @@ export class IncidentTriagedEvent extends Event {
   readonly data: IncidentTriagedData;
 }
 
+@SentAs('incident.resolved')
 export class IncidentResolvedEvent extends Event {
   @Type('incident.resolved')
   readonly type: 'incident.resolved';
@@ -49,6 +57,7 @@ export class IncidentResolvedEvent extends Event {
   readonly data: IncidentResolvedData;
 }
 
+@SentAs('triage.failed')
 export class TriageFailedEvent extends Event {
   @Type('triage.failed')
   readonly type: 'triage.failed';
@@ -57,6 +66,7 @@ export class TriageFailedEvent extends Event {
   readonly data: TriageFailedData;
 }
 
+@SentAs('action.pending_approval')
 export class ActionPendingApprovalEvent extends Event {
   @Type('action.pending_approval')
   readonly type: 'action.pending_approval';
@@ -65,6 +75,7 @@ export class ActionPendingApprovalEvent extends Event {
   readonly data: ActionData;
 }
 
+@SentAs('action.completed')
 export class ActionCompletedEvent extends Event {
   @Type('action.completed')
   readonly type: 'action.completed';
@@ -73,6 +84,7 @@ export class ActionCompletedEvent extends Event {
   readonly data: ActionData;
 }
 
+@SentAs('action.failed')
 export class ActionFailedEvent extends Event {
   @Type('action.failed')
   readonly type: 'action.failed';
@@ -81,6 +93,7 @@ export class ActionFailedEvent extends Event {
   readonly data: ActionData;
 }
 
+@SentAs('action.rejected')
 export class ActionRejectedEvent extends Event {
   @Type('action.rejected')
   readonly type: 'action.rejected';
@@ -89,6 +102,7 @@ export class ActionRejectedEvent extends Event {
   readonly data: ActionData;
 }
 
+@SentAs('kill_switch.activated')
 export class KillSwitchActivatedEvent extends Event {
   @Type('kill_switch.activated')
   readonly type: 'kill_switch.activated';
@@ -97,6 +111,7 @@ export class KillSwitchActivatedEvent extends Event {
   readonly data: KillSwitchData;
 }
 
+@SentAs('kill_switch.deactivated')
 export class KillSwitchDeactivatedEvent extends Event {
   @Type('kill_switch.deactivated')
   readonly type: 'kill_switch.deactivated';
@@ -105,6 +120,7 @@ export class KillSwitchDeactivatedEvent extends Event {
   readonly data: KillSwitchData;
 }
 
+@SentAs('connector.unhealthy')
 export class ConnectorUnhealthyEvent extends Event {
   @Type('connector.unhealthy')
   readonly type: 'connector.unhealthy';
@@ -113,6 +129,7 @@ export class ConnectorUnhealthyEvent extends Event {
   readonly data: ConnectorUnhealthyData;
 }
 
+@SentAs(CHANNEL_UNHEALTHY)
 export class NotificationChannelUnhealthyEvent extends Event {
   @Type(CHANNEL_UNHEALTHY)
   readonly type: typeof CHANNEL_UNHEALTHY;
@@ -121,6 +138,7 @@ export class NotificationChannelUnhealthyEvent extends Event {
   readonly data: ChannelUnhealthyData;
 }
 
+@SentAs(TEST_EVENT)
 export class NotificationTestEvent extends Event {
   @Type(TEST_EVENT)
   readonly type: typeof TEST_EVENT;

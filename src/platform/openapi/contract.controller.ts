@@ -69,7 +69,7 @@ export class ContractController {
   @Operation(
     'getOpenApi31Json',
     'Read this document in the newer version of OpenAPI',
-    'OpenAPI 3.1: the same contract for tools that want JSON Schema 2020-12.',
+    'OpenAPI 3.1: the same contract for tools that want JSON Schema 2020-12, and the events that notification channels send, as webhooks.',
   )
   @ApiDocument('application/json')
   async asNewerJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

@@ -7,17 +7,14 @@
  * - the `example` of a schema becomes `examples: [...]`; those of parameters and bodies stay as they are
  * - `format: byte` becomes `contentEncoding: base64`; a body of `format: binary` has no schema of its own, since its
  *   media type says all
- * - schemas that are marked with `x-webhook` become the bodies of `webhooks`, which 3.0 has no place for; there are none yet
+ * - schemas that are marked with `x-webhook` become the bodies of `webhooks`, which 3.0 has no place for
  *
  * Nothing else differs between the versions in what this contract uses. It imports nothing, so that scripts can read it.
  */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * On the schema of an event that the service sends to others: the name of the event. No schema has it yet: until there are
- * such events, the document has no `webhooks`.
- */
+/** On the schema of an event that the service sends to others: the name of the event. */
 export const WEBHOOK_EXTENSION = 'x-webhook';
 
 export function toOpenApi31(document: Json): Json {
@@ -99,6 +96,22 @@ function withNull({ nullable, ...schema }: Json): Json {
   return { ...schema, type: [type, 'null'], ...defined({ enum: withNullValue }) };
 }
 
+/** What a receiver verifies a webhook by: Standard Webhooks. */
+const SIGNATURE = [
+  ['webhook-id', 'The id of the event, the same in every attempt.'],
+  ['webhook-timestamp', 'When this attempt was made, in seconds since 1970.'],
+  [
+    'webhook-signature',
+    'Each signature as `v1,` and base64; while a secret is changed there are two.',
+  ],
+].map(([name, description]) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+}));
+
 /** One webhook for each schema that is marked: the service sends it as JSON, and any 2xx is enough of an answer. */
 function webhooksOf(schemas: Json): Json {
   const marked = Object.entries(schemas).flatMap(([schema, definition]) => {
@@ -115,6 +128,7 @@ function webhooksOf(schemas: Json): Json {
           ...defined({ description }),
           // What the receiver asks of the service is between the two of them.
           security: [],
+          parameters: SIGNATURE,
           requestBody: {
             required: true,
             content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },

@@ -140,7 +140,7 @@ describe('virustotal, slack, jira and smtp', () => {
     const sent = await execute('notify_user', message);
     expect(sent).toMatchObject({ status: 'completed', result: { success: true } });
     const [mail] = smtp.mails;
-    expect(mail).toMatchObject({ to: 'ada@example.com', user: LOGIN.user });
+    expect(mail).toMatchObject({ to: ['ada@example.com'], user: LOGIN.user });
     const [head] = mail!.content.split('\r\n\r\n');
     expect(head).not.toMatch(/^Bcc:/m);
     expect(head).toContain(`Message-ID: <${sent.id}@example.com>`);

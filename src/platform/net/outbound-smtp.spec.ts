@@ -8,7 +8,7 @@ import { type PinnedAddress, type Resolver, Targets } from './targets.js';
 
 const MAIL = {
   from: 'soc@example.com',
-  to: 'ada@example.com',
+  to: ['ada@example.com'],
   content: Buffer.from('Subject: x\r\n\r\ny\r\n'),
 };
 
@@ -46,7 +46,7 @@ describe('OutboundSmtp', () => {
       code: 250,
       text: '250 2.0.0 queued as 4711',
     });
-    expect(server.mails).toMatchObject([{ to: 'ada@example.com', content: String(MAIL.content) }]);
+    expect(server.mails).toMatchObject([{ to: MAIL.to, content: String(MAIL.content) }]);
   });
 
   it.each<Step>(['GREETING', 'EHLO'])(

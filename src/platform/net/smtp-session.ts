@@ -19,13 +19,23 @@ export interface MailServer {
 
 export interface OutboundMail {
   readonly from: string;
-  readonly to: string;
+  readonly to: readonly string[];
   /** The whole message with its headers. */
   readonly content: Buffer;
 }
 
 /** What the server said last: 2xx when it took the mail, 4xx when it does not take it now, 5xx when it never will. */
 export interface MailReply {
+  readonly code: number;
+  readonly text: string;
+  /** Of several recipients, those that it does not take the mail for; undefined when there are none. */
+  readonly rejected?: readonly RejectedRecipient[];
+  /** It has refused the message itself, and not the login, the sender or the recipients, which it hears of before. */
+  readonly isOfMessage?: boolean;
+}
+
+export interface RejectedRecipient {
+  readonly recipient: string;
   readonly code: number;
   readonly text: string;
 }
@@ -89,10 +99,11 @@ export class SmtpSession {
 
   async send({ from, to, content }: OutboundMail): Promise<MailReply> {
     const message = Readable.from(this.leaving(content));
-    const { response } = await this.step<{ response: string }>((done) =>
-      this.smtp!.send({ from, to: [to] }, message, done),
+    const { response, rejectedErrors } = await this.step<SentMail>((done) =>
+      this.smtp!.send({ from, to: [...to] }, message, done),
     );
-    return { code: Number.parseInt(response, 10), text: response };
+    const code = Number.parseInt(response, 10);
+    return { code, text: response, rejected: rejectedErrors?.map(rejectedOf) };
   }
 
   /** Read when the server has said that it takes the message (354), and not earlier. */
@@ -108,6 +119,8 @@ export class SmtpSession {
     this.socket = socket;
     socket.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
     await this.unlessFailed(new Promise<void>((resolve) => socket.once('connect', resolve)));
+    // Our own limit ends it first, and says that it was the time.
+    const later = this.limits.timeoutMs + 1_000;
     this.smtp = new SMTPConnection({
       host: name,
       connection: socket,
@@ -115,9 +128,9 @@ export class SmtpSession {
       requireTLS: requireTls,
       // Certificates are verified whatever NODE_TLS_REJECT_UNAUTHORIZED says.
       tls: { rejectUnauthorized: true },
-      connectionTimeout: this.limits.timeoutMs,
-      greetingTimeout: this.limits.timeoutMs,
-      socketTimeout: this.limits.timeoutMs,
+      connectionTimeout: later,
+      greetingTimeout: later,
+      socketTimeout: later,
       maxResponseSize: LONGEST_REPLY,
     });
     // Stays until the end: an error event without a listener would end the process.
@@ -140,12 +153,16 @@ export class SmtpSession {
   }
 
   private meaningOf(error: SmtpError): Error {
-    const { responseCode, response, originalCode } = error;
+    const { responseCode, response = '', originalCode, rejectedErrors } = error;
     if (error.code === 'ETLS' && responseCode) {
       const message = 'The mail server starts no TLS, and nothing is sent without it.';
       return new UnreachableError(message, { temporary: false, cause: error });
     }
-    if (responseCode) return new EarlyReply({ code: responseCode, text: response ?? '' });
+    if (responseCode) {
+      const rejected = rejectedErrors?.map(rejectedOf);
+      const isOfMessage = this.sent;
+      return new EarlyReply({ code: responseCode, text: response, rejected, isOfMessage });
+    }
     return this.ended('broken', messageOf({ code: originalCode }), error);
   }
 
@@ -167,4 +184,21 @@ interface SmtpError extends Error {
   readonly originalCode?: string;
   readonly responseCode?: number;
   readonly response?: string;
+  readonly recipient?: string;
+  /** When it is about recipients: an error for each of them. */
+  readonly rejectedErrors?: readonly SmtpError[];
+}
+
+/** What nodemailer says of a mail that was taken, for some recipients at least. */
+interface SentMail {
+  readonly response: string;
+  readonly rejectedErrors?: readonly SmtpError[];
+}
+
+function rejectedOf({
+  recipient = '',
+  responseCode = 0,
+  response = '',
+}: SmtpError): RejectedRecipient {
+  return { recipient, code: responseCode, text: response };
 }

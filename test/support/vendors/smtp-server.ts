@@ -10,7 +10,7 @@ export type Step =
 
 export interface ReceivedMail {
   readonly from: string;
-  readonly to: string;
+  readonly to: readonly string[];
   /** Without the dots that the transport adds. */
   readonly content: string;
   readonly encrypted: boolean;
@@ -23,13 +23,15 @@ export interface SmtpServerOptions {
   readonly implicit?: boolean;
   /** As text: both parts of the login. */
   readonly login?: { readonly user: string; readonly pass: string };
+  /** How many recipients a mail may have: one when nothing is said. */
+  readonly mostRecipients?: number;
 }
 
 const ADDRESS = '<([^<>\\s@]+@[^<>\\s@]+)>';
 
 /**
  * A mail server that really listens, by RFC 5321 (commands, their order, dot-stuffing), RFC 3207 (STARTTLS) and RFC 4954
- * with RFC 4616 (AUTH PLAIN). Commands of another form, out of order, with bare line feeds or more than one recipient are
+ * with RFC 4616 (AUTH PLAIN). Commands of another form, out of order, with bare line feeds or too many recipients are
  * refused and kept in `violations`.
  * https://www.rfc-editor.org/rfc/rfc5321, https://www.rfc-editor.org/rfc/rfc3207, https://www.rfc-editor.org/rfc/rfc4954
  */
@@ -41,6 +43,8 @@ export class SmtpServer {
   readonly tricks = new Map<Step, Trick>();
   /** For one step alone, before `tricks`. */
   readonly nextTricks = new Map<Step, Trick[]>();
+  /** What it replies to the recipients that it does not take a mail for, by their addresses. */
+  readonly rejections = new Map<string, string>();
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
   /** The steps at which a trick was played. */
@@ -73,6 +77,7 @@ export class SmtpServer {
     this.violations.length = 0;
     this.tricks.clear();
     this.nextTricks.clear();
+    this.rejections.clear();
     this.tricked.length = 0;
     this.connections = 0;
   }
@@ -107,7 +112,9 @@ class Conversation {
   private buffer = '';
   private user: string | undefined;
   private from: string | undefined;
-  private to: string | undefined;
+  private to: readonly string[] = [];
+  /** Those that were named, also when they were refused. */
+  private recipients = 0;
   private inMessage = false;
 
   constructor(
@@ -139,7 +146,7 @@ class Conversation {
   private takeCommand(line: string): void {
     this.server.commands.push(line);
     const verb = line.split(' ')[0]!;
-    const { login } = this.server.options;
+    const { login, mostRecipients } = this.server.options;
     if (verb === 'EHLO' && /^EHLO [A-Za-z0-9.[\]:-]+$/.test(line)) return this.greet();
     if (line === 'STARTTLS' && this.server.options.certificate) return this.startTls();
     if (verb === 'AUTH' && login) return this.logIn(line);
@@ -149,10 +156,13 @@ class Conversation {
       return this.reply('MAIL', '250 ok', () => (this.from = from));
     }
     const to = new RegExp(`^RCPT TO:${ADDRESS}$`).exec(line)?.[1];
-    if (to && this.from !== undefined && this.to === undefined) {
-      return this.reply('RCPT', '250 ok', () => (this.to = to));
+    if (to && this.from !== undefined && this.recipients < (mostRecipients ?? 1)) {
+      this.recipients += 1;
+      const rejection = this.server.rejections.get(to);
+      if (rejection) return this.reply('RCPT', rejection);
+      return this.reply('RCPT', '250 ok', () => (this.to = [...this.to, to]));
     }
-    if (line === 'DATA' && this.to !== undefined) {
+    if (line === 'DATA' && this.to.length > 0) {
       return this.reply('DATA', '354 go on', () => (this.inMessage = true));
     }
     this.server.violations.push(line);
@@ -195,8 +205,10 @@ class Conversation {
     this.inMessage = false;
     this.reply('.', '250 2.0.0 queued as 4711', () => {
       const encrypted = this.socket instanceof TLSSocket;
-      this.server.mails.push({ from: from!, to: to!, content, encrypted, user });
-      this.from = this.to = undefined;
+      this.server.mails.push({ from: from!, to, content, encrypted, user });
+      this.from = undefined;
+      this.to = [];
+      this.recipients = 0;
     });
   }
 

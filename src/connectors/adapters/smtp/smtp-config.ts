@@ -3,64 +3,73 @@ import { isPrivateHost } from '../../../platform/addresses/target-rules.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import type { MailServer } from '../../../platform/net/smtp-session.js';
 import type { Targets } from '../../../platform/net/targets.js';
+import { AnswerRedactor } from '../../calls/answer-redactor.js';
 import { SHORTEST_SECRET, type ConfigSchema } from '../../config/config-schema.js';
 
-export interface SmtpConfig {
+/** How a mail server is reached, and who writes. */
+export interface MailAccount {
   readonly host: string;
   readonly port?: number;
   readonly secure?: boolean;
   readonly username?: string;
   readonly password?: string;
   readonly from: string;
+}
+
+export interface SmtpConfig extends MailAccount {
   readonly allowed_recipient_domains?: readonly string[];
 }
 
 const SUBMISSION_PORT = 587;
 
+export const MAIL_SERVER_PROPERTIES = {
+  host: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 253,
+    pattern: '^[A-Za-z0-9._:-]+$',
+    description:
+      'Name or address of the mail server. An address of a private network has to be in ALLOWED_PRIVATE_TARGETS.',
+  },
+  port: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 65_535,
+    default: SUBMISSION_PORT,
+    description: 'The port of the mail server.',
+  },
+  secure: {
+    type: 'boolean',
+    default: false,
+    description:
+      'TLS from the start, as on port 465. Otherwise TLS begins with STARTTLS; only a server in a private network may offer none.',
+  },
+  username: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 320,
+    description:
+      'The account at the mail server. It goes together with `password`; without both, nobody logs in there.',
+  },
+  password: {
+    type: 'string',
+    minLength: SHORTEST_SECRET,
+    maxLength: 1_000,
+    writeOnly: true,
+    description: 'The password of the account at the mail server.',
+  },
+  from: {
+    type: 'string',
+    minLength: 3,
+    maxLength: 320,
+    description: 'The address that messages come from, such as soc@example.com.',
+  },
+} as const satisfies ConfigSchema['properties'];
+
 export const SMTP_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {
-    host: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 253,
-      pattern: '^[A-Za-z0-9._:-]+$',
-      description:
-        'Name or address of the mail server. An address of a private network has to be in ALLOWED_PRIVATE_TARGETS.',
-    },
-    port: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 65_535,
-      default: SUBMISSION_PORT,
-      description: 'The port of the mail server.',
-    },
-    secure: {
-      type: 'boolean',
-      default: false,
-      description:
-        'TLS from the start, as on port 465. Otherwise TLS begins with STARTTLS; only a server in a private network may offer none.',
-    },
-    username: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 320,
-      description:
-        'The account at the mail server. It goes together with `password`; without both, nobody logs in there.',
-    },
-    password: {
-      type: 'string',
-      minLength: SHORTEST_SECRET,
-      maxLength: 1_000,
-      writeOnly: true,
-      description: 'The password of the account at the mail server.',
-    },
-    from: {
-      type: 'string',
-      minLength: 3,
-      maxLength: 320,
-      description: 'The address that messages come from, such as soc@example.com.',
-    },
+    ...MAIL_SERVER_PROPERTIES,
     allowed_recipient_domains: {
       type: 'array',
       items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$', maxLength: 253 },
@@ -74,7 +83,7 @@ export const SMTP_SCHEMA: ConfigSchema = {
   additionalProperties: false,
 };
 
-export function serverOf(config: SmtpConfig): MailServer {
+export function serverOf(config: MailAccount): MailServer {
   const { port = SUBMISSION_PORT, secure = false, username: user, password: pass } = config;
   const host = hostOf(config.host)!;
   const login = user !== undefined && pass !== undefined ? { user, pass } : undefined;
@@ -98,12 +107,17 @@ export function isMailbox(text: string): boolean {
   return MAILBOX.test(text) && hasFormat('email', text);
 }
 
-export function smtpConfigProblems(
-  config: SmtpConfig,
+/** What servers repeat of a login is both parts of it in base64 (RFC 4616), which masking finds as a whole. */
+export function replyRedactor({ username, password }: MailAccount): AnswerRedactor {
+  return new AnswerRedactor(password ? [password, `\0${username}\0${password}`] : []);
+}
+
+export function mailAccountProblems(
+  config: MailAccount,
   path: string,
   targets: Targets,
 ): FieldError[] {
-  const problem = (name: keyof SmtpConfig, code: string, text: string): FieldError[] => [
+  const problem = (name: keyof MailAccount, code: string, text: string): FieldError[] => [
     { field: `${path}.${name}`, code, message: `${path}.${name} ${text}` },
   ];
   const host = hostOf(config.host);

@@ -97,7 +97,7 @@ describe('SmtpConnector', () => {
     expect(server.violations).toEqual([]);
     const [mail] = server.mails;
     expect(server.mails).toHaveLength(1);
-    expect(mail).toMatchObject({ from: 'soc@example.com', to: 'ada@example.com' });
+    expect(mail).toMatchObject({ from: 'soc@example.com', to: ['ada@example.com'] });
     const [head, body] = mail!.content.split('\r\n\r\n');
     expect(
       head!

@@ -6,7 +6,7 @@ import type { Gate } from '../../../platform/net/gate.js';
 import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import type { MailReply, OutboundMail } from '../../../platform/net/smtp-session.js';
 import { Targets } from '../../../platform/net/targets.js';
-import { AnswerRedactor } from '../../calls/answer-redactor.js';
+import type { AnswerRedactor } from '../../calls/answer-redactor.js';
 import { Attempts } from '../../calls/attempts.js';
 import { measureTest } from '../../calls/vendor-calls.js';
 import type { Config } from '../../config/config-schema.js';
@@ -24,9 +24,10 @@ import {
   domainOf,
   domainsOf,
   isMailbox,
+  mailAccountProblems,
+  replyRedactor,
   SMTP_SCHEMA,
   type SmtpConfig,
-  smtpConfigProblems,
   serverOf,
 } from './smtp-config.js';
 
@@ -44,9 +45,7 @@ export class SmtpConnector extends Connector {
     private readonly attempts = new Attempts(sleep),
   ) {
     super(identity);
-    const { username, password } = config;
-    // What servers repeat of a login is both of them in base64 (RFC 4616), which masking finds as a whole.
-    this.text = new AnswerRedactor(password ? [password, `\0${username}\0${password}`] : []);
+    this.text = replyRedactor(config);
   }
 
   provides(type: ActionTypeName): boolean {
@@ -59,13 +58,14 @@ export class SmtpConnector extends Connector {
   }
 
   async execute({ actionId, parameters }: ActionCall, gate: Gate): Promise<Outcome> {
-    const to = String(parameters.recipient);
-    const refusal = this.refusalOf(to);
+    const recipient = String(parameters.recipient);
+    const refusal = this.refusalOf(recipient);
     if (refusal) return { kind: 'refused', message: refusal };
     const { from } = this.config;
     const subject = String(parameters.subject);
     const text = String(parameters.message);
-    const content = await mailContent({ from, to, subject, text, actionId });
+    const to = [recipient];
+    const content = await mailContent({ from, to, subject, text, id: actionId });
     return this.read(await this.hand({ from, to, content }, gate));
   }
 
@@ -125,7 +125,7 @@ export class SmtpType extends ConnectorType {
   }
 
   override problems(config: Config, path: string): FieldError[] {
-    return smtpConfigProblems(config as unknown as SmtpConfig, path, this.targets);
+    return mailAccountProblems(config as unknown as SmtpConfig, path, this.targets);
   }
 
   create(identity: ConnectorIdentity, config: Config): Connector {

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelChanges } from './channel-changes.js';
 import { ChannelTypes } from './channels/channel-types.js';
+import { EmailChannelType } from './channels/email/email.channel.js';
 import { PagerDutyChannelType } from './channels/pagerduty/pagerduty.channel.js';
 import { SlackChannelType } from './channels/slack/slack.channel.js';
 import { TeamsChannelType } from './channels/teams/teams.channel.js';
@@ -26,6 +27,7 @@ import { SealedChannels } from './sealed-channels.js';
   providers: [
     SlackChannelType,
     TeamsChannelType,
+    EmailChannelType,
     PagerDutyChannelType,
     WebhookChannelType,
     ChannelTypes,

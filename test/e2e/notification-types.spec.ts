@@ -1,11 +1,15 @@
 import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
+import { readMail } from '../support/read-mail.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { PagerDutyServer } from '../support/vendors/pagerduty-server.js';
 import { SlackHookServer } from '../support/vendors/slack-hook-server.js';
+import { SmtpServer } from '../support/vendors/smtp-server.js';
 import { TeamsServer } from '../support/vendors/teams-server.js';
 
 const PATH = '/api/notification-channels';
+const LOGIN = { user: 'soc', pass: 'mail-password-9' };
 
 describe('channels for people', () => {
   const slack = new SlackHookServer();
@@ -56,10 +60,73 @@ describe('channels for people', () => {
     },
   );
 
+  it('of the type email deliver a test, keep their password, and want it again for another server', async () => {
+    const mail = await SmtpServer.start({ login: LOGIN });
+    const config = {
+      host: '127.0.0.1',
+      port: mail.port,
+      username: LOGIN.user,
+      password: LOGIN.pass,
+      from: 'soc@example.com',
+      to: ['ada@example.com'],
+    };
+    const made = await create('email', config);
+    expect(made.status).toBe(201);
+    expect(made.body.data.secrets_set).toEqual(['password']);
+    const path = `${PATH}/${made.body.data.id}`;
+    const tested = await admin.request('POST', `${path}/test`);
+    expect(tested.body.data).toMatchObject({ success: true });
+    expect(mail.mails).toMatchObject([{ to: ['ada@example.com'], user: LOGIN.user }]);
+    expect(mail.violations).toEqual([]);
+    mail.tricks.set('AUTH', { say: '535 5.7.8 no' });
+    const failed = await admin.request('POST', `${path}/test`);
+    expect(failed.body.data).toMatchObject({
+      success: false,
+      message: 'The mail server refused: 535 5.7.8 no',
+    });
+    const moved = await admin.request('PUT', path, { body: { config: { port: mail.port + 1 } } });
+    expect(moved.body.error.details.errors).toMatchObject([{ code: 'secret_required' }]);
+    const shown = [made.body, tested.body, failed.body, (await admin.request('GET', path)).body];
+    expect(JSON.stringify(shown)).not.toContain(LOGIN.pass);
+    await admin.request('DELETE', path);
+    await mail.stop();
+  });
+
+  it('of the type email tell of an incident in one conversation', async () => {
+    const mail = await SmtpServer.start();
+    const config = {
+      host: '127.0.0.1',
+      port: mail.port,
+      from: 'soc@example.com',
+      to: ['ada@example.com'],
+    };
+    const { id: channel } = (await create('email', config)).body.data;
+    const incident = { incident_type: 'phishing', source: 'email-gateway', title: 'Odd invoice' };
+    const { id } = (await admin.request('POST', '/api/incidents', { body: incident })).body.data;
+    const body = { status: 'resolved', resolution: 'Deleted.' };
+    await admin.request('PUT', `/api/incidents/${id}`, { body });
+    await eventually(
+      () => mail.mails.length,
+      (count) => count === 2,
+    );
+    const mails = mail.mails.map(({ content }) => readMail(content).headers);
+    expect(mails).toMatchObject([
+      { references: `<${id}@example.com>`, subject: expect.stringContaining('New incident: INC-') },
+      { references: `<${id}@example.com>`, subject: expect.stringContaining('resolved: INC-') },
+    ]);
+    await admin.request('DELETE', `${PATH}/${channel}`);
+    await mail.stop();
+  });
+
   it.each([
     ['slack', { webhook_url: 'https://10.0.0.1/services/T/B/x' }, 'target_refused'],
     ['teams', { webhook_url: 'http://169.254.169.254/workflows' }, 'target_refused'],
     ['pagerduty', { routing_key: 'too-short' }, 'matches'],
+    [
+      'email',
+      { host: '10.0.0.1', from: 'soc@example.com', to: ['ada@example.com'] },
+      'target_refused',
+    ],
   ])('of the type %s are not made with %j', async (type, config, code) => {
     const answer = await create(type, config);
     expect(answer.status).toBe(422);

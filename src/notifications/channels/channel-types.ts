@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ChannelType } from './channel.port.js';
+import { EmailChannelType } from './email/email.channel.js';
 import { PagerDutyChannelType } from './pagerduty/pagerduty.channel.js';
 import { SlackChannelType } from './slack/slack.channel.js';
 import { TeamsChannelType } from './teams/teams.channel.js';
@@ -13,10 +14,11 @@ export class ChannelTypes {
   constructor(
     slack: SlackChannelType,
     teams: TeamsChannelType,
+    email: EmailChannelType,
     pagerduty: PagerDutyChannelType,
     webhook: WebhookChannelType,
   ) {
-    this.all = [slack, teams, pagerduty, webhook];
+    this.all = [slack, teams, email, pagerduty, webhook];
   }
 
   find(name: string): ChannelType | undefined {

@@ -21,6 +21,8 @@ export interface Failed {
   readonly why: string;
   /** How long the receiver asked to wait (Retry-After); the whole channel waits so long. */
   readonly retryAfterMs?: number;
+  /** Some of the people behind the channel have it: it is tried again for the rest, and no other message waits for that. */
+  readonly isPartial?: true;
 }
 
 export type Outcome = Delivered | Refused | Failed;

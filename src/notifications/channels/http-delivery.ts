@@ -1,14 +1,10 @@
 import { isPrivateHost } from '../../platform/addresses/target-rules.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
-import {
-  OutcomeUnknownError,
-  TargetRefusedError,
-  UnreachableError,
-} from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
 import { retryAfterMs } from '../../platform/net/retry-after.js';
 import type { Outcome } from './channel.port.js';
+import { failureOf } from './net-failure.js';
 
 /** Little of an answer is read but its status and when to come again. */
 const LARGEST_ANSWER_BYTES = 65_536;
@@ -52,15 +48,6 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
     why,
     retryAfterMs: retryAfterMs(answer.header('retry-after'), new Date()),
   };
-}
-
-/** What it means that there is no answer. Other errors are not known, and thrown again. */
-function failureOf(error: unknown): Outcome {
-  if (error instanceof TargetRefusedError) return { kind: 'refused', why: error.message };
-  if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
-    return { kind: 'failed', why: error.message };
-  }
-  throw error;
 }
 
 /** Messages tell of incidents: through the internet they go encrypted. */

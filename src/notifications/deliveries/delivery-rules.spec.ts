@@ -59,6 +59,10 @@ describe('a channel after an attempt', () => {
     expect(pauseAfter(refused, 99, 0.5)).toBe(0);
   });
 
+  it('has no pause while it delivers to some of its people', () => {
+    expect(pauseAfter({ ...failed(), isPartial: true }, 99, 0.5)).toBe(0);
+  });
+
   it('has a pause after several failures in a row, five minutes at most', () => {
     const pauses = [0, 1, 2, 20, 2_000].map((more) =>
       pauseAfter(failed(), FAILURES_UNTIL_PROBING + more, 0.5),

@@ -50,7 +50,7 @@ export function endingOf(
  * message; several in a row are not.
  */
 export function pauseAfter(outcome: Outcome, failures: number, random: number): number {
-  if (outcome.kind !== 'failed') return 0;
+  if (outcome.kind !== 'failed' || outcome.isPartial) return 0;
   const asked = Math.min(LONGEST_ASKED_MS, outcome.retryAfterMs ?? 0);
   const further = failures - FAILURES_UNTIL_PROBING;
   if (further < 0) return asked;

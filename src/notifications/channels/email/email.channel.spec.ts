@@ -1,0 +1,293 @@
+import { messageAbout, messageWith } from '../../../../test/support/notifications/mean-message.js';
+import { readMail, type ShownMail } from '../../../../test/support/read-mail.js';
+import { SmtpServer, type Step, type Trick } from '../../../../test/support/vendors/smtp-server.js';
+import type { Settings } from '../../../platform/config/settings.js';
+import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
+import { type PinnedAddress, type Resolver, Targets } from '../../../platform/net/targets.js';
+import type { Message } from '../../notification.js';
+import type { Channel, Outcome } from '../channel.port.js';
+import { EmailChannelType } from './email.channel.js';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+const EVE = 'eve@example.net';
+const LOGIN = { user: 'soc', pass: 'mail-password-9' };
+const EVENT_ID = messageWith().eventId;
+const MEAN =
+  '<a href="https://evil.example">x</a> \u202egpj.exe\r\nBcc: mallory@evil.example\r\n\r\n=?utf-8?Q?Hi?= &lt; \0\ud800';
+const SHOWN =
+  '<a href="hxxps://evil[.]example">x</a> gpj.exe Bcc: mallory[@]evil[.]example =?utf-8?Q?Hi?= &lt; \ufffd';
+
+class LocalResolver implements Resolver {
+  lookups: string[] = [];
+
+  async resolve(host: string): Promise<PinnedAddress[]> {
+    this.lookups.push(host);
+    return [{ address: '127.0.0.1', family: 4 }];
+  }
+}
+
+describe('a channel of the type email', () => {
+  let server: SmtpServer;
+  let resolver: LocalResolver;
+  let channel: Channel;
+
+  const typeFor = (allowed = ['127.0.0.0/8']): EmailChannelType => {
+    const targets = new Targets(resolver, {
+      allowedPrivateTargets: allowed,
+    } as unknown as Settings);
+    return new EmailChannelType(new OutboundSmtp(targets), targets);
+  };
+  const configWith = (more: object = {}) => ({
+    host: '127.0.0.1',
+    port: server.port,
+    from: 'soc@example.com',
+    to: [ADA, BOB, EVE],
+    ...more,
+  });
+  const deliver = (
+    message: Message = messageWith(),
+    { to = channel, signal = new AbortController().signal } = {},
+  ): Promise<Outcome> => to.deliver(message, signal);
+  const mails = (): ShownMail[] => server.mails.map(({ content }) => readMail(content));
+  const delivered = async (message: Message): Promise<ShownMail> => {
+    expect(await deliver(message)).toEqual({ kind: 'delivered' });
+    return mails().at(-1)!;
+  };
+
+  beforeAll(async () => {
+    server = await SmtpServer.start({ mostRecipients: 20 });
+  });
+  beforeEach(() => {
+    resolver = new LocalResolver();
+    server.forget();
+    channel = typeFor().connect(configWith());
+  });
+  afterEach(() => expect(server.violations).toEqual([]));
+  afterAll(() => server.stop());
+
+  it('tells what happened, what is asked of people and where, in text and in HTML', async () => {
+    const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
+    const message = messageAbout('action.pending_approval', {
+      subject: { type: 'action', id: 'act-1' },
+      payload: { ...payload, approval_level: 'senior', severity: 'high' },
+    });
+    const { headers, parts } = await delivered(message);
+    expect(headers).toEqual({
+      from: 'soc@example.com',
+      to: `${ADA}, ${BOB}, ${EVE}`,
+      subject: '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042',
+      'message-id': `<${message.eventId}@example.com>`,
+      references: `<${message.incidentId}@example.com>`,
+      date: expect.any(String),
+      'auto-submitted': 'auto-generated',
+      'mime-version': '1.0',
+      'content-type': expect.stringContaining('multipart/alternative'),
+    });
+    expect(parts['text/plain']!.trim().split('\r\n')).toEqual([
+      'Approval needed: isolate_host for INC-2026-0042',
+      '',
+      'Target: WS-042',
+      'Severity: high',
+      'Requested by: alice',
+      'Approval level: senior',
+      'Action: act-1',
+      'When: 2026-01-31T09:30:00.000Z',
+      '',
+      'It waits for approval at level senior or higher.',
+      '',
+      'Open in the triage service:',
+      'https://triage.example.com/api/actions/act-1',
+    ]);
+    expect(parts['text/html']).toContain(
+      '<th scope="row" align="left" valign="top">Target</th><td>WS-042</td>',
+    );
+    expect(parts['text/html']!.match(/https?:\/\/[^"<]*/g)).toEqual([
+      'https://triage.example.com/api/actions/act-1',
+    ]);
+    expect(server.mails).toMatchObject([{ from: 'soc@example.com', to: [ADA, BOB, EVE] }]);
+  });
+
+  it('makes no link, header, markup or line of what strangers wrote', async () => {
+    const facts = [{ name: 'Title', value: MEAN }];
+    const { headers, parts } = await delivered(messageWith({ headline: MEAN, facts }));
+    const subject = `[high] ${SHOWN} - ${SHOWN}`.replaceAll('=?', '= ?');
+    expect(headers.subject).toBe(subject);
+    expect(Object.keys(headers)).not.toContain('bcc');
+    expect(server.commands.join()).not.toContain('mallory');
+    expect(parts['text/plain']!.split('\r\n')).toEqual(
+      expect.arrayContaining([SHOWN, `Title: ${SHOWN}`]),
+    );
+    const escaped =
+      '&lt;a href=&quot;hxxps://evil[.]example&quot;&gt;x&lt;/a&gt; gpj.exe Bcc: mallory[@]evil[.]example =?utf-8?Q?Hi?= &amp;lt; \ufffd';
+    expect(parts['text/html']).toContain(`<td>${escaped}</td>`);
+    expect(parts['text/html']).toContain(`<title>${escaped}</title>`);
+    expect(parts['text/html']).not.toMatch(/<(a|img|script|style)\b/);
+  });
+
+  it('stays within what mail carries when everything is long', async () => {
+    const value = '\u4e16<&>'.repeat(10_000);
+    const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
+    const { headers } = await delivered(messageWith({ headline: value, facts }));
+    expect(headers.subject!.length).toBeLessThanOrEqual(250);
+    const lines = server.mails[0]!.content.split('\r\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998);
+  });
+
+  it('names the incident in all mails about it, and none where there is none', async () => {
+    const first = await delivered(messageWith());
+    const second = await delivered({ ...messageWith(), eventId: 'another' });
+    expect(second.headers.references).toBe(first.headers.references);
+    expect(second.headers['message-id']).not.toBe(first.headers['message-id']);
+    const other = await delivered({ ...messageWith(), incidentId: undefined });
+    expect(other.headers).not.toHaveProperty('references');
+  });
+
+  it.each<[Step, string, 'failed' | 'refused']>([
+    ['GREETING', '554 5.3.2 no mail here', 'failed'],
+    ['GREETING', '421 4.3.2 closing', 'failed'],
+    ['MAIL', '550 5.1.8 sender refused', 'failed'],
+    ['MAIL', '530 5.7.0 log in first', 'failed'],
+    ['RCPT', '550 5.1.1 no such user', 'failed'],
+    ['RCPT', '450 4.2.1 later', 'failed'],
+    ['DATA', '554 5.6.0 no', 'failed'],
+    ['.', '452 4.3.1 no room', 'failed'],
+    ['.', '535 5.7.8 not you', 'failed'],
+    ['.', '552 5.3.4 too big', 'refused'],
+    ['.', '554 5.7.1 looks like spam', 'refused'],
+  ])('says after %s that "%s" has %s', async (step, say, kind) => {
+    server.tricks.set(step, { say });
+    const why = `The mail server refused: ${say}`;
+    expect(await deliver()).toEqual({ kind, why });
+    expect([server.connections, server.mails.length]).toEqual([1, 0]);
+  });
+
+  it('tries again for those alone who were refused for now', async () => {
+    server.rejections.set(BOB, '451 4.7.1 come again');
+    server.rejections.set(EVE, '550 5.1.1 no such user');
+    const why = `The mail server refused ${BOB}, ${EVE}: 451 4.7.1 come again. The others have the message.`;
+    expect(await deliver()).toEqual({ kind: 'failed', why, isPartial: true });
+    expect(await deliver()).toEqual({ kind: 'failed', why, isPartial: true });
+    server.rejections.clear();
+    expect(await deliver()).toEqual({ kind: 'delivered' });
+    expect(server.mails.map(({ to }) => to)).toEqual([[ADA], [BOB, EVE]]);
+    // Who asks for it again when all have it sends it to all.
+    expect(await deliver()).toEqual({ kind: 'delivered' });
+    expect(server.mails.at(-1)!.to).toEqual([ADA, BOB, EVE]);
+    expect(new Set(mails().map(({ headers }) => headers['message-id'])).size).toBe(1);
+    expect(new Set(mails().map(({ headers }) => headers.to)).size).toBe(1);
+  });
+
+  it('says who is refused for ever, and sends the others no second copy', async () => {
+    server.rejections.set(EVE, '550 5.1.1 no such user');
+    const why = `The mail server refused ${EVE}: 550 5.1.1 no such user. The others have the message.`;
+    expect(await deliver()).toEqual({ kind: 'refused', why });
+    server.nextTricks.set('RCPT', [{ say: '451 4.7.1 come again' }]);
+    expect(await deliver()).toMatchObject({ kind: 'failed' });
+    expect(await deliver()).toMatchObject({ kind: 'refused' });
+    expect(server.mails.map(({ to }) => to)).toEqual([[ADA, BOB], [BOB], [ADA]]);
+  });
+
+  it('gives up after six attempts those who are refused for now, because later messages wait', async () => {
+    server.rejections.set(EVE, '452 4.2.2 the mailbox is full');
+    const kinds: string[] = [];
+    for (let n = 0; n < 6; n += 1) kinds.push((await deliver()).kind);
+    expect(kinds).toEqual(['failed', 'failed', 'failed', 'failed', 'failed', 'refused']);
+    expect(server.mails).toHaveLength(1);
+  });
+
+  it('knows who has a mail also when the server is down in between', async () => {
+    server.rejections.set(EVE, '451 4.7.1 come again');
+    await deliver();
+    server.nextTricks.set('GREETING', ['drop', { say: '421 4.3.2 closing' }]);
+    await deliver();
+    await deliver();
+    server.rejections.clear();
+    expect(await deliver()).toEqual({ kind: 'delivered' });
+    expect(server.mails.map(({ to }) => to)).toEqual([[ADA, BOB], [EVE]]);
+  });
+
+  it('is done when those who were refused are no recipients any more', async () => {
+    const type = typeFor();
+    server.rejections.set(EVE, '451 4.7.1 come again');
+    await deliver(messageWith(), { to: type.connect(configWith()) });
+    const without = type.connect(configWith({ to: [ADA, BOB] }));
+    expect(await deliver(messageWith(), { to: without })).toEqual({ kind: 'delivered' });
+    expect(server.connections).toBe(1);
+  });
+
+  it.each<[Step, Trick]>([
+    ['GREETING', 'drop'],
+    ['EHLO', 'drop'],
+    ['MAIL', 'drop'],
+    ['RCPT', 'drop'],
+    ['DATA', 'drop'],
+    ['.', 'drop'],
+    ['EHLO', 'flood'],
+    ['GREETING', { say: 'HTTP/1.1 200 OK' }],
+  ])('fails for now when the server fails at %s by %j', async (step, trick) => {
+    server.tricks.set(step, trick);
+    expect(await deliver()).toMatchObject({ kind: 'failed' });
+    expect(server.connections).toBe(1);
+    server.tricks.clear();
+    // A server that ended after the message may have it: the copy has the same name.
+    await delivered(messageWith());
+    expect(new Set(mails().map(({ headers }) => headers['message-id']))).toEqual(
+      new Set([`<${EVENT_ID}@example.com>`]),
+    );
+  });
+
+  it.each<Step>(['GREETING', 'RCPT', '.'])(
+    'ends when it is given up while the server is silent at %s',
+    async (step) => {
+      server.tricks.set(step, 'hang');
+      const giveUp = new AbortController();
+      const outcome = deliver(messageWith(), { signal: giveUp.signal });
+      await server.untilTricked();
+      giveUp.abort();
+      expect(await outcome).toMatchObject({ kind: 'failed' });
+    },
+  );
+
+  it('refuses a private address that is not allowed, by number and by name', async () => {
+    for (const host of ['127.0.0.1', 'mail.example.com']) {
+      const to = typeFor([]).connect(configWith({ host }));
+      expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'refused' });
+    }
+    expect(server.connections).toBe(0);
+  });
+
+  it('connects to the address that was judged, and resolves the name once', async () => {
+    const to = typeFor().connect(configWith({ host: 'mail.internal' }));
+    expect(await deliver(messageWith(), { to })).toEqual({ kind: 'delivered' });
+    expect(resolver.lookups).toEqual(['mail.internal']);
+  });
+
+  it('says nothing to a public server that offers no TLS', async () => {
+    const to = typeFor().connect(configWith({ host: 'mail.example.com' }));
+    expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
+    expect(server.violations.splice(0)).toEqual(['STARTTLS']);
+    expect(server.commands.join()).not.toContain('MAIL');
+  });
+
+  it('logs in, and shows neither password nor what encodes it when that is refused', async () => {
+    const guarded = await SmtpServer.start({ mostRecipients: 20, login: LOGIN });
+    const withPassword = (password: string) =>
+      typeFor().connect(configWith({ port: guarded.port, username: LOGIN.user, password }));
+    try {
+      expect(await deliver(messageWith(), { to: withPassword(LOGIN.pass) })).toEqual({
+        kind: 'delivered',
+      });
+      expect(guarded.mails).toMatchObject([{ user: LOGIN.user }]);
+      const pass = 'another-password';
+      const encoded = Buffer.from(`\0${LOGIN.user}\0${pass}`).toString('base64');
+      guarded.tricks.set('AUTH', { say: `535 5.7.8 not ${pass} nor ${encoded}` });
+      const outcome = await deliver(messageWith(), { to: withPassword(pass) });
+      expect(outcome).toMatchObject({ kind: 'failed', why: expect.stringContaining('535 5.7.8') });
+      expect(JSON.stringify(outcome)).not.toContain(pass);
+      expect(JSON.stringify(outcome)).not.toContain(encoded);
+    } finally {
+      await guarded.stop();
+    }
+  });
+});

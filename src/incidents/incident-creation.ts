@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
 import type { AuditEntry } from '../audit/audit-entry.js';
@@ -14,6 +14,7 @@ import {
   type Tx,
 } from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
+import { beginAtZero } from '../platform/metrics/known-series.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
@@ -24,6 +25,7 @@ import {
   incidentNumber,
   KNOWN_INCIDENT_TYPES,
   type NewIncident,
+  SEVERITIES,
 } from './incident.js';
 
 interface Creation {
@@ -33,7 +35,7 @@ interface Creation {
 
 /** The hot path: creations that arrive together go out as one statement, which is a transaction of its own. */
 @Injectable()
-export class IncidentCreation {
+export class IncidentCreation implements OnModuleInit {
   private readonly batches = new Batcher<Creation, CreatedIncident>((rows) =>
     this.createTogether(rows),
   );
@@ -46,6 +48,10 @@ export class IncidentCreation {
     @InjectMetric('incidents_total') private readonly created: Counter<'type' | 'severity'>,
     private readonly clock: Clock,
   ) {}
+
+  onModuleInit(): void {
+    beginAtZero(this.created, { type: KNOWN_INCIDENT_TYPES, severity: SEVERITIES });
+  }
 
   /** Where an Idempotency-Key takes part, the creation is not batched: it has a transaction of its own. */
   async create(

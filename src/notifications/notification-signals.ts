@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge } from 'prom-client';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { beginAtZero } from '../platform/metrics/known-series.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { ChannelTypes } from './channels/channel-types.js';
 import { channelStatusOf } from './notification-channel.js';
@@ -26,15 +27,11 @@ export class NotificationSignals implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    // Of a series that begins with its first burst, a rate of increase sees nothing.
-    for (const type of this.types.names) {
-      for (const outcome of OUTCOMES) this.attempts.inc({ type, outcome }, 0);
-    }
+    beginAtZero(this.attempts, { type: this.types.names, outcome: OUTCOMES });
     this.components.register('notifications', () => this.health());
     this.gauges.register(this.waiting, () => this.deliveries.waiting());
     this.gauges.register(this.up, async () => {
       const enabled = await this.channels.enabled();
-      this.up.reset();
       return enabled.map(({ name, unhealthySince }) => [{ channel: name }, unhealthySince ? 0 : 1]);
     });
   }

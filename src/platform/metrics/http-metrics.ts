@@ -2,10 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { routeOf } from '../http/known-routes.js';
+import { routeOf, UNKNOWN_ADDRESSES } from '../http/known-routes.js';
+import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
+import { beginAtZero } from './known-series.js';
 import { knownOr } from './metrics.js';
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** The alert is about these. Which others a route answers shows itself. */
+const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(({ status }) => status))]
+  .filter((status) => status >= 500)
+  .map(String);
 
 /** Counts every answer, those that no controller gave included. */
 @Injectable()
@@ -18,7 +25,12 @@ export class HttpMetrics {
     @InjectMetric('http_requests_in_flight') private readonly inFlight: Gauge,
   ) {}
 
+  /** To be called before any route of the service is added. */
   watch(instance: FastifyInstance): void {
+    this.begin([...METHODS, 'other'], 'unknown');
+    instance.addHook('onRoute', ({ method, url }) => {
+      if (!UNKNOWN_ADDRESSES.includes(url)) this.begin([method].flat(), url);
+    });
     instance.addHook('onRequest', (_request, reply, done) => {
       this.inFlight.inc();
       // Not onResponse: that is never called for a client that gave up.
@@ -33,5 +45,10 @@ export class HttpMetrics {
       this.duration.observe({ method, route }, reply.elapsedTime / 1000);
       done();
     });
+  }
+
+  private begin(methods: readonly string[], route: string): void {
+    const method = methods.map((one) => knownOr(one, METHODS));
+    beginAtZero(this.requests, { method, route: [route], status: SERVER_ERRORS });
   }
 }

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { ScrapedGauges } from './scraped-gauges.js';
 
 describe('ScrapedGauges', () => {
@@ -52,6 +52,36 @@ describe('ScrapedGauges', () => {
     expect(await read()).toEqual(values);
     new ScrapedGauges().register(gauge, () => Promise.reject(new Error('The database is away.')));
     expect(await read()).toEqual([]);
+  });
+
+  it('shows nothing where there is nothing to tell, and no label of an earlier scrape', async () => {
+    const plain = newGauge();
+    new ScrapedGauges().register(plain, () => undefined);
+    expect(await shown(plain)).toBeUndefined();
+    const gauge = new Gauge({
+      name: 'gauge_of_names',
+      help: 'Of a test.',
+      labelNames: ['name'],
+      registers: [registry],
+    });
+    gauge.set({ name: 'renamed' }, 1);
+    new ScrapedGauges().register(gauge, () => [[{ name: 'new' }, 1]]);
+    expect((await gauge.get()).values.map(({ labels }) => labels)).toEqual([{ name: 'new' }]);
+  });
+
+  it('makes the series of a counter before it is scraped, and shows it all the same when that fails', async () => {
+    const counter = new Counter({
+      name: 'labelled_counter',
+      help: 'Of a test.',
+      labelNames: ['source'],
+      registers: [registry],
+    });
+    const values = async () => (await counter.get()).values.map(({ value }) => value);
+    new ScrapedGauges().registerSeries(counter, async () => counter.inc({ source: 'siem' }, 0));
+    expect(await values()).toEqual([0]);
+    counter.inc({ source: 'siem' });
+    new ScrapedGauges().registerSeries(counter, () => Promise.reject(new Error('It is away.')));
+    expect(await values()).toEqual([1]);
   });
 
   it('lets go of a gauge when its app ends, unless another app has taken it', async () => {

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
+import { type Counter, Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { within } from '../concurrency/within.js';
 import { poolOf } from '../database/data-source.js';
@@ -15,12 +15,10 @@ type LabelledValues = readonly (readonly [
   labels: Readonly<Record<string, string>>,
   value: number,
 ])[];
-type Values = number | LabelledValues;
+/** Undefined: there is nothing to tell. */
+type Values = number | LabelledValues | undefined;
 type Read = () => Values | Promise<Values>;
-type Collecting = Gauge & {
-  collect?: () => void | Promise<void>;
-  readonly labelNames: readonly string[];
-};
+type Collecting = (Gauge | Counter) & { collect?: () => void | Promise<void> };
 
 /**
  * Gauges that are read when someone scrapes: how many approvals wait, whether the kill switch is on. A gauge that
@@ -34,40 +32,53 @@ export class ScrapedGauges implements OnModuleDestroy {
 
   /** Called in `onModuleInit` by the module that knows the value. */
   register(gauge: Gauge, read: Read): void {
-    const collecting = gauge as Collecting;
-    let fresh: { readonly until: number; readonly done: Promise<void> } | undefined;
-    const collect = (): Promise<void> => {
-      const now = performance.now();
-      if (!fresh || fresh.until <= now) {
-        fresh = { until: now + FRESH_MS, done: this.update(collecting, read) };
-      }
-      return fresh.done;
-    };
-    collecting.collect = collect;
-    this.unregister.push(() => {
-      if (collecting.collect === collect) delete collecting.collect;
+    this.beforeScrapes(gauge, async () => {
+      const values = await within(PATIENCE_MS, Promise.resolve().then(read), tooLate).catch(
+        (error: unknown) => void this.tellUnread(error),
+      );
+      show(gauge, values);
     });
+  }
+
+  /** For a counter whose labels only the database knows: `begin` makes the series that there are by now. */
+  registerSeries(counter: Counter, begin: () => Promise<void>): void {
+    this.beforeScrapes(counter, () =>
+      within(PATIENCE_MS, begin(), tooLate).catch((error: unknown) => this.tellUnread(error)),
+    );
   }
 
   onModuleDestroy(): void {
     for (const one of this.unregister.splice(0)) one();
   }
 
-  private async update(gauge: Collecting, read: Read): Promise<void> {
-    try {
-      const values = await within(PATIENCE_MS, Promise.resolve(read()), tooLate);
-      if (typeof values === 'number') gauge.set(values);
-      else for (const [labels, value] of values) gauge.set(labels, value);
-    } catch (error) {
-      clear(gauge);
-      this.logger.debug({ err: error }, 'A gauge could not be read for a scrape');
-    }
+  private beforeScrapes(metric: Collecting, work: () => Promise<void>): void {
+    let fresh: { readonly until: number; readonly done: Promise<void> } | undefined;
+    const collect = (): Promise<void> => {
+      const now = performance.now();
+      if (!fresh || fresh.until <= now) fresh = { until: now + FRESH_MS, done: work() };
+      return fresh.done;
+    };
+    metric.collect = collect;
+    this.unregister.push(() => {
+      if (metric.collect === collect) delete metric.collect;
+    });
+  }
+
+  private tellUnread(error: unknown): void {
+    this.logger.debug({ err: error }, 'A metric could not be read for a scrape');
   }
 }
 
+/** Without the labels of another time. */
+function show(gauge: Gauge, values: Values): void {
+  clear(gauge);
+  if (typeof values === 'number') gauge.set(values);
+  else for (const [labels, value] of values ?? []) gauge.set(labels, value);
+}
+
 /** A reset of a gauge without labels would show 0; with labels `remove` would have to name them. */
-function clear(gauge: Collecting): void {
-  if (gauge.labelNames.length > 0) gauge.reset();
+function clear(gauge: Gauge & { readonly labelNames?: readonly string[] }): void {
+  if (gauge.labelNames?.length) gauge.reset();
   else gauge.remove();
 }
 

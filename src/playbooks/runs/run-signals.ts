@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge } from 'prom-client';
 import { HealthComponents } from '../../platform/health-components.js';
+import { beginAtZero } from '../../platform/metrics/known-series.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
 import { RunListRepository } from './listing/run-list.repository.js';
@@ -29,10 +30,7 @@ export class RunSignals implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    // Of a series that begins with its first burst, a rate of increase sees nothing.
-    for (const outcome of OUTCOMES) {
-      for (const automatic of ['true', 'false']) this.total.inc({ automatic, outcome }, 0);
-    }
+    beginAtZero(this.total, { automatic: ['true', 'false'], outcome: OUTCOMES });
     this.gauges.register(this.open, async () => {
       const counts = await this.runs.openCounts();
       return OPEN.map((status) => [{ status }, counts[status]] as const);

@@ -3,6 +3,7 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { Clock } from '../../platform/clock.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
+import { beginAtZero } from '../../platform/metrics/known-series.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { shownStart } from '../../platform/text.js';
 import type { ModelUnavailableError, UnavailableReason } from '../model/model.errors.js';
@@ -34,12 +35,12 @@ export class TriageSignals implements OnModuleInit, OnApplicationBootstrap {
     private readonly clock: Clock,
     @InjectMetric('triage_duration_seconds') private readonly durations: Histogram<'status'>,
     @InjectMetric('triage_runs') private readonly open: Gauge<'status'>,
-    @InjectMetric('llm_tokens_total') private readonly tokens: Counter,
+    @InjectMetric('llm_tokens_total') private readonly tokens: Counter<'direction'>,
   ) {}
 
   onModuleInit(): void {
-    // Of a series that begins with its first burst, a rate of increase sees nothing.
-    for (const status of ['completed', 'failed']) this.durations.zero({ status });
+    beginAtZero(this.durations, { status: ['completed', 'failed'] });
+    beginAtZero(this.tokens, { direction: ['input', 'output'] });
     this.components.register('llm', () => this.health());
     this.gauges.register(this.open, async () => {
       const counts = Object.entries(await this.runs.countOpen());

@@ -9,6 +9,7 @@ import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.
 import { Verified, type VerifiedReceipt } from '../signatures/verified-receipt.js';
 import { ApiDelivery } from './receipt-contract.js';
 import { AcceptedReceiptDto, QueuedReceiptDto } from './receipt.dto.js';
+import { RECEIPT_REFUSALS } from './receipt.errors.js';
 import { WebhookReceipts } from './webhook-receipts.js';
 
 const RECEIPT = {
@@ -49,16 +50,7 @@ export class ReceiptsController {
     type: RECEIPT,
     raw: true,
   })
-  @ApiErrors(
-    'unknown_source',
-    'payload_too_large',
-    'invalid_signature',
-    'timestamp_expired',
-    'rate_limited',
-    'bad_request',
-    'validation_error',
-    'service_unavailable',
-  )
+  @ApiErrors(...RECEIPT_REFUSALS)
   async receive(
     @Verified() { source, bytes }: VerifiedReceipt,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -63,6 +63,12 @@ export class SourceDirectory {
     return this.inForce(known);
   }
 
+  /** Throws when the database cannot say it. */
+  async enabledNames(): Promise<string[]> {
+    const { sources } = await this.readAfter(performance.now() - VALID_MS);
+    return [...sources.values()].filter(({ enabled }) => enabled).map(({ source }) => source);
+  }
+
   /** As it was the last time that the database could say it, however long ago: only to name it, never to admit it. */
   wasEnabled(name: string): boolean {
     return this.latest.sources.get(name)?.enabled === true;

@@ -1,0 +1,37 @@
+import type { TestApp } from './test-app.js';
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What the Prometheus text format says. */
+export function samplesOf(text: string): Sample[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, name = '', labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];
+      return {
+        name,
+        labels: Object.fromEntries(pairs.map(([, key, label]) => [key, label])),
+        value: Number(value),
+      };
+    });
+}
+
+/** The samples of a name that have these labels, and perhaps more. */
+export const samplesWith = (
+  samples: readonly Sample[],
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Sample[] =>
+  samples
+    .filter((sample) => sample.name === name)
+    .filter(({ labels: has }) => Object.entries(labels).every(([key, one]) => has[key] === one));
+
+export async function scrape(app: Pick<TestApp, 'request'>): Promise<Sample[]> {
+  return samplesOf((await app.request('GET', '/metrics')).text);
+}

@@ -5,6 +5,7 @@ const VERSION = { version: '0.1.0', uptime_seconds: 86_400 };
 
 const COMPONENTS = {
   database: { status: 'healthy', connections: 4, busy: 1, waiting: 0 },
+  redis: { status: 'disabled', message: 'REDIS_URL is not set: each replica counts for itself.' },
   llm: { status: 'healthy', provider: 'rules', model: 'rules', runs_waiting: 0 },
   connectors: { status: 'healthy', total: 1 },
   kill_switch: { status: 'healthy', active: false },
@@ -26,6 +27,12 @@ const UNREACHABLE = {
   status: 'unhealthy',
   obstacle: 'unreachable',
   message: DATABASE_OBSTACLES.unreachable,
+};
+
+const NOT_KNOWN = {
+  status: 'degraded',
+  message:
+    'It is not known whether the kill switch is on: it cannot be read. Until it can, nothing begins that it would stop.',
 };
 
 const overall: ExamplesByCase = {
@@ -53,7 +60,7 @@ const everyPart: ExamplesByCase = {
     answer: {
       status: 'unhealthy',
       ...VERSION,
-      components: { ...COMPONENTS, database: UNREACHABLE, kill_switch: { status: 'healthy' } },
+      components: { ...COMPONENTS, database: UNREACHABLE, kill_switch: NOT_KNOWN },
     },
   },
 };

@@ -4,10 +4,15 @@ import { Gauge } from 'prom-client';
 import { within } from '../platform/concurrency/within.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
+import type { KillSwitchState } from './kill-switch.js';
 import { KillSwitchService } from './kill-switch.service.js';
 
 /** Operators get an answer while the database hangs, too. */
 const PATIENCE_MS = 800;
+
+/** Without `active`: nobody should learn from an outage of the database that somebody stopped everything. */
+const NOT_KNOWN =
+  'It is not known whether the kill switch is on: it cannot be read. Until it can, nothing begins that it would stop.';
 
 /** Shows the switch in health and metrics. */
 @Injectable()
@@ -21,18 +26,21 @@ export class KillSwitchSignals implements OnModuleInit {
 
   onModuleInit(): void {
     this.components.register('kill_switch', () => this.health());
-    const read = async (): Promise<number> => ((await this.look()).active ? 1 : 0);
-    this.gauges.register(this.switchGauge, read);
+    this.gauges.register(this.switchGauge, async () => {
+      const state = await this.look();
+      return state && Number(state.active);
+    });
   }
 
   private async health(): Promise<ComponentHealth> {
-    const { active, reason } = await this.look();
+    const state = await this.look();
+    if (!state) return { status: 'degraded', message: NOT_KNOWN };
+    const { active, reason } = state;
     if (!active) return { status: 'healthy', active };
     return { status: 'degraded', active, message: `The kill switch is on: ${reason}` };
   }
 
-  private look() {
-    const unreadable = { active: true, reason: 'it cannot be read in time.' };
-    return within(PATIENCE_MS, this.killSwitch.readOrActive(), () => unreadable);
+  private look(): Promise<KillSwitchState | undefined> {
+    return within(PATIENCE_MS, this.killSwitch.readIfPossible(), () => undefined);
   }
 }

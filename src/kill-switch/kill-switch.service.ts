@@ -9,7 +9,7 @@ import {
   type HeldCounts,
   type KillSwitchState,
 } from './kill-switch.js';
-import { KillSwitchActiveError, KillSwitchUnreadableError } from './kill-switch.errors.js';
+import { KillSwitchActiveError } from './kill-switch.errors.js';
 import { KillSwitchRepository } from './kill-switch.repository.js';
 import { Permit, presentTimes } from './permit.js';
 
@@ -42,16 +42,12 @@ export class KillSwitchService extends KillSwitch {
   }
 
   async isActive(): Promise<boolean> {
-    return (await this.readOrActive()).active;
+    return (await this.readIfPossible())?.active ?? true;
   }
 
-  /** Never throws: a switch that cannot be read counts as active. */
-  async readOrActive(): Promise<KillSwitchState> {
-    try {
-      return await this.repository.read();
-    } catch {
-      return { active: true, reason: new KillSwitchUnreadableError().message };
-    }
+  /** Of a switch that cannot be read nothing is known, and it counts as active all the same. */
+  async readIfPossible(): Promise<KillSwitchState | undefined> {
+    return await this.repository.read().catch(() => undefined);
   }
 
   /** The switch, and how much work waits for its deactivation. */

@@ -144,7 +144,10 @@ describe('/api/kill-switch', () => {
       expect(await killSwitch.isActive()).toBe(true);
       await expect(killSwitch.renewPermit()).rejects.toThrow();
       await sleep(1_100);
-      expect((await app.request('GET', '/metrics')).text).toContain('kill_switch_active 1');
+      const { body } = await viewer.request('GET', '/health/detailed');
+      expect(body.components.kill_switch).toMatchObject({ status: 'degraded' });
+      expect(body.components.kill_switch).not.toHaveProperty('active');
+      expect((await app.request('GET', '/metrics')).text).not.toMatch(/^kill_switch_active /m);
     } finally {
       await dataSource.query('alter table mislaid rename to kill_switch');
     }

@@ -10,13 +10,17 @@ export class JobsMetrics implements OnModuleInit {
   constructor(
     private readonly gauges: ScrapedGauges,
     @InjectMetric('jobs_waiting') private readonly jobsWaiting: Gauge,
+    @InjectMetric('jobs_dead') private readonly jobsDead: Gauge,
     private readonly jobs: Jobs,
   ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.jobsWaiting, async () => {
-      const queues = await this.jobs.waiting();
-      return queues.reduce((sum, { waiting }) => sum + waiting, 0);
-    });
+    this.gauges.register(this.jobsWaiting, () => this.sumOf('waiting'));
+    this.gauges.register(this.jobsDead, () => this.sumOf('dead'));
+  }
+
+  private async sumOf(state: 'waiting' | 'dead'): Promise<number> {
+    const queues = await this.jobs.waiting();
+    return queues.reduce((sum, queue) => sum + queue[state], 0);
   }
 }

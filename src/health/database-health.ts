@@ -1,7 +1,11 @@
 // SQL: the check is a function of the database.
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { within } from '../platform/concurrency/within.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { poolOf } from '../platform/database/data-source.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { Statements } from '../platform/database/statements.js';
@@ -10,22 +14,36 @@ import { DATABASE_OBSTACLES, type DatabaseObstacle } from './obstacles.js';
 /** Writes, because a server whose disk is full or that became a standby still answers every read. */
 const PROBE = { name: 'health_probe_writes', text: 'select probe_writes()' };
 
+/** Shorter than a scrape waits: a database that hangs is down, and its gauge is never absent. */
+const SCRAPE_PATIENCE_MS = 800;
+
 const BY_STATE: Readonly<Record<string, DatabaseObstacle>> = {
   [SQLSTATE.readOnlyTransaction]: 'read-only',
   [SQLSTATE.diskFull]: 'disk full',
 };
 
 @Injectable()
-export class DatabaseHealth {
+export class DatabaseHealth implements OnModuleInit {
   private readonly logger = new Logger('Database');
   private toldOf: string | undefined;
 
   constructor(
-    components: HealthComponents,
+    private readonly components: HealthComponents,
     private readonly statements: Statements,
     private readonly dataSource: DataSource,
-  ) {
-    components.register('database', () => this.check());
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('database_up') private readonly up: Gauge,
+  ) {}
+
+  onModuleInit(): void {
+    this.components.register('database', () => this.check());
+    this.gauges.register(this.up, () =>
+      within(
+        SCRAPE_PATIENCE_MS,
+        this.check().then(({ status }) => Number(status === 'healthy')),
+        () => 0,
+      ),
+    );
   }
 
   private async check(): Promise<ComponentHealth> {

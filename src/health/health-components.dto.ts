@@ -133,6 +133,12 @@ export class HealthComponentsDto implements Readonly<Record<ComponentName, Compo
   @Nested(() => DatabaseComponentDto)
   readonly database: DatabaseComponentDto;
 
+  @Nested(() => ComponentHealthDto, {
+    description:
+      'What counts the rate limits of all replicas; `disabled` where each counts for itself.',
+  })
+  readonly redis: ComponentHealthDto;
+
   @Nested(() => LlmComponentDto)
   readonly llm: LlmComponentDto;
 

@@ -3,10 +3,11 @@ import { TerminusModule } from '@nestjs/terminus';
 import { ApiHealthController, HealthController } from './health.controller.js';
 import { DatabaseHealth } from './database-health.js';
 import { HealthService } from './health.service.js';
+import { RedisHealth } from './redis-health.js';
 
 @Module({
   imports: [TerminusModule.forRoot({ logger: false })],
   controllers: [HealthController, ApiHealthController],
-  providers: [HealthService, DatabaseHealth],
+  providers: [HealthService, DatabaseHealth, RedisHealth],
 })
 export class HealthModule {}

@@ -11,6 +11,7 @@ export interface ComponentHealth {
 
 export const COMPONENTS = [
   'database',
+  'redis',
   'llm',
   'connectors',
   'kill_switch',

@@ -159,6 +159,25 @@ const MINUTE = 60_000;
     expect(told.filter((line) => /counts rate limits again/.test(line))).toHaveLength(1);
   });
 
+  it('knows whether Redis counts: not while it is away or takes no writes', async () => {
+    const one = await replica();
+    const becomes = (expected: boolean) =>
+      eventually(
+        () => one.sharedWorks(),
+        (works) => works === expected,
+      );
+    await becomes(true);
+    // A standby without its master answers every read.
+    await redis.admin.replicaof('127.0.0.1', 1);
+    await becomes(false);
+    await redis.admin.replicaof('no', 'one');
+    await becomes(true);
+    await redis.kill();
+    await becomes(false);
+    await redis.start();
+    await becomes(true);
+  });
+
   it('waits for a hung Redis once, and not with every request', async () => {
     const one = await replica();
     await take(one, 'hung', 1_000);

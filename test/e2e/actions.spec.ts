@@ -1,5 +1,6 @@
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
+import { samplesWith, scrape } from '../support/metrics.js';
 import { makeKey } from '../support/principals.js';
 
 const ID = /^act-[0-9a-f-]{36}$/;
@@ -89,6 +90,9 @@ describe('actions', () => {
         const { body } = await world.execute(type);
         expect(body.data).toMatchObject({ status: 'failed', result: { success: false, code } });
         expect(world.vendor.effectsOf(body.data.action_id)).toBe(effects);
+        const counted = { action_type: type, code };
+        const [failures] = samplesWith(await scrape(world.app), 'action_failures_total', counted);
+        expect(failures!.value).toBeGreaterThanOrEqual(1);
       },
     );
 

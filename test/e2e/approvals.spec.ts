@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import { ApprovalExpiry } from '../../src/approvals/approval-expiry.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
+import { samplesWith, scrape } from '../support/metrics.js';
 
 const ROUNDS = 5;
 const AT_ONCE = 50;
@@ -187,6 +189,16 @@ describe('approvals', () => {
     const { text } = await world.app.request('GET', '/metrics');
     expect(text).toMatch(/^approvals_pending [1-9]/m);
     expect(text).toMatch(/^approval_wait_seconds_count [1-9]/m);
+  });
+
+  it('tells for how long the oldest has waited', async () => {
+    await requestedEarlier(world.database.manager, await wait(), '90 minutes');
+    await wait();
+    // Scrapes within a second share one look.
+    await sleep(1_100);
+    const [oldest] = samplesWith(await scrape(world.app), 'approvals_oldest_seconds');
+    expect(oldest!.value).toBeGreaterThanOrEqual(90 * 60);
+    expect(oldest!.value).toBeLessThan(100 * 60);
   });
 
   it('rejects what nobody decided on in time, and nothing else', async () => {

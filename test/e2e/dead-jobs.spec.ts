@@ -4,6 +4,7 @@ import { Jobs } from '../../src/platform/jobs/jobs.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { Injectable, Module } from '@nestjs/common';
 import { eventually } from '../support/jobs/eventually.js';
+import { samplesWith, scrape } from '../support/metrics.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -45,6 +46,8 @@ describe('the API of dead jobs', () => {
       { queue: 'hopeless', attempts: 1, error: 'It cannot be done.' },
     ]);
     expect(listed.body.meta).toEqual({ page: 1, per_page: 20, total: 1 });
+
+    expect(samplesWith(await scrape(app), 'jobs_dead').map(({ value }) => value)).toEqual([1]);
 
     broken = false;
     const { id } = listed.body.data[0];

@@ -9,13 +9,14 @@ import { Gauge } from 'prom-client';
 
 const PAUSE_MS = 2_000;
 
-/** Keeps the totals of the list of actions cheap, and tells the metrics how many wait for approval. */
+/** Keeps the totals of the list of actions cheap, and tells the metrics how many wait for approval, and for how long. */
 @Injectable()
 export class ActionCounts extends CountFold implements OnModuleInit {
   constructor(
     private readonly repository: ActionListRepository,
     transactions: Transactions,
     @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
+    @InjectMetric('approvals_oldest_seconds') private readonly oldestApproval: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {
     super(transactions, { counted: 'actions', lock: AdvisoryLock.ActionCounts, pauseMs: PAUSE_MS });
@@ -23,6 +24,7 @@ export class ActionCounts extends CountFold implements OnModuleInit {
 
   onModuleInit(): void {
     this.gauges.register(this.approvalsPending, () => this.repository.countWaitingForApproval());
+    this.gauges.register(this.oldestApproval, () => this.repository.oldestWaitingSeconds());
   }
 
   override async foldPending(): Promise<void> {

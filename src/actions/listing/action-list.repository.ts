@@ -15,6 +15,12 @@ const COUNT_WAITING: Statement = {
   text: `select ${countOf([`status = 'pending_approval'`])}::integer as n`,
 };
 
+const OLDEST_WAITING: Statement = {
+  name: 'actions_oldest_waiting',
+  text: `select greatest(0, extract(epoch from clock_timestamp() - min(requested_at)))::float8 as seconds
+    from actions where status = 'pending_approval'`,
+};
+
 const FOLD = foldStatement('action', ['status', 'action_type', 'approval_level']);
 
 @Injectable()
@@ -30,6 +36,12 @@ export class ActionListRepository {
   async countWaitingForApproval(): Promise<number> {
     const [row] = await this.statements.rows<{ n: number }>(COUNT_WAITING);
     return row?.n ?? 0;
+  }
+
+  /** For how long the oldest has waited; 0 when none does. */
+  async oldestWaitingSeconds(): Promise<number> {
+    const [row] = await this.statements.rows<{ seconds: number }>(OLDEST_WAITING);
+    return row?.seconds ?? 0;
   }
 
   /** Adds at most `limit` deltas to the sums; answers how many those were. */

@@ -1,18 +1,19 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import { shownStart } from '../../platform/text.js';
+import { beginAtZero } from '../../platform/metrics/known-series.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
 import { eventOf } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
-import { type Action, hasEnded, type RequiredLevel } from '../action.js';
-import { actionType } from '../../action-catalogue/action-types.js';
+import { type Action, FAILURE_CODES, hasEnded, type RequiredLevel } from '../action.js';
+import { ACTION_TYPES, actionType } from '../../action-catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
 import { ActionRecordsRepository, type ChangeRecords } from './action-records.repository.js';
 
@@ -62,16 +63,23 @@ const LONGEST_TARGET = 500;
  * the event for the modules above. Metrics count it when the transaction has committed.
  */
 @Injectable()
-export class ActionRecorder {
+export class ActionRecorder implements OnModuleInit {
   constructor(
     private readonly audit: AuditLog,
     private readonly timeline: IncidentTimeline,
     private readonly events: DomainEvents,
     @InjectMetric('actions_executed_total')
     private readonly executed: Counter<'action_type' | 'status'>,
+    @InjectMetric('action_failures_total')
+    private readonly failures: Counter<'action_type' | 'code'>,
     private readonly records: ActionRecordsRepository,
     private readonly clock: Clock,
   ) {}
+
+  onModuleInit(): void {
+    beginAtZero(this.executed, { action_type: ACTION_TYPES, status: ['completed', 'failed'] });
+    beginAtZero(this.failures, { action_type: ACTION_TYPES, code: FAILURE_CODES });
+  }
 
   async record(
     tx: Tx,
@@ -110,9 +118,10 @@ export class ActionRecorder {
     for (const changed of changes) this.count(changed);
   }
 
-  private count({ change, action: { type, status } }: ActionChanged): void {
+  private count({ change, action: { type, status, result } }: ActionChanged): void {
     if (change !== 'completed' && change !== 'failed') return;
     this.executed.inc({ action_type: type, status });
+    if (result?.code) this.failures.inc({ action_type: type, code: result.code });
   }
 }
 

@@ -26,6 +26,9 @@ export abstract class LimitStorage implements ThrottlerStorage {
     name: string,
   ): Promise<LimitRecord>;
 
+  /** Whether what all replicas count in can be counted in; undefined where each counts for itself. */
+  abstract sharedWorks(): Promise<boolean | undefined>;
+
   /** What `increment` would say, without taking a hit. */
   abstract peek(key: string, ttl: number, limit: number, name: string): Promise<LimitRecord>;
 }

@@ -32,6 +32,6 @@ class LimitStorageModule {}
     }),
   ],
   providers: [FailureLimits, LimitCounter, RequestLimits],
-  exports: [FailureLimits, LimitCounter, RequestLimits, ThrottlerModule],
+  exports: [FailureLimits, LimitCounter, LimitStorageModule, RequestLimits, ThrottlerModule],
 })
 export class LimitsModule {}

@@ -58,6 +58,10 @@ export class MemoryLimitStorage extends LimitStorage {
     super();
   }
 
+  sharedWorks(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   async increment(
     key: string,
     ttl: number,

@@ -6,6 +6,8 @@ import type { RedisCounter } from './redis-counter.js';
 /** How long this replica counts for itself before it asks Redis again. */
 const PAUSE_MS = 1_000;
 
+const PROBE_MS = 1_000;
+
 /**
  * Counts for all replicas in Redis, and beside it in this process: what this replica knows to be over the limit is
  * refused without asking, and when Redis is away the count goes on from what this replica has seen.
@@ -41,6 +43,13 @@ export class SharedLimitStorage extends LimitStorage implements OnModuleInit, On
     const known = this.local.look(key, ttl, limit, name);
     if (known.isBlocked) return known;
     return (await this.ask(key, ttl, limit, name, false)) ?? known;
+  }
+
+  /** Counts something, because a server that is full or a standby still answers everything else. */
+  async sharedWorks(): Promise<boolean> {
+    return (
+      (await this.ask('probe', PROBE_MS, Number.MAX_SAFE_INTEGER, 'health', true)) !== undefined
+    );
   }
 
   onModuleInit(): Promise<void> {

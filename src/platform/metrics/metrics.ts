@@ -12,8 +12,9 @@ const LONG_WAITS = [30, 60, 300, 900, 1800, 3600, 4 * 3600, 8 * 3600, 24 * 3600]
 /**
  * Every metric of the service. Who counts one gets it by its name: `@InjectMetric('incidents_total')`. A label never
  * takes a value that a caller can invent: what is not in a fixed or registered set is counted as `other` (see knownOr).
- * Gauges that tell what is in the database are read when someone scrapes: see ScrapedGauges. Several apps in one process
- * (tests, replicas side by side) share the metrics.
+ * Gauges that tell what is in the database are read when someone scrapes: see ScrapedGauges. Counters with labels begin
+ * with every series that is known beforehand: see beginAtZero. Several apps in one process (tests, replicas side by side)
+ * share the metrics.
  */
 export const METRICS: readonly Provider[] = [
   makeCounterProvider({
@@ -29,6 +30,14 @@ export const METRICS: readonly Provider[] = [
   }),
   makeGaugeProvider({ name: 'http_requests_in_flight', help: 'Requests being answered.' }),
   makeGaugeProvider({ name: 'db_pool_connections_active', help: 'Database connections in use.' }),
+  makeGaugeProvider({
+    name: 'database_up',
+    help: 'Whether the database answers in time and can be written to.',
+  }),
+  makeGaugeProvider({
+    name: 'redis_up',
+    help: 'Whether Redis counts the rate limits of all replicas; absent where none is set.',
+  }),
 
   makeCounterProvider({
     name: 'incidents_total',
@@ -39,6 +48,11 @@ export const METRICS: readonly Provider[] = [
     name: 'actions_executed_total',
     help: 'Actions that ended.',
     labelNames: ['action_type', 'status'],
+  }),
+  makeCounterProvider({
+    name: 'action_failures_total',
+    help: 'Actions that failed, by the code of their result.',
+    labelNames: ['action_type', 'code'],
   }),
   makeCounterProvider({
     name: 'webhook_received_total',
@@ -87,6 +101,10 @@ export const METRICS: readonly Provider[] = [
     help: 'For how long the oldest playbook run that is due has waited for a replica; 0 when none does.',
   }),
   makeGaugeProvider({ name: 'approvals_pending', help: 'Actions that wait for a person.' }),
+  makeGaugeProvider({
+    name: 'approvals_oldest_seconds',
+    help: 'For how long the oldest action that waits for a person has waited; 0 when none does.',
+  }),
   makeHistogramProvider({
     name: 'approval_wait_seconds',
     help: 'Time from the request of an action to its approval or rejection.',
@@ -97,6 +115,10 @@ export const METRICS: readonly Provider[] = [
   makeGaugeProvider({
     name: 'jobs_waiting',
     help: 'Jobs that are due, deferred or to be tried again.',
+  }),
+  makeGaugeProvider({
+    name: 'jobs_dead',
+    help: 'Jobs that failed for good and wait for an operator: GET /api/jobs/dead.',
   }),
   makeGaugeProvider({ name: 'audit_unsealed', help: 'Audit entries that wait to be sealed.' }),
   makeGaugeProvider({

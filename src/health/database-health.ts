@@ -9,6 +9,7 @@ import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { poolOf } from '../platform/database/data-source.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { Statements } from '../platform/database/statements.js';
+import { ClockWatch } from './clock-watch.js';
 import { DATABASE_OBSTACLES, type DatabaseObstacle } from './obstacles.js';
 
 /** Writes, because a server whose disk is full or that became a standby still answers every read. */
@@ -33,6 +34,7 @@ export class DatabaseHealth implements OnModuleInit {
     private readonly dataSource: DataSource,
     private readonly gauges: ScrapedGauges,
     @InjectMetric('database_up') private readonly up: Gauge,
+    private readonly clock: ClockWatch,
   ) {}
 
   onModuleInit(): void {
@@ -40,7 +42,7 @@ export class DatabaseHealth implements OnModuleInit {
     this.gauges.register(this.up, () =>
       within(
         SCRAPE_PATIENCE_MS,
-        this.check().then(({ status }) => Number(status === 'healthy')),
+        this.check().then(({ status }) => Number(status !== 'unhealthy')),
         () => 0,
       ),
     );
@@ -57,8 +59,11 @@ export class DatabaseHealth implements OnModuleInit {
     }
     this.toldOf = undefined;
     const { totalCount, idleCount, waitingCount } = poolOf(this.dataSource);
+    const complaint = this.clock.complaint();
     return {
-      status: 'healthy',
+      status: complaint ? 'degraded' : 'healthy',
+      ...(complaint && { message: complaint }),
+      clock_offset_seconds: this.clock.offsetSeconds(),
       connections: totalCount,
       busy: totalCount - idleCount,
       waiting: waitingCount,

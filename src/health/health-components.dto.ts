@@ -2,6 +2,7 @@ import { PROVIDERS } from '../triage/model/triage-model.port.js';
 import type { ComponentName, ComponentStatus } from '../platform/health-components.js';
 import {
   Choice,
+  Decimal,
   Flag,
   Instant,
   Nested,
@@ -38,6 +39,14 @@ class DatabaseComponentDto extends ComponentHealthDto {
 
   @Count('What waits for a connection to be free.', 0)
   readonly waiting?: number;
+
+  @Decimal({
+    optional: true,
+    description:
+      'How far the clock of the machine is ahead of that of the database, whose time is used.',
+    example: 0,
+  })
+  readonly clock_offset_seconds?: number;
 
   @Text({ optional: true, description: 'What is wrong, in the words of /ready.' })
   readonly obstacle?: string;

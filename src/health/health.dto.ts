@@ -17,7 +17,7 @@ export class HealthDto {
 }
 
 const COMPONENTS_EXAMPLE = {
-  database: { status: 'healthy', connections: 4, busy: 1, waiting: 0 },
+  database: { status: 'healthy', clock_offset_seconds: 0, connections: 4, busy: 1, waiting: 0 },
   redis: { status: 'disabled', message: 'REDIS_URL is not set: each replica counts for itself.' },
   llm: { status: 'healthy', provider: 'rules' },
   connectors: { status: 'degraded', message: '1 of 3 connectors does not answer.' },

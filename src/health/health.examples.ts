@@ -4,7 +4,7 @@ import { DATABASE_OBSTACLES } from './obstacles.js';
 const VERSION = { version: '0.1.0', uptime_seconds: 86_400 };
 
 const COMPONENTS = {
-  database: { status: 'healthy', connections: 4, busy: 1, waiting: 0 },
+  database: { status: 'healthy', clock_offset_seconds: 0, connections: 4, busy: 1, waiting: 0 },
   redis: { status: 'disabled', message: 'REDIS_URL is not set: each replica counts for itself.' },
   llm: { status: 'healthy', provider: 'rules', model: 'rules', runs_waiting: 0 },
   connectors: { status: 'healthy', total: 1 },

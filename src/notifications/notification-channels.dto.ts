@@ -26,6 +26,7 @@ import {
 import type { ChangedChannel } from './notification-channels.service.js';
 import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from './notification-examples.js';
 import { CHANNEL_SORTS, type ChannelSort } from './records/notification-channels.repository.js';
+import { presentTime } from '../platform/clock.js';
 
 const Name = (options: FieldOptions = {}) => GivenName({ ...options, example: 'soc' });
 
@@ -168,7 +169,7 @@ export class NotificationChannelDto {
 
   static from(this: void, record: ChannelRecord): NotificationChannelDto {
     const { formerSecretUntil } = record;
-    const isValid = formerSecretUntil !== undefined && formerSecretUntil > new Date();
+    const isValid = formerSecretUntil !== undefined && formerSecretUntil > new Date(presentTime());
     return {
       id: record.id,
       name: record.name,

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { presentTime } from './clock.js';
 
 const POOL_BYTES = 4096;
 const ID_BYTES = 16;
@@ -14,7 +15,7 @@ let count = 0;
  * A UUID of version 7: ordered by time, so that a new row goes to the end of its index instead of to a random page of it.
  * The ids that one process makes within a millisecond are counted up, so that rows of one moment have an order, too.
  */
-export function newId(now = Date.now()): string {
+export function newId(now = presentTime()): string {
   // A time before the latest is counted on as well: somebody else's id may have come between two of the same moment.
   if (now > latest || count === MOST_COUNTED) {
     latest = now;

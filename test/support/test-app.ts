@@ -11,6 +11,7 @@ import { createRootLogger } from '../../src/platform/logging/logger-options.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
+import { followDatabaseTime } from '../../src/platform/database/database-time.js';
 import { type Answer, ApiClient, type RequestOptions } from './api-client.js';
 import { ContractCheck } from './contract-check.js';
 import { readContract } from './contract-check-document.js';
@@ -68,6 +69,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   });
   const connection = connectionOptions(settings.databaseUrl ?? database.url, settings);
   const dataSource = await createDataSource(schema, connection).initialize();
+  await followDatabaseTime(dataSource);
   const nest = await createApp({
     settings,
     dataSource,

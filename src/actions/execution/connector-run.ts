@@ -20,6 +20,7 @@ import {
   resultOf,
   resultOfLoss,
 } from './execution-rules.js';
+import { presentTime } from '../../platform/clock.js';
 
 export interface RunOptions {
   /** Takes part in the transaction that finishes the action. */
@@ -99,7 +100,7 @@ export class ConnectorRun {
     if (outcome.kind !== 'accepted') {
       return await claims.finish(action, resultOf(outcome), this.idempotency);
     }
-    const rest = restMs(action.acceptedAt, new Date(), deadlineMs);
+    const rest = restMs(action.acceptedAt, new Date(presentTime()), deadlineMs);
     if (rest > 0) return await claims.vendorAccepted(action, outcome.handle, rest);
     const message = `The vendor accepted it and had not finished after ${deadlineMs} ms.`;
     return await claims.finish(action, failed('outcome_unknown', message), this.idempotency);

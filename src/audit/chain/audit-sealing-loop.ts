@@ -56,17 +56,17 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
 
   private async run(): Promise<void> {
     await this.anchor.tellWitness();
-    let headDue = Date.now();
+    let headDue = performance.now();
     let backlogDue = headDue + LOOK_AT_BACKLOG_EVERY_MS;
     while (!this.stop.signal.aborted) {
       await this.sealPending();
-      if (Date.now() >= headDue) {
+      if (performance.now() >= headDue) {
         this.logHead();
-        headDue = Date.now() + LOG_HEAD_EVERY_MS;
+        headDue = performance.now() + LOG_HEAD_EVERY_MS;
       }
-      if (Date.now() >= backlogDue) {
+      if (performance.now() >= backlogDue) {
         await this.warnOfBacklog();
-        backlogDue = Date.now() + LOOK_AT_BACKLOG_EVERY_MS;
+        backlogDue = performance.now() + LOOK_AT_BACKLOG_EVERY_MS;
       }
       await sleep(EVERY_MS, undefined, { signal: this.stop.signal, ref: false }).catch(
         () => undefined,

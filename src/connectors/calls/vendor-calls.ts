@@ -6,6 +6,7 @@ import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outboun
 import type { TestResult } from '../connector.port.js';
 import { Attempts, type VendorState } from './attempts.js';
 import { isTemporary, retryAfter, retryAt } from './retry-rules.js';
+import { presentTime } from '../../platform/clock.js';
 
 export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
 
@@ -73,7 +74,7 @@ function pauseAskedBy(
   answer: OutboundAnswer,
   { limitEndsIn }: CallOptions,
 ): number | 'too long' | undefined {
-  const now = new Date();
+  const now = new Date(presentTime());
   const asked = retryAfter(answer.header('retry-after'), now);
   if (asked !== undefined || limitEndsIn === undefined || answer.status !== 429) return asked;
   return retryAt(answer.header(limitEndsIn), vendorsTime(answer) ?? now);

@@ -5,6 +5,7 @@ import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outboun
 import { retryAfterMs } from '../../platform/net/retry-after.js';
 import type { Outcome } from './channel.port.js';
 import { failureOf } from './net-failure.js';
+import { presentTime } from '../../platform/clock.js';
 
 /** Little of an answer is read but its status and when to come again. */
 const LARGEST_ANSWER_BYTES = 65_536;
@@ -46,7 +47,7 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
   return {
     kind: 'failed',
     why,
-    retryAfterMs: retryAfterMs(answer.header('retry-after'), new Date()),
+    retryAfterMs: retryAfterMs(answer.header('retry-after'), new Date(presentTime())),
   };
 }
 

@@ -11,6 +11,7 @@ import type { SealedChannel } from '../notification-channel.js';
 import { SealedChannels } from '../sealed-channels.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
 import { newId } from '../../platform/ids.js';
+import { presentTime } from '../../platform/clock.js';
 
 const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const UNREADABLE = 'The secrets of the channel cannot be read: give it new ones.';
@@ -82,7 +83,7 @@ export class DeliveryAttempts {
 
   private connect(channel: SealedChannel): Channel | undefined {
     const { id, formerSecret, formerSecretUntil } = channel;
-    const isValid = formerSecretUntil !== undefined && formerSecretUntil > new Date();
+    const isValid = formerSecretUntil !== undefined && formerSecretUntil > new Date(presentTime());
     const former = isValid && formerSecret ? this.configs.openFormer(id, formerSecret) : undefined;
     const type = this.types.find(channel.type);
     if (!type) return undefined;

@@ -3,6 +3,7 @@ import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
 import { connectionOptions, patientConnectionOptions } from './connection.js';
 import { createDataSource, poolOf, type Schema } from './data-source.js';
+import { followDatabaseTime } from './database-time.js';
 import { grantRuntime } from './runtime-role.js';
 import { requireUsableDatabase } from './schema-checks.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
@@ -49,6 +50,7 @@ export async function openDatabase(
       outage.begin(error),
     );
     await dataSource.initialize();
+    await followDatabaseTime(dataSource);
     poolOf(dataSource).on('connect', () => outage.end());
     return {
       dataSource,

@@ -5,6 +5,7 @@ import { countedNetworks } from '../addresses/network.js';
 import { wholeSeconds } from './failure-limits.js';
 import { type LimitRecord, LimitStorage } from './limit-storage.js';
 import type { NamedLimit } from './limited.js';
+import { presentTime } from '../clock.js';
 
 const MINUTE = 60_000;
 
@@ -50,7 +51,7 @@ function headersOf(perMinute: number, { totalHits, timeToExpire }: LimitRecord) 
   return {
     'x-ratelimit-limit': String(perMinute),
     'x-ratelimit-remaining': String(Math.max(0, perMinute - totalHits)),
-    'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000 + timeToExpire)),
+    'x-ratelimit-reset': String(Math.ceil(presentTime() / 1000 + timeToExpire)),
   };
 }
 

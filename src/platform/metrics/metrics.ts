@@ -38,6 +38,10 @@ export const METRICS: readonly Provider[] = [
     name: 'redis_up',
     help: 'Whether Redis counts the rate limits of all replicas; absent where none is set.',
   }),
+  makeGaugeProvider({
+    name: 'clock_offset_seconds',
+    help: 'How far the clock of the machine is ahead of that of the database, whose time is used.',
+  }),
 
   makeCounterProvider({
     name: 'incidents_total',

@@ -7,6 +7,7 @@ import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
 import { httpsProblems, postJson } from '../http-delivery.js';
 import { WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
 import { newSecret, secretProblem, signatureHeaders } from './standard-signature.js';
+import { presentTime } from '../../../platform/clock.js';
 
 /** Posts each event as it is, signed as Standard Webhooks says. */
 class WebhookChannel implements Channel {
@@ -18,7 +19,7 @@ class WebhookChannel implements Channel {
 
   async deliver({ eventId, payload }: Message, signal: AbortSignal): Promise<Outcome> {
     const body = JSON.stringify(payload);
-    const signature = { id: eventId, at: new Date(), secrets: this.secrets };
+    const signature = { id: eventId, at: new Date(presentTime()), secrets: this.secrets };
     const headers = signatureHeaders(body, signature);
     return await postJson(this.http, { url: this.url, headers, body, signal });
   }

@@ -12,6 +12,7 @@ import type { RestorePlan } from './backup-plan.js';
 import { appliedMigrations, copyTarget, laterOf, listTables, readSequences } from './catalog.js';
 import { lockTables } from './lock-tables.js';
 import { tablesOf, type VerifiedBackup } from './read-backup.js';
+import { followDatabaseTime } from '../database-time.js';
 
 /** The library that keeps the jobs makes its schema at the next start; a job only wakes what the rows know. */
 const JOBS_SCHEMA = 'pgboss';
@@ -37,6 +38,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
   refuseNewer(backup.manifest.migrations, schema, 'The backup');
   const dataSource = await createDataSource(schema, commandConnection(url)).initialize();
   try {
+    await followDatabaseTime(dataSource);
     await new Transactions(dataSource).run((tx) => restore(tx, dataSource, options));
   } finally {
     await dataSource.destroy();

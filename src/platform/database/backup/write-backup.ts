@@ -20,6 +20,7 @@ import {
 import type { BackupPlan } from './backup-plan.js';
 import { macOf, type SigningKey } from './signature.js';
 import { appliedMigrations, copyTarget, listTables, readSequences } from './catalog.js';
+import { presentTime } from '../../clock.js';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 256 * 1024;
@@ -103,7 +104,7 @@ async function manifestOf(client: Client, { plan }: BackupOptions): Promise<Mani
   return {
     format: FORMAT,
     version,
-    created_at: new Date().toISOString(),
+    created_at: new Date(presentTime()).toISOString(),
     migrations,
     key_ids: await plan.keyIds(client),
   };

@@ -12,6 +12,7 @@ import {
 import type { EventOutbox } from './event-outbox.js';
 import type { UnhandledEvents } from './unhandled-events.js';
 import type { JobContext } from '../job-queue.js';
+import { presentTime } from '../../clock.js';
 
 /** For the events of replicas that were killed between their commit and their relay's next look. */
 const POLL_MS = 500;
@@ -132,7 +133,7 @@ export class EventDelivery {
     delaySeconds = 0,
   ): Promise<void> {
     if (events.length === 0) return;
-    const runAt = new Date(Date.now() + delaySeconds * 1_000);
+    const runAt = new Date(presentTime() + delaySeconds * 1_000);
     await this.transactions.run((tx) =>
       this.jobs.enqueueMany(
         tx,

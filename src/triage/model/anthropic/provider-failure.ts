@@ -6,6 +6,7 @@ import {
   type UnavailableReason,
 } from '../model.errors.js';
 import { fieldOf } from '../token-use.js';
+import { presentTime } from '../../../platform/clock.js';
 
 /** An answer with an error status. */
 export interface RefusedRequest {
@@ -47,7 +48,7 @@ export function failureOfStatus({ status, headers, body }: RefusedRequest): Mode
     // An unknown model, an unpaid bill, a wrong address: what is wrong is the same for every question.
     remedy: status >= 500 ? 'time' : 'operator',
   };
-  const retryAfter = retryAfterMs(headers.get('retry-after') ?? undefined, new Date());
+  const retryAfter = retryAfterMs(headers.get('retry-after') ?? undefined, new Date(presentTime()));
   return new ModelUnavailableError(reason, sentenceOf(status, body), {
     mayHelpLater: remedy !== 'nothing',
     needsOperator: remedy === 'operator',

@@ -7,6 +7,7 @@ const floors = [
   ['platform/access', 'platform/addresses', 'platform/masking'],
   ['action-catalogue'],
   ['platform/config'],
+  ['platform/tracing'],
   ['platform/database', 'platform/net'],
   ['platform/errors'],
   ['platform/concurrency'],

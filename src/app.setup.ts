@@ -20,6 +20,7 @@ import {
 } from './platform/http/framework-answers.js';
 import { KnownRoutes } from './platform/http/known-routes.js';
 import { installSecurityHeaders } from './platform/http/security-headers.js';
+import { installRequestTraces } from './platform/http/traced-requests.js';
 import { installRequestLog } from './platform/logging/request-log.js';
 import { ServiceLogger } from './platform/logging/service-logger.js';
 import { HttpMetrics } from './platform/metrics/http-metrics.js';
@@ -60,6 +61,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   const instance = app.getHttpAdapter().getInstance();
   const routes = app.get(KnownRoutes);
   routes.watch(instance);
+  installRequestTraces(instance);
   if (ground.settings.trustProxy.length > 0) installForwardedAddresses(instance);
   installSecurityHeaders(instance);
   installRequestLog(instance, ground.logger);

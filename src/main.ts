@@ -9,6 +9,7 @@ import { PortClaim } from './platform/http/port-claim.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { inOneSentence } from './start-failure.js';
 import { logStart, reportFor, type Started } from './start-report.js';
+import { startTracing } from './platform/tracing/start-tracing.js';
 import { runUntilStopped } from './shutdown.js';
 
 async function main(): Promise<void> {
@@ -20,6 +21,7 @@ async function main(): Promise<void> {
   changeLevelOnSignal(logger, settings.logLevel);
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
+  const endTracing = await startTracing(settings, logger);
   await runUntilStopped(stopAsked, settings, logger, async (giveUp) => {
     const log = (line: string): void => logger.info(line);
     const { database } = await openWithKeys(settings, log, giveUp);
@@ -30,7 +32,7 @@ async function main(): Promise<void> {
     await app.listen(settings.port, settings.host);
     const readyAfterMs = Math.round(process.uptime() * 1000);
     tell({ place: database.place, who, url: await app.getUrl(), readyAfterMs });
-    return { app, database };
+    return { app, database, endTracing };
   });
 
   function tell(started: Started): void {

@@ -10,6 +10,8 @@ import type { OpenDatabase } from './platform/database/open-database.js';
 export interface Service {
   readonly app: NestFastifyApplication;
   readonly database: OpenDatabase;
+  /** Sends what is left of traces, within a bounded time. */
+  readonly endTracing: () => Promise<void>;
 }
 
 /**
@@ -38,7 +40,8 @@ export async function runUntilStopped(
  * Readiness fails at once, requests are still taken for the delay that a load balancer needs, then what runs may finish
  * within the grace, and the database goes last.
  */
-async function stop({ app, database }: Service, settings: Settings, logger: Logger): Promise<void> {
+async function stop(service: Service, settings: Settings, logger: Logger): Promise<void> {
+  const { app, database, endTracing } = service;
   app.get(Draining).begin();
   await sleep(settings.shutdownDelayMs);
   const server: Server = app.getHttpServer();
@@ -55,9 +58,10 @@ async function stop({ app, database }: Service, settings: Settings, logger: Logg
     logger.warn('Some requests or jobs did not finish within the grace and are cut off.');
     server.closeAllConnections();
   }
-  await database.close().catch((error: unknown) => {
+  const databaseClosed = database.close().catch((error: unknown) => {
     logger.error({ err: error }, 'The database was not closed in order.');
   });
+  await Promise.all([databaseClosed, endTracing()]);
 }
 
 /** Takes no more connections; done when the last answer is out. Connections that are waiting are closed at once. */

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { PermitGate } from '../../kill-switch/permit-gate.js';
@@ -50,7 +51,7 @@ export class ActionExecutor implements BeforeApplicationShutdown {
 
   /** Runs an action that is `pending`: it needs no approval, or was approved. */
   async run(action: Action, options: RunOptions = {}): Promise<Action> {
-    return await this.track(this.begin(action, options), action);
+    return await this.track(() => this.begin(action, options), action);
   }
 
   /** Calls the connector for an action that was claimed by the transaction that created or approved it. */
@@ -59,14 +60,16 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     connector: Connector,
     options: RunOptions = {},
   ): Promise<Action> {
-    return await this.track(this.call(claimed, connector, options), claimed.action);
+    return await this.track(() => this.call(claimed, connector, options), claimed.action);
   }
 
   /** Goes on with a claim that was taken over: the vendor is doing it, or is asked what became of it. */
   async resume(action: Action, connector: Connector): Promise<Action> {
     const isDoingIt = action.phase === 'accepted';
-    const work = isDoingIt ? this.follow(action, connector) : this.ask(action, connector);
-    return await this.track(work, action);
+    return await this.track(
+      () => (isDoingIt ? this.follow(action, connector) : this.ask(action, connector)),
+      action,
+    );
   }
 
   /** Ends an action by what its row says of it, without asking anybody. Throws ClaimLostError. */
@@ -127,13 +130,15 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   }
 
   /** Answers with the action as it is when another run has it, or the kill switch holds it. */
-  private async track(work: Promise<Action>, action: Action): Promise<Action> {
-    const result = work.catch(async (error: unknown) => {
-      if (error instanceof ClaimLostError || isKillSwitchActive(error)) {
-        return await this.claims.present(action);
-      }
-      throw error;
-    });
+  private async track(work: () => Promise<Action>, action: Action): Promise<Action> {
+    const result = this.inTrace(action, () =>
+      work().catch(async (error: unknown) => {
+        if (error instanceof ClaimLostError || isKillSwitchActive(error)) {
+          return await this.claims.present(action);
+        }
+        throw error;
+      }),
+    );
     this.underWay.add(result);
     try {
       const after = await result;
@@ -142,5 +147,18 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     } finally {
       this.underWay.delete(result);
     }
+  }
+
+  private inTrace(action: Action, work: () => Promise<Action>): Promise<Action> {
+    const { id, type, incidentId } = action;
+    const attributes = { 'action.id': shownActionId(id), 'incident.id': incidentId };
+    return traced(
+      () => ({ name: `action ${type}`, kind: 'internal', attributes }),
+      async (span) => {
+        const after = await work();
+        span?.note({ 'action.status': after.status, 'error.type': after.result?.code });
+        return after;
+      },
+    );
   }
 }

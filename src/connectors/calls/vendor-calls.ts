@@ -42,6 +42,7 @@ export class VendorCalls {
       this.http.request({
         timeoutMs: TIMEOUT_MS,
         ...request,
+        handsOnTrace: true,
         signal: departure.signal,
         beforeLeaving: () => departure.leave(),
       });
@@ -54,7 +55,7 @@ export class VendorCalls {
 
   /** For a status poll and a test, which have no effect: the kill switch does not stop them. */
   ungated(request: VendorRequest): Promise<OutboundAnswer> {
-    return this.http.request({ timeoutMs: TIMEOUT_MS, ...request });
+    return this.http.request({ timeoutMs: TIMEOUT_MS, ...request, handsOnTrace: true });
   }
 }
 

@@ -13,6 +13,7 @@ import { Transactions } from '../../platform/database/transactions.js';
 import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
+import { type Span, traced } from '../../platform/tracing/tracing.js';
 import type { ClaimedDelivery } from '../delivery.js';
 import type { SealedChannel } from '../notification-channel.js';
 import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
@@ -97,7 +98,15 @@ export class DeliveryWorker
 
   private async look(): Promise<void> {
     for (const one of await this.claim()) {
-      const carried = this.carry(one);
+      const { id, type, incidentId } = one.delivery;
+      const carried = traced(
+        () => ({
+          name: `notification ${one.channel.type}`,
+          kind: 'internal',
+          attributes: { 'delivery.id': id, 'event.type': type, 'incident.id': incidentId },
+        }),
+        (span) => this.carry(one, span),
+      );
       this.work.add(carried);
       void carried.finally(() => this.work.delete(carried));
     }
@@ -126,11 +135,13 @@ export class DeliveryWorker
     });
   }
 
-  private async carry({ delivery, channel, incidentNumber }: Work): Promise<void> {
+  private async carry(work: Work, span: Span | undefined): Promise<void> {
+    const { delivery, channel, incidentNumber } = work;
     this.count(channel.id, 1);
     const { signal } = this.halt;
     try {
       const outcome = await this.attempts.deliver(channel, delivery, incidentNumber, signal);
+      span?.note({ 'delivery.outcome': outcome.kind });
       await this.endings.end(channel, delivery, outcome);
     } catch (err) {
       if (signal.aborted) return await this.release(delivery);

@@ -1,6 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../database/sqlstate.js';
+import { outsideTraces } from '../tracing/tracing.js';
 
 export interface LoopOptions {
   /** What the work does, as the log says it: `Recovering actions` failed. */
@@ -37,7 +38,7 @@ export class BackgroundLoop {
   wake(): void {
     if (this.stopped) return;
     this.again = true;
-    this.underWay ??= this.run();
+    this.underWay ??= outsideTraces(() => this.run());
   }
 
   /** Ends when the call under way has ended. */

@@ -1,10 +1,13 @@
 import { isDatabaseUnavailable, isLostRace } from '../database/sqlstate.js';
+import { isTracing, presentSpan, type Span, traced, within } from '../tracing/tracing.js';
 
 /** Reads or writes all items in one statement and answers one result per item, in the order of the items. */
 export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
+  /** Whom it is for, where there are traces. */
+  readonly span: Span | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -32,7 +35,7 @@ export class Batcher<Item, Result> {
 
   submit(item: Item): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
+      this.waiting.push({ item, span: presentSpan(), resolve, reject });
       this.schedule();
     });
   }
@@ -65,7 +68,7 @@ export class Batcher<Item, Result> {
 
   private async runTogether(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await this.runBatch(batch.map(({ item }) => item));
+      const results = await inTraceOf(batch, () => this.runBatch(batch.map(({ item }) => item)));
       if (results.length !== batch.length) {
         throw new Error(`A batch of ${batch.length} items answered ${results.length} results.`);
       }
@@ -78,4 +81,16 @@ export class Batcher<Item, Result> {
       }
     }
   }
+}
+
+/** One of those for whom it is done has the batch in its trace. Where there are more, the batch names them. */
+function inTraceOf<Result>(
+  batch: readonly { readonly span: Span | undefined }[],
+  run: () => Promise<Result>,
+): Promise<Result> {
+  if (!isTracing()) return run();
+  const [first, ...others] = new Set(batch.flatMap(({ span }) => span ?? []));
+  if (others.length === 0) return within(first, run);
+  const links = others.map(({ traceparent }) => traceparent);
+  return within(first, () => traced(() => ({ name: 'batch', kind: 'internal', links }), run));
 }

@@ -13,6 +13,7 @@ import {
 } from './setting.js';
 import { readIpRange } from '../addresses/ip-address.js';
 import { modelAddress, modelName, triageProvider, type TriageProvider } from './triage-settings.js';
+import { otlpHeaders, share, TRACES_SAMPLERS, type TracesSampler } from './tracing-settings.js';
 
 const SERVICE = 'Service';
 const DATABASE = 'Database';
@@ -22,6 +23,7 @@ const LIMITS = 'Limits';
 const ACTIONS = 'Actions';
 const OUTBOUND = 'Outbound';
 const TRIAGE = 'Triage';
+const TRACES = 'Traces';
 
 const MINUTE = 60_000;
 
@@ -324,6 +326,43 @@ export class Settings {
     integer(2_000_000, 0, 1_000_000_000_000),
   )
   readonly aiTokensPerHour: number;
+
+  @Setting(
+    TRACES,
+    'Collector of OpenTelemetry that traces are sent to, such as http://collector.internal:4318, to which /v1/traces is added. Unset: no traces are made.',
+    optionalText('', {
+      pattern: /^https?:\/\/[^\s/?#@]+(\/[^\s?#@]*)?$/,
+      hint: 'an http or https address without a user or query',
+    }),
+  )
+  readonly otelExporterOtlpEndpoint: string | undefined;
+
+  @Setting(
+    TRACES,
+    'Headers for the collector, such as its key: name=value, comma separated, the values percent-encoded.',
+    otlpHeaders,
+  )
+  readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
+
+  @Setting(
+    TRACES,
+    'How the collector is spoken to: OTLP in protobuf over HTTP, which every collector takes.',
+    oneOf(['http/protobuf'], 'http/protobuf'),
+  )
+  readonly otelExporterOtlpProtocol: 'http/protobuf';
+
+  @Setting(TRACES, 'Name of this service in traces.', text('incident-triage-service'))
+  readonly otelServiceName: string;
+
+  @Setting(
+    TRACES,
+    `Which traces are sent: ${TRACES_SAMPLERS.join(', ')}. The three last ones do as the traceparent of a request says, if it has one.`,
+    oneOf(TRACES_SAMPLERS, 'parentbased_always_on'),
+  )
+  readonly otelTracesSampler: TracesSampler;
+
+  @Setting(TRACES, 'Share of the traces that a sampler by traceidratio sends, 0 to 1.', share(1))
+  readonly otelTracesSamplerArg: number;
 }
 
 function readCidr(part: string): string {

@@ -1,6 +1,8 @@
 import { Client, type ClientConfig, type PoolConfig } from 'pg';
 import type { Settings } from '../config/settings.js';
+import { codeOf, type Span } from '../tracing/tracing.js';
 import { SQLSTATE, sqlStateOf } from './sqlstate.js';
+import { beginStatement } from './traced-statements.js';
 
 /** A server that hangs does not even end a statement in time: the client gives up this much later. */
 const READ_GRACE_MS = 1_000;
@@ -60,21 +62,32 @@ class ServiceClient extends Client {
 
   override query = ((...args: unknown[]): unknown => {
     const last = args.at(-1);
+    const span = beginStatement(args[0]);
     if (typeof last === 'function') {
       const callback = last as (error: unknown, result: unknown) => void;
       args[args.length - 1] = (error: unknown, result: unknown): void => {
-        this.closeIfUseless(error);
+        this.ended(span, error);
         callback(error, result);
       };
       return this.send(...args);
     }
     const answer = this.send(...args);
-    if (answer instanceof Promise) answer.catch((error: unknown) => this.closeIfUseless(error));
+    if (answer instanceof Promise) {
+      answer.then(
+        () => span?.end(),
+        (error: unknown) => this.ended(span, error),
+      );
+    }
     return answer;
   }) as Client['query'];
 
   private send(...args: unknown[]): unknown {
     return (super.query as (...all: unknown[]) => unknown).apply(this, args);
+  }
+
+  private ended(span: Span | undefined, error: unknown): void {
+    span?.end(error ? codeOf(error) : undefined);
+    this.closeIfUseless(error);
   }
 
   private closeIfUseless(error: unknown): void {

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { QueryResultRow } from 'pg';
 import { DataSource, QueryRunnerAlreadyReleasedError } from 'typeorm';
+import { presentSpan } from '../tracing/tracing.js';
 import { poolOf } from './data-source.js';
+import type { TracedQuery } from './traced-statements.js';
 import type { Tx } from './transactions.js';
 
 /** A statement of a hot path. It has a name, so that PostgreSQL parses and plans it once for each connection. */
@@ -17,7 +19,8 @@ export class Statements {
 
   /** Runs a read, or a write that is a whole transaction by itself, on any free connection. */
   async rows<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
-    const result = await poolOf(this.dataSource).query<R>({ ...statement, values });
+    const query: TracedQuery = { ...statement, values, span: presentSpan() };
+    const result = await poolOf(this.dataSource).query<R>(query);
     return result.rows;
   }
 

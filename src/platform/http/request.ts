@@ -3,6 +3,7 @@ import type { AppError } from '../errors/app-error.js';
 import type { ArrivingBody } from './arriving-body.js';
 import type { Caller } from './caller.js';
 import type { Answer } from './answer.js';
+import type { Span } from '../tracing/tracing.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,6 +18,8 @@ declare module 'fastify' {
     failure?: AppError;
     /** The id of what it made or changed, where its address does not name one. */
     answeredId?: string;
+    /** What traces tell of it; undefined where nobody wants any. */
+    span?: Span;
     /** Has the last word on what a handler answers. */
     completeAnswer?: (answer: Answer) => Promise<Answer>;
   }

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { Params } from 'nestjs-pino';
 import type { Settings } from '../config/settings.js';
+import { presentSpan } from '../tracing/tracing.js';
 import { terminalLines } from './terminal-lines.js';
 
 /** Names under which a secret may turn up in something that is logged, at the top or one level down. */
@@ -41,6 +42,10 @@ export function createRootLogger(
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: [...new Set(redactPaths)], censor: '[redacted]' },
+    // What is logged in the middle of a request or a job is found by its trace.
+    ...(settings.otelExporterOtlpEndpoint !== undefined && {
+      mixin: () => ({ trace_id: presentSpan()?.traceId }),
+    }),
   };
   return pino(options, destination);
 }

@@ -27,6 +27,7 @@ export function installRequestLog(instance: FastifyInstance, logger: Logger): vo
     const level = levelOf(request, reply.statusCode, route);
     const line = {
       request_id: request.id,
+      trace_id: request.span?.traceId,
       method: request.method,
       route: route ?? 'unknown',
       id: route === undefined ? undefined : idOf(request, reply.statusCode),

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type Span, traced, type Work } from '../tracing/tracing.js';
 import { AnswerMemory } from './answer-memory.js';
 import { type PreparedRequest, sendRequest } from './send-request.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
@@ -22,6 +23,17 @@ export class OutboundHttp {
   constructor(private readonly targets: Targets) {}
 
   async request(request: OutboundRequest): Promise<OutboundAnswer> {
+    return await traced(
+      () => workOf(request),
+      async (span) => {
+        const answer = await this.send(request, span);
+        span?.note({ 'http.response.status_code': answer.status });
+        return answer;
+      },
+    );
+  }
+
+  private async send(request: OutboundRequest, span: Span | undefined): Promise<OutboundAnswer> {
     const { timeoutMs = TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = request;
     refuseOtherUrls(request.url);
     const deadline = performance.now() + timeoutMs;
@@ -34,6 +46,7 @@ export class OutboundHttp {
       deadline,
       maxAnswerBytes: request.maxAnswerBytes ?? MAX_ANSWER_BYTES,
       answerMemory: this.answerMemory,
+      traceparent: request.handsOnTrace ? span?.traceparent : undefined,
     };
     return await sendRequest(prepared);
   }
@@ -43,6 +56,20 @@ export class OutboundHttp {
       ? this.targets.pinOperators(url.hostname)
       : this.targets.pin(url.hostname);
   }
+}
+
+/** Without path and query: with some receivers the path is the secret. */
+function workOf({ method, url }: OutboundRequest): Work {
+  const { hostname, port, protocol } = url;
+  return {
+    name: `${method} ${hostname}`,
+    kind: 'client',
+    attributes: {
+      'http.request.method': method,
+      'server.address': hostname,
+      'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+    },
+  };
 }
 
 function refuseOtherUrls(url: URL): void {

@@ -18,6 +18,11 @@ export interface OutboundRequest {
    */
   readonly operatorsTarget?: boolean;
   /**
+   * Tells the target which trace the request is part of, where there are traces. Others learn from it how our requests belong
+   * together, so it is for the vendors that a site has connected.
+   */
+  readonly handsOnTrace?: boolean;
+  /**
    * Called with the connection open, immediately before the first byte of the request leaves. When it throws, none does,
    * and its error is the outcome.
    */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Departure } from './gate.js';
 import { type MailReply, type MailServer, type OutboundMail, SmtpSession } from './smtp-session.js';
+import { traced } from '../tracing/tracing.js';
 import { Targets } from './targets.js';
 
 const TIMEOUT_MS = 15_000;
@@ -18,10 +19,18 @@ export class OutboundSmtp {
   /** Hands one mail over. The gate is asked when the server would take it, before it hears of any sender or recipient. */
   async deliver(server: MailServer, mail: OutboundMail, departure: Departure): Promise<MailReply> {
     const session = new SmtpSession(server, { timeoutMs: TIMEOUT_MS, signal: departure.signal });
-    return await session.run(this.targets.pin(server.host), async () => {
-      await departure.leave();
-      return await session.send(mail);
-    });
+    const attributes = { 'server.address': server.host, 'server.port': server.port };
+    return await traced(
+      () => ({ name: `SMTP ${server.host}`, kind: 'client', attributes }),
+      async (span) => {
+        const reply = await session.run(this.targets.pin(server.host), async () => {
+          await departure.leave();
+          return await session.send(mail);
+        });
+        span?.note({ 'smtp.response.status_code': reply.code });
+        return reply;
+      },
+    );
   }
 
   /** Connects and logs in, and hands nothing over. */

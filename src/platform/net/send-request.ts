@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestPlain,
+} from 'node:http';
 import { Agent as HttpsAgent, request as requestTls } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import type { AnswerMemory } from './answer-memory.js';
@@ -17,6 +22,7 @@ export interface PreparedRequest extends OutboundRequest {
   readonly maxAnswerBytes: number;
   /** All requests share it. */
   readonly answerMemory: AnswerMemory;
+  readonly traceparent?: string;
 }
 
 /** Interim answers (status 1xx) that may come before the real one: honest vendors send one or two. */
@@ -132,9 +138,10 @@ class RequestUnderWay {
   }
 }
 
-function open({ url, method, headers, body, addresses }: PreparedRequest): ClientRequest {
+function open(request: PreparedRequest): ClientRequest {
+  const { url, method, headers, body, addresses, traceparent } = request;
   const secure = url.protocol === 'https:';
-  return (secure ? requestTls : request)({
+  return (secure ? requestTls : requestPlain)({
     method,
     protocol: url.protocol,
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -143,6 +150,7 @@ function open({ url, method, headers, body, addresses }: PreparedRequest): Clien
     headers: withoutUndefined({
       'accept-encoding': 'identity',
       'user-agent': 'incident-triage-service',
+      traceparent,
       ...headers,
       'content-length': body === undefined ? undefined : String(Buffer.byteLength(body)),
     }),

@@ -7,9 +7,15 @@ import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import { PlaybooksService } from '../playbooks.service.js';
 import { type Move, nextMove } from './next-move.js';
-import { isOpen, type PlaybookRunSummary, type ReachedStep } from './playbook-run.js';
+import {
+  isOpen,
+  type PlaybookRunSummary,
+  type ReachedStep,
+  type RunProgress,
+} from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
 import { RUN_FAILPOINT } from './run-failpoints.js';
@@ -55,7 +61,11 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
    * waits for.
    */
   async carryOn(run: PlaybookRunSummary, turn?: Turn): Promise<void> {
-    const work = this.attempt(run, turn).catch((error: unknown) => this.afterError(run, error));
+    const attributes = { 'playbook_run.id': run.id, 'incident.id': run.incidentId };
+    const work = traced(
+      () => ({ name: 'playbook run', kind: 'internal', attributes }),
+      () => this.attempt(run, turn),
+    ).catch((error: unknown) => this.afterError(run, error));
     this.underWay.add(work);
     await work;
     this.underWay.delete(work);
@@ -96,6 +106,21 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     if (next.kind === 'wait') await this.moves.rest(run, move, next.status, progress);
     if (next.kind === 'end') await this.moves.end(run, move, next, progress);
     if (next.kind !== 'act') return false;
+    const attributes = { 'playbook.step': next.position, 'action.type': next.step.action };
+    return await traced(
+      () => ({ name: 'playbook step', kind: 'internal', attributes }),
+      () => this.act(run, { ...move, next }, progress, turn),
+    );
+  }
+
+  /** Whether the run goes on at once. */
+  private async act(
+    run: PlaybookRunSummary,
+    move: Move & { readonly next: Extract<Move['next'], { readonly kind: 'act' }> },
+    progress: RunProgress,
+    turn?: Turn,
+  ): Promise<boolean> {
+    const { next } = move;
     const { action, call } = await this.moves.act(run, move, next, progress, this.places(turn));
     await this.failpoints.hit(RUN_FAILPOINT.begun);
     if (call) {

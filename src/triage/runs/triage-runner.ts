@@ -11,6 +11,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import type { Participant } from '../../platform/database/transactions.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import { ModelUnavailableError } from '../model/model.errors.js';
 import { TokenMeter } from '../model/token-use.js';
 import type { Used } from '../records/run-claims.repository.js';
@@ -78,10 +79,7 @@ export class TriageRunner implements BeforeApplicationShutdown {
   ) {}
 
   async run(claimed: ClaimedRun, waiting?: Waiting): Promise<RunOutcome> {
-    const outcome = this.attempt(claimed, waiting).catch(async (error: unknown) => {
-      if (!(error instanceof ClaimLostError)) throw error;
-      return { run: await this.claims.present(claimed.run) };
-    });
+    const outcome = this.attemptInTrace(claimed, waiting);
     this.underWay.add(outcome);
     try {
       return await outcome;
@@ -95,6 +93,22 @@ export class TriageRunner implements BeforeApplicationShutdown {
     await within(this.settings.shutdownGraceMs * PART_OF_GRACE, ended, () => undefined);
     this.stop.abort(new ShutdownError('The service stops.'));
     await Promise.allSettled(this.underWay);
+  }
+
+  private attemptInTrace(claimed: ClaimedRun, waiting?: Waiting): Promise<RunOutcome> {
+    const { id, incidentId } = claimed.run;
+    const attributes = { 'triage.id': id, 'incident.id': incidentId };
+    return traced(
+      () => ({ name: 'triage run', kind: 'internal', attributes }),
+      async (span) => {
+        const outcome = await this.attempt(claimed, waiting).catch(async (error: unknown) => {
+          if (!(error instanceof ClaimLostError)) throw error;
+          return { run: await this.claims.present(claimed.run) };
+        });
+        span?.note({ 'triage.status': outcome.run.status });
+        return outcome;
+      },
+    );
   }
 
   private async attempt(

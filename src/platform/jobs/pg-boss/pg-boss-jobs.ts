@@ -26,6 +26,7 @@ import {
   periodicQueueName,
   queueDefinition,
 } from './boss-options.js';
+import { withTrace } from './job-trace.js';
 import { JobWorkers, type Period } from './job-workers.js';
 import { queueStates } from './queue-queries.js';
 import type { Work } from './queue-worker.js';
@@ -77,8 +78,9 @@ export class PgBossJobs
     const options = { singletonKey, startAfter: runAt ?? '0', db: databaseIn(tx) };
     // The update locks the job that waits, so that no worker takes it before this transaction has committed. When one
     // has taken it in between there is nothing to update, and the next insert succeeds.
-    while ((await boss.send(queue.name, data, options)) === null) {
-      if ((await boss.update(queue.name, data, options)).updated > 0) break;
+    const stored = withTrace(data);
+    while ((await boss.send(queue.name, stored, options)) === null) {
+      if ((await boss.update(queue.name, stored, options)).updated > 0) break;
     }
     this.wakeAfter(tx, queue);
   }
@@ -93,7 +95,7 @@ export class PgBossJobs
     const jobs = data.map((one): JobInsert => {
       requireBounded(`A job of ${queue.name}`, one, LARGEST_JOB_BYTES);
       const id = newId();
-      return { id, singletonKey: id, data: one, startAfter: runAt?.toISOString() };
+      return { id, singletonKey: id, data: withTrace(one), startAfter: runAt?.toISOString() };
     });
     await this.host.ensure(queueDefinition(queue));
     await (await this.host.ready()).insert(queue.name, jobs, { db: databaseIn(tx) });

@@ -5,6 +5,8 @@ import type { JobContext, JobHandler } from '../job-queue.js';
 import { shownStart } from '../../text.js';
 import { isDatabaseUnavailable } from '../../database/sqlstate.js';
 import { Batcher } from '../../concurrency/batcher.js';
+import { withoutTrace } from './job-trace.js';
+import { outsideTraces, traced } from '../../tracing/tracing.js';
 
 /** A job that this process has claimed and not yet settled. */
 class ClaimedJob implements JobContext {
@@ -76,7 +78,7 @@ export class QueueWorker {
   /** There may be jobs. */
   wake(): void {
     this.wanted = true;
-    this.fetching ??= this.fetch().finally(() => {
+    this.fetching ??= outsideTraces(() => this.fetch()).finally(() => {
       this.fetching = undefined;
       // Something woke us between the last look and here.
       if (this.wanted && !this.stopping && this.free > 0) this.wake();
@@ -150,7 +152,7 @@ export class QueueWorker {
 
   private async failureOf(job: ClaimedJob): Promise<Error | undefined> {
     try {
-      await this.work.handler(job.claim.data, job);
+      await this.handle(job);
       return undefined;
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
@@ -160,6 +162,16 @@ export class QueueWorker {
       );
       return failure;
     }
+  }
+
+  private async handle(job: ClaimedJob): Promise<void> {
+    const { queue, handler } = this.work;
+    const attributes = { 'job.id': job.id, 'job.queue': queue, 'job.attempt': job.attempt };
+    const { data, links } = withoutTrace(job.claim.data);
+    await traced(
+      () => ({ name: `job ${queue}`, kind: 'consumer', attributes, links }),
+      () => handler(data, job),
+    );
   }
 
   /** While the database is away the job stays claimed, so that it is not run again for nothing. */

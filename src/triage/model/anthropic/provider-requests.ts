@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import type { Gate } from '../../../platform/net/gate.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';
 import type { Judging } from '../triage-model.port.js';
 import { gatedFetch, isOfNetwork } from './gated-fetch.js';
@@ -77,7 +78,7 @@ export class ProviderRequests {
   async send(params: MessageParams): Promise<{ message: ProviderMessage; answer: unknown }> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.attempt(params);
+        return await this.tracedAttempt(params);
       } catch (error) {
         const pauseMs = this.pauseAfter(error, attempt);
         if (pauseMs === undefined) throw error;
@@ -86,8 +87,12 @@ export class ProviderRequests {
     }
   }
 
-  private count(answer: unknown): void {
+  private count(answer: unknown, span: Span | undefined): void {
     const tokens = tokensOf(answer);
+    span?.note({
+      'gen_ai.usage.input_tokens': tokens.input,
+      'gen_ai.usage.output_tokens': tokens.output,
+    });
     this.tokens = sumOfTokens(this.tokens, tokens);
     this.meter?.add(tokens);
   }
@@ -100,7 +105,22 @@ export class ProviderRequests {
     if (this.signal.aborted) throw asTimeout(this.signal.reason);
   }
 
-  private async attempt(params: MessageParams): ReturnType<ProviderRequests['send']> {
+  private tracedAttempt(params: MessageParams): ReturnType<ProviderRequests['send']> {
+    const attributes = {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'anthropic',
+      'gen_ai.request.model': params.model,
+    };
+    return traced(
+      () => ({ name: `chat ${params.model}`, kind: 'client', attributes }),
+      (span) => this.attempt(params, span),
+    );
+  }
+
+  private async attempt(
+    params: MessageParams,
+    span: Span | undefined,
+  ): ReturnType<ProviderRequests['send']> {
     this.assertWanted();
     this.thrown = undefined;
     let answer: unknown;
@@ -111,15 +131,16 @@ export class ProviderRequests {
         headers: { authorization: `Bearer ${this.options.apiKey}` },
       });
     } catch (error) {
-      throw this.failureOf(error);
+      throw this.failureOf(error, span);
     }
-    this.count(answer);
+    this.count(answer, span);
     const message = readMessage(answer);
     if (!message) throw noMessage(answer);
+    span?.note({ 'gen_ai.response.model': message.model });
     return { message, answer };
   }
 
-  private failureOf(error: unknown): unknown {
+  private failureOf(error: unknown, span: Span | undefined): unknown {
     const ofGate = this.thrown && !isOfNetwork(this.thrown.error) ? this.thrown : undefined;
     if (ofGate && ofGate.error !== this.signal.reason) return ofGate.error;
     if (this.signal.aborted) return asTimeout(this.signal.reason);
@@ -127,7 +148,7 @@ export class ProviderRequests {
     if (!(error instanceof Anthropic.APIError)) return noMessage();
     const { status, headers, error: body } = error as InstanceType<typeof Anthropic.APIError>;
     if (status === undefined || headers === undefined) return noMessage();
-    this.count(body);
+    this.count(body, span);
     return failureOfStatus({ status, headers, body });
   }
 

@@ -1,0 +1,139 @@
+import type { ApiClient } from '../support/api-client.js';
+import { TOKENS, verdict } from '../support/fake-messages-answers.js';
+import { FakeMessagesApi } from '../support/fake-messages-api.js';
+import { FakeVendor } from '../support/fake-vendor.js';
+import { as } from '../support/principals.js';
+import type { SeenSpan } from '../support/traces/otlp-collector.js';
+import { startTracedApp, type TracedApp } from '../support/traces/traced-app.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
+const SECRET_PATH = 'path-that-is-a-secret';
+
+describe('traces of what goes on beside requests', () => {
+  let traced: TracedApp;
+  let model: FakeMessagesApi;
+  let receiver: FakeVendor;
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    model = await FakeMessagesApi.start();
+    receiver = await FakeVendor.start();
+    traced = await startTracedApp({
+      ANTHROPIC_API_KEY: 'key-that-no-trace-holds',
+      ANTHROPIC_BASE_URL: model.url,
+      // Every receipt is only queued.
+      WEBHOOK_SYNC_LIMIT: '0',
+    });
+    admin = await as(traced.app, 'admin');
+    await registerSource(admin);
+  });
+  afterAll(async () => {
+    await traced?.close();
+    await receiver?.stop();
+    await model?.stop();
+  });
+
+  async function incident(): Promise<string> {
+    const body = { incident_type: 'phishing', source: 'traces', severity: 'high' };
+    return (await admin.request('POST', '/api/incidents', { body })).body.data.id as string;
+  }
+
+  const spanBelow = (parent: SeenSpan, name: RegExp): Promise<SeenSpan> =>
+    traced.collector.spanWith((span) => span.parentId === parent.id && name.test(span.name));
+
+  it('shows the triage of a request with the model and its tokens, and tells the model of no trace', async () => {
+    const id = await incident();
+    model.script(verdict());
+    const headers = { traceparent: TRACEPARENT };
+    const answer = await admin.request('POST', `/api/incidents/${id}/triage`, { headers });
+    expect(answer.status).toBe(200);
+    const request = await traced.collector.spanWith(
+      (span) => span.traceId === TRACE && span.kind === 'server',
+    );
+    const run = await spanBelow(request, /^triage run$/);
+    expect(run.attributes).toMatchObject({ 'incident.id': id, 'triage.status': 'completed' });
+    const chat = await spanBelow(run, /^chat /);
+    expect(chat.attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'anthropic',
+      'gen_ai.request.model': 'claude-sonnet-5-5',
+      'gen_ai.response.model': 'claude-sonnet-5-5-20261101',
+      'gen_ai.usage.input_tokens': TOKENS.input,
+      'gen_ai.usage.output_tokens': TOKENS.output,
+    });
+    await spanBelow(chat, /^POST 127\.0\.0\.1$/);
+    expect(model.requests[0]!.headers).not.toHaveProperty('traceparent');
+  });
+
+  it('shows a triage that nobody waits for in a trace of its own', async () => {
+    const id = await incident();
+    model.script(verdict());
+    const headers = { prefer: 'respond-async' };
+    await admin.request('POST', `/api/incidents/${id}/triage`, { headers });
+    const run = await traced.collector.spanWith(
+      ({ name, attributes }) => name === 'triage run' && attributes['incident.id'] === id,
+    );
+    expect(run.parentId).toBe('');
+  });
+
+  it('links the job of a webhook event to the request that brought it', async () => {
+    const event = {
+      event_type: 'malware',
+      timestamp: '2026-01-31T09:30:00Z',
+      source: 'siem-a',
+      data: { alert_id: 'alert-1', severity: 'high' },
+    };
+    const answer = await new WebhookSender(traced.app.client).send(event);
+    expect(answer.status).toBe(202);
+    const job = await traced.collector.spanWith(({ name }) => name === 'job webhook-events');
+    expect(job).toMatchObject({ kind: 'consumer', parentId: '', isError: false });
+    await spanBelow(job, /./);
+    const [link] = job.links;
+    const request = await traced.collector.spanWith(
+      (span) => span.traceId === link!.traceId && span.kind === 'server',
+    );
+    expect(request.name).toBe('POST /api/webhooks/:source');
+  });
+
+  it('shows the steps of a playbook with their actions', async () => {
+    const playbook = {
+      name: 'traced',
+      steps: [{ name: 'look', action: 'lookup_ip', parameters: { ip: '203.0.113.9' } }],
+    };
+    const made = await admin.request('POST', '/api/playbooks', { body: playbook });
+    expect(made.status).toBe(201);
+    const path = `/api/playbooks/${made.body.data.id}/run`;
+    const started = await admin.request('POST', path, { body: { incident_id: await incident() } });
+    expect(started.status).toBeLessThan(300);
+    const run = await traced.collector.spanWith(({ name }) => name === 'playbook run');
+    const step = await spanBelow(run, /^playbook step$/);
+    expect(step.attributes).toMatchObject({ 'action.type': 'lookup_ip' });
+    await spanBelow(step, /^action lookup_ip$/);
+  });
+
+  it('shows a notification without the address that is its secret, and tells its receiver of no trace', async () => {
+    const body = {
+      name: 'traced',
+      type: 'webhook',
+      config: { url: `${receiver.url}/${SECRET_PATH}` },
+      events: ['incident.created'],
+    };
+    const made = await admin.request('POST', '/api/notification-channels', { body });
+    expect(made.status).toBe(201);
+    const id = await incident();
+    const delivery = await traced.collector.spanWith(
+      ({ name, attributes }) => name === 'notification webhook' && attributes['incident.id'] === id,
+    );
+    expect(delivery).toMatchObject({
+      parentId: '',
+      attributes: { 'delivery.outcome': 'delivered' },
+    });
+    await spanBelow(delivery, /^POST 127\.0\.0\.1$/);
+    expect(receiver.requests[0]!.path).toBe(`/${SECRET_PATH}`);
+    expect(receiver.requests[0]!.headers).not.toHaveProperty('traceparent');
+    expect(traced.collector.raw).not.toContain(SECRET_PATH);
+    expect(traced.collector.raw).not.toContain('key-that-no-trace-holds');
+  });
+});

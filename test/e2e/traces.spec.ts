@@ -1,0 +1,235 @@
+import type { ApiClient } from '../support/api-client.js';
+import { FakeVendor } from '../support/fake-vendor.js';
+import { as } from '../support/principals.js';
+import type { SeenSpan } from '../support/traces/otlp-collector.js';
+import { startTracedApp, type TracedApp } from '../support/traces/traced-app.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+
+const PARENT = '00f067aa0ba902b7';
+const SECRET = 'value-that-no-trace-holds';
+
+let traces = 0;
+
+/** As a caller sends it that traces, too. */
+function callersTrace(): { traceId: string; headers: { traceparent: string } } {
+  traces += 1;
+  const traceId = `4bf92f3577b34da6a3ce929d${String(traces).padStart(8, '0')}`;
+  return { traceId, headers: { traceparent: `00-${traceId}-${PARENT}-01` } };
+}
+
+describe('traces', () => {
+  let traced: TracedApp;
+  let vendor: FakeVendor;
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    traced = await startTracedApp({ DATABASE_POOL_SIZE: '2' });
+    vendor = await FakeVendor.start();
+    admin = await as(traced.app, 'admin');
+    const config = {
+      base_url: vendor.url,
+      headers: { authorization: 'Bearer {{ secrets.token }}' },
+      secrets: { token: SECRET },
+      actions: {
+        lookup_ip: { path: `/${SECRET}?q=${SECRET}`, body: { ip: '{{ parameters.ip }}' } },
+      },
+    };
+    const body = { name: 'lookups', type: 'http', config };
+    const { status } = await admin.request('POST', '/api/connectors', { body });
+    expect(status).toBe(201);
+    await registerSource(admin);
+  });
+  afterEach(() => vendor.forget());
+  afterAll(async () => {
+    await traced?.close();
+    await vendor?.stop();
+  });
+
+  const requestOf = (traceId: string): Promise<SeenSpan> =>
+    traced.collector.spanWith((span) => span.traceId === traceId && span.kind === 'server');
+
+  async function lookUp(headers: Record<string, string>): Promise<void> {
+    const body = { action: 'lookup_ip', parameters: { ip: '203.0.113.77' } };
+    const answer = await admin.request('POST', '/api/actions/execute', { body, headers });
+    expect(answer.status).toBe(200);
+  }
+
+  it('shows a request with its statements, its action and the call to the vendor in the trace of its caller', async () => {
+    const { traceId, headers } = callersTrace();
+    await lookUp(headers);
+    const request = await requestOf(traceId);
+    expect(request).toMatchObject({
+      parentId: PARENT,
+      name: 'POST /api/actions/execute',
+      isError: false,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/api/actions/execute',
+        'http.response.status_code': 200,
+      },
+    });
+    const spans = traced.collector.traceOf(traceId);
+    const above = (span: SeenSpan) => spans.find(({ id }) => id === span.parentId);
+    expect(spans.filter((span) => !above(span))).toEqual([request]);
+    const action = spans.find(({ name }) => name === 'action lookup_ip')!;
+    expect(action.attributes['action.status']).toBe('completed');
+    const call = spans.find(({ attributes }) => 'server.address' in attributes)!;
+    expect(above(call)).toBe(action);
+    expect(call).toMatchObject({
+      kind: 'client',
+      name: 'POST 127.0.0.1',
+      attributes: {
+        'server.address': '127.0.0.1',
+        'server.port': vendor.port,
+        'http.response.status_code': 200,
+      },
+    });
+    const statements = spans.filter(({ attributes }) => 'db.query.text' in attributes);
+    expect(statements.length).toBeGreaterThan(3);
+    const texts = statements.map(({ attributes }) => String(attributes['db.query.text']));
+    expect(texts.some((text) => /\$1/.test(text))).toBe(true);
+    expect(texts).toContain('COMMIT');
+    // Its health may be asked meanwhile, in a trace of its own.
+    const handedOn = vendor.requests.map(({ headers: { traceparent } }) => traceparent);
+    expect(handedOn).toContain(`00-${traceId}-${call.id}-01`);
+  });
+
+  it('writes the trace into the lines of the log about the request', async () => {
+    const { traceId, headers } = callersTrace();
+    await lookUp(headers);
+    await requestOf(traceId);
+    const line = traced.lines.find(
+      ({ trace_id, msg }) => trace_id === traceId && msg === 'request',
+    );
+    expect(line).toMatchObject({ route: '/api/actions/execute', status: 200 });
+  });
+
+  it('holds no body, no query, no secret and no value of a statement', async () => {
+    const { traceId, headers } = callersTrace();
+    const body = {
+      incident_type: 'phishing',
+      source: 'traces',
+      title: SECRET,
+      raw_data: { password: SECRET },
+    };
+    const made = await admin.request('POST', '/api/incidents', { body, headers });
+    expect(made.status).toBe(201);
+    await requestOf(traceId);
+    const read = callersTrace();
+    await admin.request('GET', `/api/incidents?search=${SECRET}`, read);
+    await requestOf(read.traceId);
+    expect(traced.collector.traceOf(read.traceId).length).toBeGreaterThan(1);
+    expect(traced.collector.raw).toContain('/api/incidents');
+    expect(traced.collector.raw).not.toContain(SECRET);
+    expect(traced.collector.raw).not.toContain('203.0.113.77');
+    expect(traced.collector.raw).not.toMatch(/its_[A-Za-z0-9]{8}_/);
+  });
+
+  it.each([
+    ['upper case', `00-4BF92F3577B34DA6A3CE929D0E0E4736-${PARENT}-01`],
+    ['zeros', `00-${'0'.repeat(32)}-${PARENT}-01`],
+    ['another length', `00-4bf92f3577b34da6a3ce929d0e0e473-${PARENT}-01`],
+    ['a version that there cannot be', `ff-4bf92f3577b34da6a3ce929d0e0e4736-${PARENT}-01`],
+    ['more than it says', `00-4bf92f3577b34da6a3ce929d0e0e4736-${PARENT}-01-more`],
+    ['much text', 'x'.repeat(4_000)],
+    ['two in one', `00-${'a'.repeat(32)}-${PARENT}-01, 00-${'b'.repeat(32)}-${PARENT}-01`],
+  ])('begins a trace of its own when a traceparent is %s', async (_, traceparent) => {
+    const headers = { traceparent, 'x-request-id': `request-${(traces += 1)}` };
+    expect((await admin.request('GET', '/api/incidents', { headers })).status).toBe(200);
+    const span = await traced.collector.spanWith(
+      ({ attributes }) => attributes['request.id'] === headers['x-request-id'],
+    );
+    expect(span.parentId).toBe('');
+    expect(traceparent).not.toContain(span.traceId);
+  });
+
+  it('tells of an error by its code, and marks only what is our fault', async () => {
+    const refused = callersTrace();
+    await admin.request('GET', `/api/incidents/${SECRET}`, refused);
+    expect(await requestOf(refused.traceId)).toMatchObject({
+      name: 'GET /api/incidents/:id',
+      isError: false,
+      attributes: { 'http.response.status_code': 404, 'error.type': 'not_found' },
+    });
+    const failed = callersTrace();
+    vendor.behave('error-500');
+    await lookUp(failed.headers);
+    await requestOf(failed.traceId);
+    const action = traced.collector
+      .traceOf(failed.traceId)
+      .find(({ name }) => name === 'action lookup_ip');
+    expect(action!.attributes['action.status']).toBe('failed');
+  });
+
+  it('keeps the statements of requests apart that wait for the same two connections', async () => {
+    /** Who asks is looked up for several requests at once, and not each time. */
+    const statementsOf = (traceId: string) =>
+      traced.collector
+        .traceOf(traceId)
+        .map(({ attributes }) => String(attributes['db.query.text'] ?? ''))
+        .filter((text) => /from incidents/i.test(text))
+        .sort();
+    const one = callersTrace();
+    await admin.request('GET', '/api/incidents', one);
+    await requestOf(one.traceId);
+    const expected = statementsOf(one.traceId);
+    expect(expected.length).toBeGreaterThan(0);
+    const many = Array.from({ length: 24 }, callersTrace);
+    await Promise.all(many.map((each) => admin.request('GET', '/api/incidents', each)));
+    for (const { traceId } of many) {
+      await requestOf(traceId);
+      expect(statementsOf(traceId)).toEqual(expected);
+    }
+  });
+
+  it('names in a batch for several requests all of them', async () => {
+    const many = Array.from({ length: 24 }, callersTrace);
+    const body = { incident_type: 'phishing', source: 'traces' };
+    const made = many.map(({ headers }) =>
+      admin.request('POST', '/api/incidents', { body, headers }),
+    );
+    for (const answer of await Promise.all(made)) expect(answer.status).toBe(201);
+    for (const { traceId } of many) await requestOf(traceId);
+    const known = new Set<string>();
+    for (const { traceId } of many) {
+      for (const span of traced.collector.traceOf(traceId)) {
+        if (/insert into incidents/i.test(String(span.attributes['db.query.text']))) {
+          known.add(traceId);
+        }
+        if (span.name === 'batch') for (const link of span.links) known.add(link.traceId);
+      }
+    }
+    expect([...known].sort()).toEqual(many.map(({ traceId }) => traceId).sort());
+  });
+
+  it('shows nothing of what loops look for on their own', async () => {
+    const idle = traced.collector.spans.length;
+    // Relays, queues and sealers look several times in a second.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const roots = traced.collector.spans.slice(idle).filter(({ parentId }) => parentId === '');
+    expect(roots.filter(({ kind }) => kind !== 'consumer' && kind !== 'server')).toEqual([]);
+  });
+
+  it('says which service and which replica it is of', () => {
+    expect(traced.collector.resources[0]).toMatchObject({
+      'service.name': 'incident-triage-service',
+      'service.version': expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      'service.instance.id': expect.any(String),
+    });
+  });
+
+  it('takes in a webhook within a trace', async () => {
+    const before = new Set(traced.collector.spans);
+    const answer = await new WebhookSender(traced.app.client).send({
+      event_type: 'malware',
+      timestamp: '2026-01-31T09:30:00Z',
+      source: 'siem-a',
+      data: { alert_id: 'alert-1', severity: 'high' },
+    });
+    expect(answer.status).toBe(200);
+    const request = await traced.collector.spanWith(
+      (span) => !before.has(span) && span.name === 'POST /api/webhooks/:source',
+    );
+    expect(traced.collector.traceOf(request.traceId).length).toBeGreaterThan(1);
+  });
+});

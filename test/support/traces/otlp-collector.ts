@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '../jobs/eventually.js';
+import { type Fields, hexIn, messagesIn, numberIn, readMessage, textIn } from './protobuf.js';
+
+export interface SeenSpan {
+  readonly traceId: string;
+  readonly id: string;
+  /** Empty for the first of a trace. */
+  readonly parentId: string;
+  readonly name: string;
+  readonly kind: 'internal' | 'server' | 'client' | 'consumer' | 'other';
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly links: readonly { readonly traceId: string; readonly id: string }[];
+  readonly isError: boolean;
+}
+
+const KINDS: readonly SeenSpan['kind'][] = [
+  'other',
+  'internal',
+  'server',
+  'client',
+  'other',
+  'consumer',
+];
+const ERROR = 2;
+
+/**
+ * A collector that takes traces as OTLP in protobuf over HTTP, by the published definitions:
+ * https://github.com/open-telemetry/opentelemetry-proto (collector/trace/v1, trace/v1).
+ */
+export class OtlpCollector {
+  readonly spans: SeenSpan[] = [];
+  readonly resources: Readonly<Record<string, string | number>>[] = [];
+  readonly headers: IncomingHttpHeaders[] = [];
+  /** All that has arrived, as text: for what must not be in it. */
+  raw = '';
+  /** `hang` takes requests and never answers. */
+  behaviour: 'take' | 'hang' | 'refuse' = 'take';
+  private readonly server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.url !== '/v1/traces' || request.method !== 'POST') {
+        return void response.writeHead(404).end();
+      }
+      this.headers.push(request.headers);
+      this.answer(Buffer.concat(chunks), response);
+    });
+  });
+
+  static async start(): Promise<OtlpCollector> {
+    const collector = new OtlpCollector();
+    collector.server.listen(0, '127.0.0.1');
+    await once(collector.server, 'listening');
+    return collector;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  /** Waits until it has such a span, which arrives when its batch is sent. */
+  async spanWith(wanted: (span: SeenSpan) => boolean): Promise<SeenSpan> {
+    const found = await eventually(
+      () => this.spans.find(wanted),
+      (span) => span !== undefined,
+    );
+    return found!;
+  }
+
+  /** Complete once its request has ended, because spans arrive in the order of their ends. */
+  traceOf(traceId: string): SeenSpan[] {
+    return this.spans.filter((span) => span.traceId === traceId);
+  }
+
+  private answer(body: Buffer, response: ServerResponse): void {
+    if (this.behaviour === 'hang') return;
+    if (this.behaviour === 'refuse') return void response.writeHead(401).end('who are you?');
+    this.raw += body.toString('latin1');
+    for (const ofResource of messagesIn(readMessage(body), 1)) {
+      this.resources.push(attributesIn(messagesIn(ofResource, 1)[0]!, 1));
+      for (const ofScope of messagesIn(ofResource, 2)) {
+        this.spans.push(...messagesIn(ofScope, 2).map(spanFrom));
+      }
+    }
+    response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+  }
+}
+
+function spanFrom(fields: Fields): SeenSpan {
+  const [status] = messagesIn(fields, 15);
+  return {
+    traceId: hexIn(fields, 1),
+    id: hexIn(fields, 2),
+    parentId: hexIn(fields, 4),
+    name: textIn(fields, 5),
+    kind: KINDS[numberIn(fields, 6)] ?? 'other',
+    attributes: attributesIn(fields, 9),
+    links: messagesIn(fields, 13).map((link) => ({ traceId: hexIn(link, 1), id: hexIn(link, 2) })),
+    isError: status !== undefined && numberIn(status, 3) === ERROR,
+  };
+}
+
+function attributesIn(fields: Fields, number: number): Record<string, string | number> {
+  return Object.fromEntries(
+    messagesIn(fields, number).map((pair) => {
+      const [value] = messagesIn(pair, 2);
+      if (!value) throw new Error('An attribute has a value.');
+      return [textIn(pair, 1), value.has(1) ? textIn(value, 1) : numberIn(value, 3)];
+    }),
+  );
+}

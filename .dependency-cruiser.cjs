@@ -108,6 +108,29 @@ module.exports = {
       to: { path: '(\\.port\\.ts$|/adapters/)' },
     },
     {
+      name: 'opentelemetry-stays-behind-its-door',
+      comment: 'Elsewhere work is told of by platform/tracing/tracing.ts, which imports nothing.',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: '^src/platform/tracing/(open-telemetry|telemetry-span|telling-exporter)\\.ts$',
+      },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'opentelemetry-is-loaded-on-demand',
+      comment: 'A service without a collector reads none of its files.',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: '^src/platform/tracing/(open-telemetry|telemetry-span|telling-exporter)\\.ts$',
+      },
+      to: {
+        path: '^src/platform/tracing/(open-telemetry|telemetry-span|telling-exporter)\\.ts$',
+        dynamic: false,
+      },
+    },
+    {
       name: 'no-test-code-in-production',
       severity: 'error',
       from: { path: '^src/', pathNot: '\\.spec\\.ts$' },

@@ -21,13 +21,15 @@ describe('traces of what goes on beside requests', () => {
     model = await FakeMessagesApi.start();
     receiver = await FakeVendor.start();
     traced = await startTracedApp({
-      ANTHROPIC_API_KEY: 'key-that-no-trace-holds',
+      ANTHROPIC_API_KEY: model.key,
       ANTHROPIC_BASE_URL: model.url,
       // Every receipt is only queued.
       WEBHOOK_SYNC_LIMIT: '0',
     });
     admin = await as(traced.app, 'admin');
     await registerSource(admin);
+    const sandbox = { name: 'sandbox', type: 'sandbox', config: {} };
+    await admin.request('POST', '/api/connectors', { body: sandbox });
   });
   afterAll(async () => {
     await traced?.close();
@@ -134,6 +136,6 @@ describe('traces of what goes on beside requests', () => {
     expect(receiver.requests[0]!.path).toBe(`/${SECRET_PATH}`);
     expect(receiver.requests[0]!.headers).not.toHaveProperty('traceparent');
     expect(traced.collector.raw).not.toContain(SECRET_PATH);
-    expect(traced.collector.raw).not.toContain('key-that-no-trace-holds');
+    expect(traced.collector.raw).not.toContain(model.key);
   });
 });

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { presentSpan, type Span, traceWith, within } from '../tracing/tracing.js';
 import { BackgroundLoop, type LoopOptions, reportFailure } from './background-loop.js';
 
 const warn = jest.fn<void, [string]>();
@@ -34,6 +36,35 @@ describe('a background loop', () => {
     expect(most).toBe(1);
     expect(ended).toBeGreaterThanOrEqual(5);
     expect(runs).toBe(ended);
+  });
+
+  it('works in no trace when a request wakes it, which only happens to be the one', async () => {
+    const spans = new AsyncLocalStorage<Span | undefined>();
+    const span: Span = {
+      traceId: 'trace',
+      traceparent: 'header',
+      isOver: false,
+      rename: () => undefined,
+      note: () => undefined,
+      end: () => undefined,
+    };
+    traceWith({
+      get present() {
+        return spans.getStore();
+      },
+      begin: () => span,
+      within: (one, run) => spans.run(one, run),
+    });
+    const seen: unknown[] = [];
+    const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
+      seen.push(presentSpan() ?? 'no trace');
+    });
+    within(span, () => loop.start());
+    while (seen.length < 3) await sleep(5);
+    await loop.stop();
+    traceWith(undefined);
+
+    expect(new Set(seen)).toEqual(new Set(['no trace']));
   });
 
   it('looks again when it is woken during a look', async () => {

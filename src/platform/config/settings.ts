@@ -351,12 +351,19 @@ export class Settings {
   )
   readonly otelExporterOtlpProtocol: 'http/protobuf';
 
+  @Setting(
+    TRACES,
+    'How long the collector may take for one batch with all retries, in milliseconds.',
+    integer(10_000, 100, MINUTE),
+  )
+  readonly otelExporterOtlpTimeout: number;
+
   @Setting(TRACES, 'Name of this service in traces.', text('incident-triage-service'))
   readonly otelServiceName: string;
 
   @Setting(
     TRACES,
-    `Which traces are sent: ${TRACES_SAMPLERS.join(', ')}. The three last ones do as the traceparent of a request says, if it has one.`,
+    `Which traces are sent: ${TRACES_SAMPLERS.join(', ')}. Those with parentbased do as the traceparent of a request says, if it has one.`,
     oneOf(TRACES_SAMPLERS, 'parentbased_always_on'),
   )
   readonly otelTracesSampler: TracesSampler;

@@ -23,6 +23,7 @@ import type { Span, Tracer, Work } from './tracing.js';
 export interface TracingOptions {
   readonly endpoint: string;
   readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
+  readonly otelExporterOtlpTimeout: number;
   readonly otelServiceName: string;
   readonly otelTracesSampler: TracesSampler;
   readonly otelTracesSamplerArg: number;
@@ -32,8 +33,6 @@ export interface TracingOptions {
 const MOST_WAITING = 2_048;
 const BATCH = 512;
 const PAUSE_MS = 1_000;
-/** For one batch with all its retries. */
-const EXPORT_MS = 10_000;
 /** A stopping service waits no longer than this for the collector. */
 const LAST_EXPORT_MS = 2_000;
 /** Of a statement, the longest of all texts. */
@@ -56,14 +55,14 @@ export class OpenTelemetry implements Tracer {
     const collector = new OTLPTraceExporter({
       url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
       headers: { ...options.otelExporterOtlpHeaders },
-      timeoutMillis: EXPORT_MS,
+      timeoutMillis: options.otelExporterOtlpTimeout,
     });
     const waiting = new BatchSpanProcessor({
       exporter: new TellingExporter(collector, log),
       maxQueueSize: MOST_WAITING,
       maxExportBatchSize: BATCH,
       scheduledDelayMillis: PAUSE_MS,
-      exportTimeoutMillis: EXPORT_MS,
+      exportTimeoutMillis: options.otelExporterOtlpTimeout,
     });
     this.provider = new TracerProvider({
       resource: resourceFromAttributes({

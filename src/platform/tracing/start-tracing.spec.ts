@@ -1,0 +1,176 @@
+import { loadSettings } from '../config/load-settings.js';
+import type { TracesSampler } from '../config/tracing-settings.js';
+import { eventually } from '../../../test/support/jobs/eventually.js';
+import { OtlpCollector } from '../../../test/support/traces/otlp-collector.js';
+import { startTracing } from './start-tracing.js';
+import { beginSpan, isTracing, outsideTraces, presentSpan, traced, within } from './tracing.js';
+
+const CALLERS = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7';
+const KEY = 'key-that-nobody-may-see';
+
+describe('tracing', () => {
+  let collector: OtlpCollector;
+  let said: string[];
+  let end: () => Promise<void> = async () => undefined;
+
+  beforeEach(async () => {
+    collector = await OtlpCollector.start();
+    said = [];
+  });
+  afterEach(async () => {
+    await end();
+    await collector.stop();
+  });
+
+  async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
+    const settings = loadSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, ...more });
+    const say = (line: string) => void said.push(line);
+    end = await startTracing(settings, { info: say, warn: say });
+  }
+
+  const work = (name: string) => ({ name, kind: 'internal' as const });
+  const spend = (count: number): void => {
+    for (let n = 0; n < count; n += 1) beginSpan(work('spent'))!.end();
+  };
+
+  it('does nothing when no collector is named', async () => {
+    await start({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
+    expect([isTracing(), presentSpan(), beginSpan(work('none'))]).toEqual([
+      false,
+      undefined,
+      undefined,
+    ]);
+    expect(
+      await traced(
+        () => work('none'),
+        async (span) => span ?? 'no span',
+      ),
+    ).toBe('no span');
+  });
+
+  it('sends what is left when it ends, with the name of the service and its headers', async () => {
+    const headers = `x-key=${encodeURIComponent(`${KEY},=`)},x-site=soc`;
+    await start({ OTEL_EXPORTER_OTLP_HEADERS: headers, OTEL_SERVICE_NAME: 'triage-north' });
+    await traced(
+      () => work('outer'),
+      () =>
+        traced(
+          () => work('inner'),
+          async () => undefined,
+        ),
+    );
+    await end();
+    const [inner, outer] = collector.spans;
+    expect([inner!.name, outer!.name]).toEqual(['inner', 'outer']);
+    expect(inner).toMatchObject({ parentId: outer!.id, traceId: outer!.traceId });
+    expect(collector.resources[0]).toMatchObject({ 'service.name': 'triage-north' });
+    expect(collector.headers[0]).toMatchObject({ 'x-key': `${KEY},=`, 'x-site': 'soc' });
+    expect(isTracing()).toBe(false);
+  });
+
+  it('tells of a failure by its code, and by nothing of its message', async () => {
+    await start();
+    const failure = Object.assign(new Error(`It has ${KEY}.`), { code: '23505' });
+    await expect(
+      traced(
+        () => work('failing'),
+        () => Promise.reject(failure),
+      ),
+    ).rejects.toBe(failure);
+    await end();
+    expect(collector.spans[0]).toMatchObject({
+      isError: true,
+      attributes: { 'error.type': '23505' },
+    });
+    expect(collector.raw).not.toContain(KEY);
+  });
+
+  it('gives what goes on after the end of a span no part in it', async () => {
+    await start();
+    const request = beginSpan({ ...work('request'), kind: 'server' })!;
+    await within(request, async () => {
+      expect(presentSpan()).toBe(request);
+      request.end();
+      expect(presentSpan()).toBeUndefined();
+      expect(beginSpan(work('later'))!.traceId).not.toBe(request.traceId);
+    });
+  });
+
+  it('takes work that is for everybody out of the trace of whoever caused it', async () => {
+    await start();
+    const request = beginSpan(work('request'))!;
+    expect(within(request, () => outsideTraces(() => presentSpan()))).toBeUndefined();
+  });
+
+  it('cuts a text that is too long', async () => {
+    await start();
+    beginSpan({ ...work('long'), attributes: { text: 'x'.repeat(100_000) } })!.end();
+    await end();
+    expect(collector.spans[0]!.attributes['text']).toHaveLength(4_096);
+  });
+
+  it.each<[TracesSampler, string, string, string]>([
+    ['always_on', '01', '01', '01'],
+    ['always_off', '00', '00', '00'],
+    ['traceidratio', '00', '00', '00'],
+    ['parentbased_always_on', '01', '01', '00'],
+    ['parentbased_always_off', '00', '01', '00'],
+    ['parentbased_traceidratio', '00', '01', '00'],
+  ])('decides by %s what is sent', async (sampler, alone, wanted, unwanted) => {
+    await start({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' });
+    const flagsOf = (traceparent?: string): string =>
+      beginSpan({ ...work('sampled'), kind: 'server', traceparent })!.traceparent.slice(-2);
+    expect([flagsOf(), flagsOf(`${CALLERS}-01`), flagsOf(`${CALLERS}-00`)]).toEqual([
+      alone,
+      wanted,
+      unwanted,
+    ]);
+  });
+
+  it('says once that the collector refuses, without the key, and once that it takes traces again', async () => {
+    collector.behaviour = 'refuse';
+    await start({ OTEL_EXPORTER_OTLP_HEADERS: `x-key=${KEY}` });
+    const refused = async (times: number): Promise<void> => {
+      while (collector.headers.length < times) {
+        spend(1);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await refused(2);
+    collector.behaviour = 'take';
+    spend(1);
+    await collector.spanWith(() => true);
+    await end();
+    expect(said).toEqual([
+      expect.stringMatching(/^The collector takes no traces, which are dropped meanwhile: ./),
+      'The collector takes traces again.',
+    ]);
+    expect(said.join()).not.toContain(KEY);
+  });
+
+  it('keeps only so many spans for a collector that hangs, and does not wait for it at the end', async () => {
+    collector.behaviour = 'hang';
+    await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '5000' });
+    spend(10_000);
+    while (collector.headers.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    collector.behaviour = 'take';
+    await end();
+    expect(collector.spans).toHaveLength(2_048);
+    // The request that hangs is still under way, and told of when its time is up.
+    expect(said).toEqual([]);
+    await eventually(
+      () => said,
+      ({ length }) => length === 1,
+    );
+  });
+
+  it('ends when nobody listens at the address', async () => {
+    await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    });
+    spend(10_000);
+    await end();
+    expect(said.length).toBeLessThan(2);
+  });
+});

@@ -47,6 +47,7 @@ import { Playbooks1795002000000 } from './platform/database/migrations/179500200
 import { PlaybookRuns1795002100000 } from './platform/database/migrations/1795002100000-playbook-runs.js';
 import { UnhandledEvents1795002200000 } from './platform/database/migrations/1795002200000-unhandled-events.js';
 import { Notifications1795002500000 } from './platform/database/migrations/1795002500000-notifications.js';
+import { Resolutions1795002600000 } from './platform/database/migrations/1795002600000-resolutions.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -137,6 +138,7 @@ export const schema: Schema = {
     PlaybookRuns1795002100000,
     UnhandledEvents1795002200000,
     Notifications1795002500000,
+    Resolutions1795002600000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

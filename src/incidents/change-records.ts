@@ -1,9 +1,13 @@
 import type { NewEvent } from '../platform/jobs/events/domain-event.js';
 import type { AuditEntry } from '../audit/audit-entry.js';
-import { type IncidentChange, isNoLongerCritical } from './incident-changes.js';
+import {
+  type IncidentChange,
+  isNoLongerCritical,
+  wasResolved,
+  wasTriaged,
+} from './incident-changes.js';
 import type { Incident, NewIncident, Verdict } from './incident.js';
 import { shownStart } from '../platform/text.js';
-import type { NewTimelineEntry, TimelineSubject } from './timeline/timeline-entry.js';
 
 /** The names of this module's events; its audit records have the same names. */
 export const INCIDENT_EVENTS = {
@@ -117,69 +121,6 @@ function shortVerdict({
 
 function shortResolution({ resolution }: Incident): Pick<IncidentResolvedPayload, 'resolution'> {
   return { resolution: resolution && shownStart(resolution, LONGEST_TOLD) };
-}
-
-export function timelineOfChange(
-  before: Incident,
-  after: Incident,
-  actor: string,
-  subject?: TimelineSubject,
-): NewTimelineEntry[] {
-  const about = { incidentId: after.id, actor, subject };
-  const triaged = wasTriaged(before, after);
-  const resolved = wasResolved(before, after);
-  const lowered = isNoLongerCritical(before, after);
-  // The entry `updated` says nothing that another entry says.
-  const statusIsSaid = resolved || (triaged && after.status === 'triaged');
-  const differences = differencesOf(before, {
-    ...after,
-    status: statusIsSaid ? before.status : after.status,
-    resolution: resolved ? before.resolution : after.resolution,
-    severity: lowered ? before.severity : after.severity,
-  });
-  return [
-    ...(triaged ? [{ ...about, event: 'triaged', summary: verdictInWords(after) }] : []),
-    ...(resolved ? [{ ...about, event: 'resolved', summary: 'Resolved.' }] : []),
-    ...(lowered
-      ? [{ ...about, event: 'severity_lowered', summary: loweredInWords(before, after) }]
-      : []),
-    ...(differences.length > 0
-      ? [{ ...about, event: 'updated', summary: `Changed ${differences.join(', ')}.` }]
-      : []),
-  ];
-}
-
-function wasTriaged(before: Incident, after: Incident): boolean {
-  return after.triagedAt !== before.triagedAt;
-}
-
-function wasResolved(before: Incident, after: Incident): boolean {
-  return after.status === 'resolved' && before.status !== 'resolved';
-}
-
-function loweredInWords(before: Incident, after: Incident): string {
-  return `Lowered the severity from ${before.severity} to ${after.severity}.`;
-}
-
-function verdictInWords({ verdict }: Incident): string {
-  if (!verdict) return 'Triaged without a verdict.';
-  const { classification, category } = verdict;
-  return `Triaged as ${classification}${category ? ` (${category})` : ''}.`;
-}
-
-function differencesOf(before: Incident, after: Incident): string[] {
-  const changed = (name: string, from: string, to: string) =>
-    from === to ? [] : [`${name} from ${from} to ${to}`];
-  return [
-    ...changed('severity', before.severity, after.severity),
-    ...changed('status', before.status, after.status),
-    ...changed('type', before.incidentType, after.incidentType),
-    ...changed('title', JSON.stringify(before.title), JSON.stringify(after.title)),
-    ...(before.resolution === after.resolution ? [] : ['the resolution']),
-    ...(String(before.recommendedActions) === String(after.recommendedActions)
-      ? []
-      : ['the recommended actions']),
-  ];
 }
 
 export function auditOfChange(

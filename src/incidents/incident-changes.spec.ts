@@ -1,6 +1,7 @@
 import { applyChange } from './incident-changes.js';
-import { eventsOfChange, timelineOfChange } from './change-records.js';
+import { eventsOfChange } from './change-records.js';
 import type { Incident } from './incident.js';
+import { timelineOfChange } from './timeline/change-entries.js';
 
 const before: Incident = {
   id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
@@ -60,6 +61,31 @@ describe('applyChange', () => {
     expect(applyChange(before, { status: 'triaged' }, person).verdict).toBeUndefined();
   });
 
+  it('keeps who resolved an incident and when, until it is resolved no more', () => {
+    const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
+    expect(resolved).toMatchObject({ resolvedAt: at, resolvedBy: 'alice' });
+    const bob = { by: 'bob', at: new Date(3000), byPerson: true };
+    const said = applyChange(resolved, { status: 'resolved', resolution: 'Blocked.' }, bob);
+    expect(said).toMatchObject({ resolution: 'Blocked.', resolvedAt: at, resolvedBy: 'alice' });
+    const verdict = { classification: 'benign' } as const;
+    expect(applyChange(resolved, { verdict }, run)).toMatchObject({
+      ...{ status: 'resolved', resolution: 'Done.', resolvedAt: at },
+    });
+    for (const status of ['open', 'triaged'] as const) {
+      const { resolution, resolvedAt, resolvedBy } = applyChange(resolved, { status }, bob);
+      expect([resolution, resolvedAt, resolvedBy]).toEqual([undefined, undefined, undefined]);
+    }
+  });
+
+  it('keeps a resolution that is given without being resolved', () => {
+    const planned = applyChange(before, { resolution: 'Block it.' }, person);
+    expect(planned).toMatchObject({ status: 'open', resolution: 'Block it.' });
+    const resolved = applyChange(planned, { status: 'resolved' }, person);
+    expect(resolved.resolution).toBe('Block it.');
+    const again = applyChange(resolved, { status: 'open', resolution: 'It came back.' }, person);
+    expect(again.resolution).toBe('It came back.');
+  });
+
   it('never sets the time of the last change back', () => {
     const later = { ...before, updatedAt: new Date(9000) };
     expect(applyChange(later, { severity: 'low' }, person).updatedAt).toEqual(new Date(9000));
@@ -115,6 +141,34 @@ describe('the events and timeline entries of a change', () => {
     );
     expect(applyChange(after, { incidentType: 'bec' }, person).title).toBe('The invoice');
   });
+
+  it('keep the text of a resolution in the timeline, whole in the details', () => {
+    const resolution = 'Blocked. '.repeat(1_000);
+    const resolved = applyChange(before, { status: 'resolved', resolution }, person);
+    const [told] = timelineOfChange(before, resolved, 'alice');
+    expect(told).toMatchObject({ event: 'resolved', details: { resolution } });
+    expect(told!.summary).toMatch(/^Resolved: Blocked\. .{900,1000}…$/);
+    const same = applyChange(before, { status: 'resolved' }, person);
+    expect(timelineOfChange(before, same, 'alice')[0]).toMatchObject({ summary: 'Resolved.' });
+  });
+
+  it.each(['open', 'triaged'] as const)(
+    'tell how it was resolved when it is %s again',
+    (status) => {
+      const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
+      const entry = timelineOfChange(resolved, applyChange(resolved, { status }, person), 'alice');
+      expect(entry.at(-1)).toMatchObject({
+        event: 'updated',
+        summary: `Changed status from resolved to ${status}. It was resolved so: Done.`,
+        details: {
+          changes: [
+            { field: 'status', from: 'resolved', to: status },
+            { field: 'resolution', from: 'Done.', to: undefined },
+          ],
+        },
+      });
+    },
+  );
 
   it('adds nothing to the timeline when nothing differs', () => {
     const same = { title: before.title, severity: 'medium', recommendedActions: [] } as const;

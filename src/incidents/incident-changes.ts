@@ -31,20 +31,51 @@ export function applyChange(
   const triaged = wanted.verdict !== undefined || wanted.status === 'triaged';
   // Who confirms the verdict there was, by setting the status, has decided it.
   const decided = triaged ? (wanted.verdict ?? before.verdict) : undefined;
+  const status = wanted.status ?? (triaged && before.status === 'open' ? 'triaged' : before.status);
   return {
     ...before,
     title: wanted.title ?? before.title,
     severity: wanted.severity ?? before.severity,
     incidentType: wanted.incidentType ?? before.incidentType,
     recommendedActions: wanted.recommendedActions ?? before.recommendedActions,
-    resolution: wanted.resolution ?? before.resolution,
-    status: wanted.status ?? (triaged && before.status === 'open' ? 'triaged' : before.status),
+    status,
+    ...resolutionAfter(before, wanted.resolution, status, { by, at }),
     triagedAt: triaged ? at : before.triagedAt,
     verdict: decided ? { ...decided, decided_by: by } : before.verdict,
     verdictByPerson: decided ? byPerson : before.verdictByPerson,
     version: before.version + 1,
     updatedAt: later(before.updatedAt, at),
   };
+}
+
+/** Whatever takes an incident out of `resolved` takes with it how, when and by whom it was resolved. */
+function resolutionAfter(
+  before: Incident,
+  given: string | undefined,
+  status: IncidentStatus,
+  { by, at }: Pick<ChangeOrigin, 'by' | 'at'>,
+): Pick<Incident, 'resolution' | 'resolvedAt' | 'resolvedBy'> {
+  const { resolution, resolvedAt, resolvedBy } = before;
+  if (isReopened(before, { status })) {
+    return { resolution: given, resolvedAt: undefined, resolvedBy: undefined };
+  }
+  return wasResolved(before, { status })
+    ? { resolution: given ?? resolution, resolvedAt: at, resolvedBy: by }
+    : { resolution: given ?? resolution, resolvedAt, resolvedBy };
+}
+
+type WithStatus = Pick<Incident, 'status'>;
+
+export function wasTriaged(before: Incident, after: Incident): boolean {
+  return after.triagedAt !== before.triagedAt;
+}
+
+export function wasResolved(before: WithStatus, after: WithStatus): boolean {
+  return after.status === 'resolved' && before.status !== 'resolved';
+}
+
+export function isReopened(before: WithStatus, after: WithStatus): boolean {
+  return before.status === 'resolved' && after.status !== 'resolved';
 }
 
 /**

@@ -93,6 +93,9 @@ export interface Incident extends IncidentSummary {
   readonly recommendedActions: readonly string[];
   readonly resolution?: string;
   readonly triagedAt?: Date;
+  /** While it is resolved; unknown where an older release resolved it and left no trace of that. */
+  readonly resolvedAt?: Date;
+  readonly resolvedBy?: string;
   readonly version: number;
 }
 

@@ -49,6 +49,8 @@ const RESOLVED = {
     created_at: '2026-01-31T09:42:00.006Z',
     updated_at: '2026-01-31T10:32:40.005Z',
     triaged_at: '2026-01-31T09:44:00.084Z',
+    resolved_at: '2026-01-31T10:32:40.005Z',
+    resolved_by: 'bob',
   },
 };
 
@@ -141,6 +143,27 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
             title: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com',
             created_at: '2026-01-31T09:42:00.006Z',
             updated_at: '2026-01-31T09:44:00.084Z',
+          },
+        ],
+        meta: { page: 1, per_page: 20, total: 1 },
+      },
+    },
+    malicious: {
+      summary: 'What was malicious and is resolved, changed last first',
+      query: { classification: 'malicious', status: 'resolved', sort: '-updated_at' },
+      status: 200,
+      answer: {
+        data: [
+          {
+            id: STORY.mail,
+            incident_number: 'INC-2026-0042',
+            incident_type: 'phishing',
+            severity: 'critical',
+            status: 'resolved',
+            source: 'email-gateway',
+            title: 'CEO fraud against finance',
+            created_at: '2026-01-31T09:42:00.006Z',
+            updated_at: '2026-01-31T10:32:40.005Z',
           },
         ],
         meta: { page: 1, per_page: 20, total: 1 },
@@ -320,9 +343,48 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
             actor: 'alice',
             summary: 'Changed the recommended actions.',
             subject: { type: 'triage', id: STORY.triageRun },
+            details: {
+              changes: [
+                {
+                  field: 'recommended_actions',
+                  from: [],
+                  to: ['quarantine_email', 'block_sender', 'lookup_domain'],
+                },
+              ],
+            },
           },
         ],
         meta: { page: 1, per_page: 4, total: 36 },
+      },
+    },
+    last: {
+      summary: 'The last two, for whoever takes over',
+      path: { id: STORY.mail },
+      query: { per_page: '2', sort: '-at' },
+      status: 200,
+      answer: {
+        data: [
+          {
+            at: '2026-01-31T10:33:20.005Z',
+            event: 'action_requested',
+            actor: 'alice',
+            summary: 'Requested block_ip "203.0.113.7", which waits for approval at level analyst.',
+            subject: { type: 'action', id: STORY.lateBlock },
+            details: {
+              action_type: 'block_ip',
+              target: '203.0.113.7',
+              parameters: { ip: '203.0.113.7' },
+            },
+          },
+          {
+            at: '2026-01-31T10:32:40.005Z',
+            event: 'resolved',
+            actor: 'bob',
+            summary: 'Resolved: The mail was deleted from all mailboxes.',
+            details: { resolution: 'The mail was deleted from all mailboxes.' },
+          },
+        ],
+        meta: { page: 1, per_page: 2, total: 36 },
       },
     },
   },

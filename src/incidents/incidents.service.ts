@@ -18,13 +18,7 @@ import {
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { IncidentDeletion } from './incident-deletion.js';
-import {
-  auditOfChange,
-  INCIDENT_EVENTS,
-  incidentEvent,
-  eventsOfChange,
-  timelineOfChange,
-} from './change-records.js';
+import { auditOfChange, INCIDENT_EVENTS, incidentEvent, eventsOfChange } from './change-records.js';
 import { IncidentRepository } from './records/incident.repository.js';
 import type {
   CreatedIncident,
@@ -36,6 +30,7 @@ import type {
 import type { IncidentListRequest } from './listing/incident-list.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
 import { incidentTitle } from './title-rules.js';
+import { timelineOfChange } from './timeline/change-entries.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
 

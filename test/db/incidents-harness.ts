@@ -5,7 +5,11 @@ import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { IncidentCounts } from '../../src/incidents/counting/incident-counts.js';
 import { IncidentCountsRepository } from '../../src/incidents/counting/incident-counts.repository.js';
-import type { IncidentStatus, Severity } from '../../src/incidents/incident.js';
+import {
+  CLASSIFICATIONS,
+  type IncidentStatus,
+  type Severity,
+} from '../../src/incidents/incident.js';
 
 export const TYPES = ['phishing', 'malware', 'bec', 'other'];
 export const SOURCES = ['edr', 'gateway', 'siem'];
@@ -36,12 +40,14 @@ export async function insertIncidents(
   });
   const time = (ms: number) => new Date(ms).toISOString();
   await dataSource.query(
-    `insert into incidents (id, incident_type, severity, status, source, raw_data, created_by, created_at, updated_at, triaged_at)
+    `insert into incidents (id, incident_type, severity, status, source, raw_data, created_by, created_at, updated_at, triaged_at, resolved_at, verdict)
      select id, incident_type, severity, status, source, '{}', 'test', created_at,
        created_at + random() * interval '1 hour',
-       case when random() < 0.5 then created_at end
-     from unnest($1::uuid[], $2::text[], $3::incident_severity[], $4::incident_status[], $5::text[], $6::timestamptz[])
-       as added (id, incident_type, severity, status, source, created_at)`,
+       case when random() < 0.5 then created_at end,
+       case when status = 'resolved' then created_at + random() * interval '1 hour' end,
+       case when classification <> '' then json_build_object('classification', classification) end
+     from unnest($1::uuid[], $2::text[], $3::incident_severity[], $4::incident_status[], $5::text[], $6::timestamptz[], $7::text[])
+       as added (id, incident_type, severity, status, source, created_at, classification)`,
     [
       made.map(({ id }) => id),
       made.map(() => pick(TYPES)),
@@ -49,6 +55,7 @@ export async function insertIncidents(
       made.map(() => pick(STATUSES)),
       made.map(() => pick(SOURCES)),
       made.map(({ at }) => time(at)),
+      made.map(() => pick([...CLASSIFICATIONS, ''])),
     ],
   );
   return made;

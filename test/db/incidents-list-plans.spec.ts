@@ -17,6 +17,9 @@ const FILTERS: Readonly<Record<string, IncidentFilter>> = {
 const PLANNED_ALONE = 5;
 const TIMES = 12;
 
+/** What the harness makes changes within an hour. */
+const IN_A_WHILE = new Date(Date.now() + 50 * 60_000).toISOString();
+
 describe('the list of incidents after an import', () => {
   let database: OpenTestDatabase;
   let dataSource: DataSource;
@@ -50,6 +53,22 @@ describe('the list of incidents after an import', () => {
       }
     },
   );
+
+  it.each<[string, IncidentFilter]>([
+    ['uq_incidents_number', { numbers: ['INC-2026-0042'] }],
+    ['ix_incidents_classification', { classifications: ['malicious'] }],
+    ['ix_incidents_classification', { classifications: ['malicious'], source: 'edr' }],
+    ['ix_incidents_updated_at', { updatedAfter: IN_A_WHILE }],
+    ['ix_incidents_resolved_at', { resolvedAfter: IN_A_WHILE }],
+  ])('counts by %s what %j finds, without reading all incidents', async (index, filter) => {
+    await dataSource.query('vacuum analyze incidents');
+    const sort = { field: 'created_at', descending: true } as const;
+    const { statement, values } = listQuery({ page: 1, per_page: 20, sort, filter });
+    const plan = await dataSource.query<object[]>(`explain ${statement.text}`, [...values]);
+    const text = JSON.stringify(plan);
+    expect(text).toContain(`using ${index} `);
+    expect(text).not.toContain('Seq Scan on incidents');
+  });
 
   it('deletes what has been folded as soon as nothing changes any more', async () => {
     const fold = foldOf(dataSource);

@@ -7,6 +7,7 @@ import {
   type IncidentListRequest,
   SORT_FIELDS,
 } from '../../src/incidents/listing/incident-list.js';
+import { CLASSIFICATIONS, incidentNumber } from '../../src/incidents/incident.js';
 import { listQuery } from '../../src/incidents/listing/incident-list.sql.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 import {
@@ -34,7 +35,10 @@ async function expected(client: PoolClient | Client, request: IncidentListReques
   const where = `deleted_at is null
     and ($1::text[] is null or status::text = any($1)) and ($2::text[] is null or severity::text = any($2))
     and ($3::text[] is null or incident_type = any($3)) and ($4::text is null or source = $4)
-    and ($5::timestamptz is null or created_at > $5) and ($6::timestamptz is null or created_at < $6)`;
+    and ($5::timestamptz is null or created_at > $5) and ($6::timestamptz is null or created_at < $6)
+    and ($7::text[] is null or number::text = any($7)) and ($8::text[] is null or verdict->>'classification' = any($8))
+    and ($9::timestamptz is null or updated_at > $9) and ($10::timestamptz is null or resolved_at > $10)
+    and ($11::timestamptz is null or resolved_at < $11)`;
   const values = [
     filter.statuses,
     filter.severities,
@@ -42,6 +46,11 @@ async function expected(client: PoolClient | Client, request: IncidentListReques
     filter.source,
     filter.createdAfter,
     filter.createdBefore,
+    filter.numbers?.map((number) => String(Number(number.slice('INC-2026-'.length)))),
+    filter.classifications,
+    filter.updatedAfter,
+    filter.resolvedAfter,
+    filter.resolvedBefore,
   ];
   const rows = await client.query<{ id: string }>(
     `select id from incidents where ${where}
@@ -70,6 +79,9 @@ async function listed(client: PoolClient | Client, request: IncidentListRequest)
 const some = <T>(items: readonly T[]): T[] => items.filter(() => randomInt(2) === 0);
 const maybe = (): boolean => randomInt(3) === 0;
 
+/** All that the harness makes is of this year. */
+const numberOf = (sequence: number) => incidentNumber(String(sequence), new Date());
+
 function anyRequest(made: readonly Made[]): IncidentListRequest {
   const after = pick(made).at;
   const fine = pick(['', '001', '999']);
@@ -81,6 +93,11 @@ function anyRequest(made: readonly Made[]): IncidentListRequest {
     ...(maybe() && { source: pick([...SOURCES, 'unseen']) }),
     ...(randomInt(6) === 0 && { createdAfter: time(after) }),
     ...(randomInt(6) === 0 && { createdBefore: time(pick(made).at) }),
+    ...(randomInt(9) === 0 && { numbers: [numberOf(randomInt(3_000)), numberOf(randomInt(99))] }),
+    ...(randomInt(6) === 0 && { classifications: some(CLASSIFICATIONS) }),
+    ...(randomInt(9) === 0 && { updatedAfter: time(after + randomInt(3_600_000)) }),
+    ...(randomInt(9) === 0 && { resolvedAfter: time(after + randomInt(3_600_000)) }),
+    ...(randomInt(9) === 0 && { resolvedBefore: time(after + randomInt(3_600_000)) }),
   };
   return {
     filter: Object.fromEntries(

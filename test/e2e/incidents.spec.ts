@@ -260,6 +260,8 @@ describe('incidents', () => {
         'created_at',
         'updated_at',
         'triaged_at',
+        'resolved_at',
+        'resolved_by',
       ]);
     });
 
@@ -294,6 +296,8 @@ describe('incidents', () => {
         status: 'resolved',
         resolution: 'Blocked.',
         updated_at: answer.body.data.updated_at,
+        resolved_at: answer.body.data.updated_at,
+        resolved_by: analystName,
       });
       expect(Date.parse(answer.body.data.updated_at)).toBeGreaterThanOrEqual(
         Date.parse(before.updated_at),
@@ -480,7 +484,7 @@ describe('incidents', () => {
         ['created', 'Created from email-gateway.'],
         ['updated', 'Changed severity from medium to critical.'],
         ['triaged', 'Triaged as malicious (bec).'],
-        ['resolved', 'Resolved.'],
+        ['resolved', 'Resolved: Done.'],
       ]);
       expect(body.data[0]).toMatchObject({ at: created_at, actor: analystName });
       const second = await viewer.request('GET', `/api/incidents/${id}/timeline?page=2&per_page=3`);

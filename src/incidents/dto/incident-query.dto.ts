@@ -2,8 +2,20 @@ import { sortWords } from '../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice, Instant, Text } from '../../platform/validation/fields.js';
 import { WordList, Words } from '../../platform/validation/query-fields.js';
-import { INCIDENT_STATUSES, type IncidentStatus, SEVERITIES, type Severity } from '../incident.js';
-import { type IncidentListRequest, SORT_FIELDS, type SortField } from '../listing/incident-list.js';
+import {
+  type Classification,
+  CLASSIFICATIONS,
+  INCIDENT_STATUSES,
+  type IncidentStatus,
+  SEVERITIES,
+  type Severity,
+} from '../incident.js';
+import {
+  type IncidentFilter,
+  type IncidentListRequest,
+  SORT_FIELDS,
+  type SortField,
+} from '../listing/incident-list.js';
 import { LONGEST_SOURCE } from './create-incident.dto.js';
 
 const SORTS = sortWords(...SORT_FIELDS);
@@ -49,6 +61,45 @@ export class IncidentQueryDto extends PageQueryDto {
   })
   readonly created_before?: string;
 
+  @WordList(
+    { word: /^INC-\d{4}-\d{4,18}$/, what: 'the number of an incident, such as INC-2026-0042' },
+    {
+      optional: true,
+      description: 'The number of one incident, or several separated by commas.',
+      example: ['INC-2026-0042'],
+    },
+  )
+  readonly number?: readonly string[];
+
+  @Words('Classification', CLASSIFICATIONS, {
+    optional: true,
+    description:
+      'By the verdict that they have now: one of these words, or several separated by commas.',
+    example: ['malicious', 'suspicious'],
+  })
+  readonly classification?: readonly Classification[];
+
+  @Instant({
+    optional: true,
+    description: 'Changed, or else created, strictly after this time.',
+    example: '2026-01-31T09:30:00Z',
+  })
+  readonly updated_after?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Resolved strictly after this time, and not reopened since.',
+    example: '2026-01-31T00:00:00Z',
+  })
+  readonly resolved_after?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Resolved strictly before this time, and not reopened since.',
+    example: '2026-02-01T00:00:00Z',
+  })
+  readonly resolved_before?: string;
+
   @Choice('IncidentSort', SORTS, {
     optional: true,
     default: '-created_at',
@@ -59,22 +110,30 @@ export class IncidentQueryDto extends PageQueryDto {
   readonly sort: (typeof SORTS)[number] = '-created_at';
 
   static toRequest(this: void, query: IncidentQueryDto): IncidentListRequest {
-    const { page, per_page, status, severity, type, source, created_after, created_before } = query;
     return {
-      page,
-      per_page,
-      filter: {
-        statuses: status,
-        severities: severity,
-        types: type,
-        source,
-        createdAfter: created_after,
-        createdBefore: created_before,
-      },
+      page: query.page,
+      per_page: query.per_page,
+      filter: filterOf(query),
       sort: {
         field: query.sort.replace('-', '') as SortField,
         descending: query.sort.startsWith('-'),
       },
     };
   }
+}
+
+function filterOf(query: IncidentQueryDto): IncidentFilter {
+  return {
+    statuses: query.status,
+    severities: query.severity,
+    types: query.type,
+    source: query.source,
+    createdAfter: query.created_after,
+    createdBefore: query.created_before,
+    numbers: query.number,
+    classifications: query.classification,
+    updatedAfter: query.updated_after,
+    resolvedAfter: query.resolved_after,
+    resolvedBefore: query.resolved_before,
+  };
 }

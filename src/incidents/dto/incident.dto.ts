@@ -105,18 +105,28 @@ export class IncidentDto extends IncidentSummaryDto {
   @OpenChoices('ActionTypeName', ACTION_TYPES, { example: ['quarantine_email', 'block_sender'] })
   readonly recommended_actions: readonly string[];
 
-  @Text({ optional: true, example: 'The sender was blocked.' })
+  @Text({
+    optional: true,
+    description: 'It goes when the status leaves `resolved`; the timeline keeps it.',
+    example: 'The sender was blocked.',
+  })
   readonly resolution?: string;
 
   @Instant({ optional: true, description: 'When it was triaged last.', example: TIME })
   readonly triaged_at?: string;
+
+  @Instant({ optional: true, description: 'While it is resolved: since when.', example: TIME })
+  readonly resolved_at?: string;
+
+  @Text({ optional: true, description: 'While it is resolved: by whom.', example: 'alice' })
+  readonly resolved_by?: string;
 
   /**
    * The incident as JSON in its envelope, with the fields in the order of the contract. raw_data goes through as the text
    * that the database has: that loses no digit of its numbers, and nobody has to parse it.
    */
   static envelopeOf(this: void, incident: Incident): string {
-    const { verdict, resolution, triagedAt } = incident;
+    const { verdict, resolution, triagedAt, resolvedAt, resolvedBy } = incident;
     const { created_at, updated_at, ...before } = IncidentSummaryDto.from(incident);
     const after: Omit<IncidentDto, 'raw_data' | keyof typeof before> = {
       verdict: verdict as VerdictDto | undefined,
@@ -125,6 +135,8 @@ export class IncidentDto extends IncidentSummaryDto {
       created_at,
       updated_at,
       triaged_at: triagedAt?.toISOString(),
+      resolved_at: resolvedAt?.toISOString(),
+      resolved_by: resolvedBy,
     };
     const [head, tail] = [JSON.stringify(before), JSON.stringify(after)];
     return `{"data":${head.slice(0, -1)},"raw_data":${incident.rawData},${tail.slice(1)}}`;

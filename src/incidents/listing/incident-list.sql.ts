@@ -66,7 +66,7 @@ export function listQuery({
     order: SORT_COLUMNS[sort.field],
     direction,
   });
-  const isUsual = prepared && USUAL_SIZES.has(per_page) && filter.created.length === 0;
+  const isUsual = prepared && USUAL_SIZES.has(per_page) && filter.uncounted.length === 0;
   return { statement: { name: isUsual ? nameOf(text) : '', text }, values: values.all };
 }
 
@@ -89,11 +89,11 @@ function pageOf(
         prepared,
       };
     }
-  } else if (field === 'created_at' && filter.created.length === 0) {
+  } else if (field === 'created_at' && filter.uncounted.length === 0) {
     return { ...unfilteredPage(window), prepared: true };
   } else if (field === 'triaged_at') {
     return { ...triagedPage(filter, window), prepared: false };
-  } else if (isDimension(field) && filter.created.length === 0) {
+  } else if (isDimension(field) && filter.uncounted.length === 0) {
     const grouped = groupedPage(field, filter, window, bound);
     if (grouped) return { ...grouped, prepared };
   }
@@ -106,7 +106,7 @@ function pageOf(
 }
 
 function totalOf(filter: FilterSql): string {
-  return filter.created.length > 0
+  return filter.uncounted.length > 0
     ? `(select count(*) from incidents${where(conditionsOf(filter))})`
     : countOf(filter.chosen);
 }

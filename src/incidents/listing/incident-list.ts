@@ -1,6 +1,6 @@
 import type { Sort } from '../../platform/counting/counted-list.sql.js';
 import type { PageRequest } from '../../platform/paging/page.js';
-import type { IncidentStatus, Severity } from '../incident.js';
+import type { Classification, IncidentStatus, Severity } from '../incident.js';
 
 export const SORT_FIELDS = [
   'created_at',
@@ -23,6 +23,13 @@ export interface IncidentFilter {
   /** ISO 8601: created strictly after, strictly before. */
   readonly createdAfter?: string;
   readonly createdBefore?: string;
+  /** As they are shown: `INC-2026-0042`. */
+  readonly numbers?: readonly string[];
+  readonly classifications?: readonly Classification[];
+  /** Like the bounds of created_at. */
+  readonly updatedAfter?: string;
+  readonly resolvedAfter?: string;
+  readonly resolvedBefore?: string;
 }
 
 export interface IncidentListRequest extends PageRequest {

@@ -10,8 +10,8 @@ import type { IncidentFilter } from './incident-list.js';
 /** A filter as SQL. */
 export interface FilterSql {
   readonly chosen: ChosenValues;
-  /** Conditions on the id, which begins with created_at. */
-  readonly created: readonly string[];
+  /** What incidents are not counted by. Conditions on created_at are on the id, which begins with it. */
+  readonly uncounted: readonly string[];
 }
 
 export function filterSql(filter: IncidentFilter, values: StatementValues): FilterSql {
@@ -20,18 +20,39 @@ export function filterSql(filter: IncidentFilter, values: StatementValues): Filt
   const incident_type = choiceOf(filter.types, 'text', values);
   const source: Choice | undefined =
     filter.source === undefined ? undefined : { each: [values.add(filter.source, 'text')] };
-  const { createdAfter, createdBefore } = filter;
   return {
     chosen: { source, incident_type, severity, status },
-    created: [
-      ...(createdAfter ? [`id >= ${values.add(firstIdAfter(createdAfter), 'uuid')}`] : []),
-      ...(createdBefore ? [`id < ${values.add(endIdBefore(createdBefore), 'uuid')}`] : []),
-    ],
+    uncounted: uncountedConditions(filter, values),
   };
 }
 
-export function conditionsOf({ chosen, created }: FilterSql): string[] {
-  return ['deleted_at is null', ...valueConditions(chosen), ...created];
+function uncountedConditions(filter: IncidentFilter, values: StatementValues): string[] {
+  const { createdAfter, createdBefore, updatedAfter, resolvedAfter, resolvedBefore } = filter;
+  const { numbers, classifications } = filter;
+  const time = (ms: number) => values.add(new Date(ms), 'timestamptz');
+  return [
+    ...(createdAfter ? [`id >= ${values.add(firstIdAfter(createdAfter), 'uuid')}`] : []),
+    ...(createdBefore ? [`id < ${values.add(endIdBefore(createdBefore), 'uuid')}`] : []),
+    ...(updatedAfter ? [`updated_at > ${time(wholeMs(updatedAfter))}`] : []),
+    ...(resolvedAfter ? [`resolved_at > ${time(wholeMs(resolvedAfter))}`] : []),
+    ...(resolvedBefore ? [`resolved_at < ${time(endMs(resolvedBefore))}`] : []),
+    ...(numbers ? [numberedAs(numbers, values)] : []),
+    ...(classifications ? [`classification = any(${values.add(classifications, 'text[]')})`] : []),
+  ];
+}
+
+/** The sequence alone finds them, by an index; that year and zeros are right, too, the whole number tells (see incidentNumber). */
+function numberedAs(numbers: readonly string[], values: StatementValues): string {
+  const sequences = numbers.map((number) => number.slice(number.lastIndexOf('-') + 1));
+  return `number = any(${values.add(sequences, 'bigint[]')})
+    and ${NUMBER} = any(${values.add(numbers, 'text[]')})`;
+}
+
+const NUMBER = `'INC-' || to_char(created_at at time zone 'UTC', 'YYYY') || '-'
+    || lpad(number::text, greatest(length(number::text), 4), '0')`;
+
+export function conditionsOf({ chosen, uncounted }: FilterSql): string[] {
+  return ['deleted_at is null', ...valueConditions(chosen), ...uncounted];
 }
 
 export function hasChoice({ chosen }: FilterSql): boolean {
@@ -56,9 +77,14 @@ export function firstIdAfter(time: string): string {
 
 /** Incidents created strictly before the given time have ids below this one. */
 export function endIdBefore(time: string): string {
+  return firstIdAt(endMs(time));
+}
+
+/** The first millisecond that is not before the given time. */
+function endMs(time: string): number {
   const digits = FRACTION.exec(time)?.[1] ?? '';
   const finer = /[1-9]/.test(digits.slice(3));
-  return firstIdAt(wholeMs(time) + (finer ? 1 : 0));
+  return wholeMs(time) + (finer ? 1 : 0);
 }
 
 function wholeMs(time: string): number {

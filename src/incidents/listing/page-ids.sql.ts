@@ -34,13 +34,13 @@ const ALL_SEVERITIES = SEVERITIES.map((word) => `'${word}'::incident_severity`);
 
 /** The first `bound` ids that match, as a merge of index ranges; undefined when those would be too many. */
 export function matchingIds(
-  { chosen, created }: FilterSql,
+  { chosen, uncounted }: FilterSql,
   direction: Direction,
   bound: number,
 ): string | undefined {
   const ranges = rangesOf(chosen);
   if (ranges.length > MOST_RANGES) return undefined;
-  const conditions = ranges.map((range) => ['deleted_at is null', ...range, ...created]);
+  const conditions = ranges.map((range) => ['deleted_at is null', ...range, ...uncounted]);
   return idsInOrder('incidents', conditions, direction, bound);
 }
 

@@ -1,5 +1,11 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
-import { type IncidentStatus, SEVERITIES, type Severity, type Verdict } from '../incident.js';
+import {
+  type Classification,
+  type IncidentStatus,
+  SEVERITIES,
+  type Severity,
+  type Verdict,
+} from '../incident.js';
 
 @Entity('incidents')
 @Unique('uq_incidents_number', ['number'])
@@ -13,12 +19,16 @@ import { type IncidentStatus, SEVERITIES, type Severity, type Verdict } from '..
 @Index('ix_incidents_type_status', ['incident_type', 'status', 'severity', 'id'], {
   where: 'deleted_at is null',
 })
-// These include incident_type, which TypeORM cannot say.
+// These include further columns, which TypeORM cannot say.
+@Index('ix_incidents_classification', { synchronize: false })
 @Index('ix_incidents_source', { synchronize: false })
 @Index('ix_incidents_source_status', { synchronize: false })
 @Index('ix_incidents_updated_at', ['updated_at', 'id'], { where: 'deleted_at is null' })
 @Index('ix_incidents_triaged_at', ['triaged_at', 'id'], {
   where: 'triaged_at is not null and deleted_at is null',
+})
+@Index('ix_incidents_resolved_at', ['resolved_at', 'id'], {
+  where: 'resolved_at is not null and deleted_at is null',
 })
 export class IncidentEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incidents' })
@@ -53,6 +63,10 @@ export class IncidentEntity {
   @Column({ type: 'json', nullable: true })
   readonly verdict: Verdict | null;
 
+  /** Of the verdict; a trigger writes it. */
+  @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
+  readonly classification: Classification | null;
+
   @Column({ type: 'boolean', default: false })
   readonly verdict_by_person: boolean;
 
@@ -76,6 +90,12 @@ export class IncidentEntity {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly triaged_at: Date | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly resolved_at: Date | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly resolved_by: string | null;
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly deleted_at: Date | null;

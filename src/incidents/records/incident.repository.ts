@@ -32,10 +32,13 @@ type SummaryRow = Pick<
 >;
 
 /** raw_data comes as text: it is passed on digit by digit, and nobody needs to parse it. */
-type IncidentRow = Omit<IncidentEntity, 'raw_data'> & { readonly raw_data: string };
+type IncidentRow = Omit<IncidentEntity, 'raw_data' | 'classification'> & {
+  readonly raw_data: string;
+};
 
 const COLUMNS = `id, number, incident_type, severity, status, source, title, created_at, updated_at,
-  raw_data::text as raw_data, verdict, verdict_by_person, recommended_actions, resolution, version, triaged_at`;
+  raw_data::text as raw_data, verdict, verdict_by_person, recommended_actions, resolution, version, triaged_at,
+  resolved_at, resolved_by`;
 
 const BY_ID = `from incidents where id = $1 and deleted_at is null`;
 
@@ -130,6 +133,8 @@ export class IncidentRepository {
         recommended_actions: incident.recommendedActions,
         resolution: incident.resolution ?? null,
         triaged_at: incident.triagedAt ?? null,
+        resolved_at: incident.resolvedAt ?? null,
+        resolved_by: incident.resolvedBy ?? null,
         updated_at: incident.updatedAt,
         version: incident.version,
       },
@@ -172,5 +177,7 @@ function incidentOf(row: IncidentRow): Incident {
     resolution: row.resolution ?? undefined,
     version: row.version,
     triagedAt: row.triaged_at ?? undefined,
+    resolvedAt: row.resolved_at ?? undefined,
+    resolvedBy: row.resolved_by ?? undefined,
   };
 }

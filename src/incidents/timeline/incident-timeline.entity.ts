@@ -1,5 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { IncidentEntity } from '../records/incident.entity.js';
+import type { TimelineDetails } from './timeline-entry.js';
 
 @Entity('incident_timeline')
 @Check('ck_incident_timeline_subject', `(subject_type is null) = (subject_id is null)`)
@@ -29,4 +30,7 @@ export class IncidentTimelineEntity {
 
   @Column({ type: 'text', nullable: true })
   readonly subject_id: string | null;
+
+  @Column({ type: 'json', nullable: true })
+  readonly details: TimelineDetails | null;
 }

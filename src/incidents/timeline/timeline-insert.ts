@@ -19,6 +19,11 @@ const COLUMNS: readonly InsertedColumn<TimelineRow>[] = [
   { name: 'summary', type: 'text', of: (row) => row.summary },
   { name: 'subject_type', type: 'text', of: ({ subject }) => subject?.type ?? null },
   { name: 'subject_id', type: 'text', of: ({ subject }) => subject?.id ?? null },
+  {
+    name: 'details',
+    type: 'json',
+    of: ({ details }) => (details ? JSON.stringify(details) : null),
+  },
 ];
 
 /** How many parameters the statement takes, from the first one given. */

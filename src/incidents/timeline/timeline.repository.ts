@@ -80,5 +80,5 @@ function creationOf(
 function entryOf(row: IncidentTimelineEntity): TimelineEntry {
   const { at, event, actor, summary, subject_type: type, subject_id: id } = row;
   const subject = type !== null && id !== null ? { type, id } : undefined;
-  return { at, event, actor, summary, subject };
+  return { at, event, actor, summary, subject, details: row.details ?? undefined };
 }

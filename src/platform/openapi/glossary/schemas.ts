@@ -166,6 +166,8 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   SignatureScheme: 'How a source proves that an event is its own. An open set.',
   StartedPlaybookRun: 'A run that was begun in earnest.',
   StartedSession: 'That somebody is logged in.',
+  TimelineChange: 'A field that changed: what it was, and what it is.',
+  TimelineDetails: 'What a colleague asks who reads the entry.',
   TimelineEntry: 'Something that happened to an incident.',
   TimelineSubject: 'What else an entry is about.',
   TriageError: 'Why a run has no verdict.',

@@ -1,0 +1,196 @@
+import type { Answer, ApiClient } from '../support/api-client.js';
+import { as, makeKey } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+type Shown = Record<string, string>;
+
+describe('incidents that are resolved', () => {
+  let app: TestApp;
+  let viewer: ApiClient;
+  let alice: ApiClient;
+  let aliceName: string;
+  let bob: ApiClient;
+
+  beforeAll(async () => {
+    app = await startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } });
+    viewer = await as(app, 'viewer');
+    ({ client: alice, name: aliceName } = await makeKey(app, 'analyst'));
+    bob = await as(app, 'analyst');
+  });
+  afterAll(() => app?.close());
+
+  const create = async (fields: object = {}): Promise<Shown> => {
+    const body = { incident_type: 'bec', source: 'gateway', ...fields };
+    return (await alice.request('POST', '/api/incidents', { body })).body.data;
+  };
+  const put = (id: string, body: object, client = alice): Promise<Answer> =>
+    client.request('PUT', `/api/incidents/${id}`, { body });
+  const read = async (id: string): Promise<Shown> =>
+    (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
+  const timeline = async (id: string) =>
+    (await viewer.request('GET', `/api/incidents/${id}/timeline`)).body.data;
+
+  it('show since when and by whom, until they are resolved no more', async () => {
+    const { id } = await create();
+    const resolved = (await put(id!, { status: 'resolved', resolution: 'Blocked.' })).body.data;
+    expect(resolved).toMatchObject({
+      resolution: 'Blocked.',
+      resolved_at: resolved.updated_at,
+      resolved_by: aliceName,
+    });
+    expect(await read(id!)).toEqual(resolved);
+
+    const kept = { resolution: 'Removed.', resolved_at: resolved.resolved_at };
+    const said = await put(id!, { status: 'resolved', resolution: 'Removed.' }, bob);
+    expect(said.body.data).toMatchObject({ ...kept, resolved_by: aliceName });
+
+    const reopened = (await put(id!, { status: 'open' }, bob)).body.data;
+    for (const field of ['resolution', 'resolved_at', 'resolved_by']) {
+      expect(reopened).not.toHaveProperty(field);
+    }
+    expect(await read(id!)).toEqual(reopened);
+    expect((await timeline(id!)).slice(-3)).toMatchObject([
+      { event: 'resolved', summary: 'Resolved: Blocked.', details: { resolution: 'Blocked.' } },
+      {
+        event: 'updated',
+        summary: 'Changed the resolution.',
+        details: { changes: [{ field: 'resolution', from: 'Blocked.', to: 'Removed.' }] },
+      },
+      {
+        event: 'updated',
+        summary: 'Changed status from resolved to open. It was resolved so: Removed.',
+        details: {
+          changes: [
+            { field: 'status', from: 'resolved', to: 'open' },
+            { field: 'resolution', from: 'Removed.' },
+          ],
+        },
+      },
+    ]);
+
+    const again = (await put(id!, { status: 'resolved' }, bob)).body.data;
+    expect(again).not.toHaveProperty('resolution');
+    expect(again.resolved_by).not.toBe(aliceName);
+  });
+
+  it.each([
+    ['the status triaged', { status: 'triaged' }],
+    ['a verdict with the status open', { status: 'open', verdict: { classification: 'benign' } }],
+  ])('lose their resolution by %s, which the timeline keeps', async (_how, body) => {
+    const { id } = await create();
+    await put(id!, { status: 'resolved', resolution: 'Done.' });
+    expect((await put(id!, body)).body.data).not.toHaveProperty('resolution');
+    expect((await timeline(id!)).at(-1).summary).toMatch(/It was resolved so: Done\.$/);
+  });
+
+  it('keep their resolution when a run of triage is forced, which leaves them resolved', async () => {
+    const { id } = await create();
+    await put(id!, { status: 'resolved', resolution: 'Done.' });
+    await alice.request('POST', `/api/incidents/${id}/triage`, { body: { force: true } });
+    expect(await read(id!)).toMatchObject({
+      ...{ status: 'resolved', resolution: 'Done.', resolved_by: aliceName },
+      verdict: { decided_by: 'system' },
+    });
+  });
+
+  it('tell attackers’ words as they are, in the answer and in the timeline', async () => {
+    const { id } = await create();
+    const resolution = '<b>"\u202eDone\u0007\n{"a":1}';
+    await put(id!, { status: 'resolved', resolution });
+    expect((await timeline(id!)).at(-1).details).toEqual({ resolution });
+  });
+
+  describe('GET /api/incidents', () => {
+    /** In the order of creation: a benign one, a malicious one that is resolved, one without a verdict. */
+    const made: Shown[] = [];
+
+    beforeAll(async () => {
+      for (const source of ['f1', 'f2', 'f3']) made.push(await create({ source }));
+      const aMoment = () => new Promise((resolve) => setTimeout(resolve, 3));
+      await aMoment();
+      await put(made[0]!['id']!, { verdict: { classification: 'benign' } });
+      await aMoment();
+      await put(made[1]!['id']!, { verdict: { classification: 'malicious' } });
+      await put(made[1]!['id']!, { status: 'resolved' });
+      for (const [at, { id }] of made.entries()) made[at] = await read(id!);
+    });
+
+    /** Of those three, by their place. */
+    const places = async (query: string): Promise<number[]> => {
+      const answer = await viewer.request('GET', `/api/incidents?per_page=100&${query}`);
+      expect(answer.status).toBe(200);
+      expect(answer.body.meta.total).toBe(answer.body.data.length);
+      return (answer.body.data as Shown[])
+        .map(({ id }) => made.findIndex((one) => one['id'] === id))
+        .filter((place) => place >= 0);
+    };
+
+    it('finds incidents by their numbers, which have to be whole', async () => {
+      const [one, , three] = made.map(({ incident_number }) => incident_number!);
+      expect(await places(`number=${one}`)).toEqual([0]);
+      expect(await places(`number=${one},${three}`)).toEqual([2, 0]);
+      expect(await places(`number=${one}&number=${three}&sort=created_at`)).toEqual([0, 2]);
+      expect(await places(`number=${one}&status=resolved`)).toEqual([]);
+      const [, year, sequence] = one!.split('-');
+      expect(await places(`number=INC-${Number(year) - 1}-${sequence}`)).toEqual([]);
+      expect(await places(`number=INC-${year}-0${sequence}`)).toEqual([]);
+      expect(await places('number=INC-2026-999999999999999999')).toEqual([]);
+    });
+
+    it('finds incidents by the classification of the verdict that they have now', async () => {
+      expect(await places('classification=malicious')).toEqual([1]);
+      expect(await places('classification=malicious,benign&source=f1')).toEqual([0]);
+      expect(await places('classification=benign&classification=malicious')).toEqual([1, 0]);
+      expect(await places('classification=malicious&status=resolved&severity=medium')).toEqual([1]);
+      expect(await places('classification=malicious&sort=-severity')).toEqual([1]);
+      const all = 'classification=malicious,suspicious,benign,inconclusive';
+      expect(await places(all)).toEqual([1, 0]);
+    });
+
+    it('finds what changed after a time, and leaves out what changed just then', async () => {
+      const [one, two, three] = made.map(({ updated_at }) => updated_at!);
+      expect(await places(`updated_after=${one}`)).toEqual([1]);
+      expect(await places(`updated_after=${three}&sort=-updated_at`)).toEqual([1, 0]);
+      expect(await places(`updated_after=${two}`)).toEqual([]);
+      expect(await places(`updated_after=${one!.replace('Z', '1Z')}`)).toEqual([1]);
+      expect(await places('updated_after=0001-01-01T00:00:00%2B14:00')).toEqual([2, 1, 0]);
+      expect(await places('updated_after=9999-12-31T23:59:59.999-05:00')).toEqual([]);
+    });
+
+    it('finds what was resolved within a time, strictly', async () => {
+      const at = made[1]!['resolved_at']!;
+      const time = (ms: number) => new Date(Date.parse(at) + ms).toISOString();
+      expect(await places(`resolved_after=${time(-1)}&resolved_before=${time(1)}`)).toEqual([1]);
+      expect(await places(`resolved_after=${at}`)).toEqual([]);
+      expect(await places(`resolved_before=${at}&source=f2`)).toEqual([]);
+      const finer = at.replace('Z', '0001Z');
+      expect(await places(`resolved_before=${finer}&source=f2`)).toEqual([1]);
+      expect(await places(`resolved_after=${finer}`)).toEqual([]);
+      expect(await places(`resolved_after=${time(-1)}&sort=triaged_at`)).toEqual([1]);
+    });
+
+    it.each([
+      ['number=', 'number'],
+      ['number=42', 'number'],
+      ['number=INC-2026-42', 'number'],
+      ['number=INC-2026-9999999999999999999', 'number'],
+      ["number=INC-2026-0042'", 'number'],
+      ['number=INC-2026-0042,', 'number'],
+      ['number=INC-2026-%D9%A0%D9%A0%D9%A4%D9%A2', 'number'],
+      [`number=${Array(21).fill('INC-2026-0042').join(',')}`, 'number'],
+      ['classification=evil', 'classification'],
+      ['classification=Benign', 'classification'],
+      ['classification=%00', 'classification'],
+      ['classification[]=benign', 'classification[]'],
+      ['updated_after=yesterday', 'updated_after'],
+      ['updated_after=0000-01-01T00:00:00Z', 'updated_after'],
+      ['updated_after=2026-01-01T00:00:00Z&updated_after=2026-01-01T00:00:00Z', 'updated_after'],
+      ['resolved_after=', 'resolved_after'],
+      ['resolved_before=2026-02-30T00:00:00Z', 'resolved_before'],
+    ])('refuses the query %s with 422', async (query, field) => {
+      const answer = await viewer.request('GET', `/api/incidents?${query}`);
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
+      expect(answer.body.error.details.errors[0].field).toBe(field);
+    });
+  });
+});

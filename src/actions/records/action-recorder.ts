@@ -4,7 +4,6 @@ import { Counter } from 'prom-client';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
-import { shownStart } from '../../platform/text.js';
 import { beginAtZero } from '../../platform/metrics/known-series.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
@@ -12,9 +11,16 @@ import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.j
 import { eventOf } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
-import { type Action, FAILURE_CODES, hasEnded, type RequiredLevel } from '../action.js';
-import { ACTION_TYPES, actionType } from '../../action-catalogue/action-types.js';
+import { type Action, FAILURE_CODES, type RequiredLevel } from '../action.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
+import {
+  type ActionChange,
+  changeInWords,
+  messageOf,
+  targetOf,
+  timelineDetails,
+} from './action-words.js';
 import { ActionRecordsRepository, type ChangeRecords } from './action-records.repository.js';
 
 /** The domain events of this module, by their names. */
@@ -45,8 +51,6 @@ export interface ActionEventPayload {
   readonly simulated?: true;
 }
 
-export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
-
 /** One change of one action, and who made it. */
 export interface ActionChanged {
   readonly change: ActionChange;
@@ -54,9 +58,6 @@ export interface ActionChanged {
   /** As it is after the change. */
   readonly action: Action;
 }
-
-const LONGEST_MESSAGE = 1_000;
-const LONGEST_TARGET = 500;
 
 /**
  * Records each change of actions in the transaction that makes it: an audit record, a line in the incident's timeline, and
@@ -135,7 +136,14 @@ function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[
   if (incidentId === undefined) return [];
   const subject = { type: 'action', id: shownActionId(id) };
   return [
-    { incidentId, event: `action_${change}`, actor, summary: summaryOf(change, action), subject },
+    {
+      incidentId,
+      event: `action_${change}`,
+      actor,
+      summary: changeInWords(change, action),
+      subject,
+      details: timelineDetails(change, action),
+    },
   ];
 }
 
@@ -157,11 +165,6 @@ function eventsOf({ change, action }: ActionChanged) {
     simulated: action.result?.simulated && true,
   };
   return [{ type, subject: { type: 'action', id: shownActionId(action.id) }, payload }];
-}
-
-function targetOf({ type, parameters }: Action): string {
-  const { name } = actionType(type).parameters[0]!;
-  return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
 function eventTypeOf(change: ActionChange, { status, playbookRunId }: Action): string | undefined {
@@ -201,30 +204,4 @@ function auditDetails(change: ActionChange, action: Action): Record<string, unkn
     case 'failed':
       return { ...about, result, connector: action.connectorId };
   }
-}
-
-function summaryOf(change: ActionChange, action: Action): string {
-  const { type, status, approvalLevel } = action;
-  const message = messageOf(change, action);
-  switch (change) {
-    case 'requested': {
-      const why = action.rollbackOf ? ' to roll back an action' : '';
-      return status === 'pending_approval'
-        ? `Requested ${type}${why}, which waits for approval at level ${approvalLevel}.`
-        : `Requested ${type}${why}.`;
-    }
-    case 'approved':
-      return `Approved ${type}.`;
-    case 'rejected':
-      return `Rejected ${type}: ${message}`;
-    case 'completed':
-      return `Completed ${type}: ${message}`;
-    case 'failed':
-      return `Could not complete ${type}: ${message}`;
-  }
-}
-
-function messageOf(change: ActionChange, action: Action): string | undefined {
-  const text = change === 'rejected' ? action.rejectionReason : action.result?.message;
-  return hasEnded(action) && text !== undefined ? shownStart(text, LONGEST_MESSAGE) : undefined;
 }

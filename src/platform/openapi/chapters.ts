@@ -114,8 +114,8 @@ const COMPATIBILITY = `# Compatibility
 
 Within this major version nothing is renamed, removed or given another meaning. What may come at any time: operations, optional
 fields of requests, fields of answers, error codes, and values of sets that are said to be open. So ignore fields that you do not know, and
-treat an unknown value as you treat the least specific one. What is to go is marked \`deprecated\` here and answers with the header
-\`Sunset\` (RFC 8594), the day of its end, for at least six months before.`;
+treat an unknown value as you treat the least specific one. What is to go is marked \`deprecated\` here, with the day of its end in its
+description, for at least six months before.`;
 
 export const CHAPTERS = [
   BEGINNING,

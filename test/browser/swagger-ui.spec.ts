@@ -1,4 +1,5 @@
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import type { Role } from '../../src/platform/access/roles.js';
 import { makeKey, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -87,7 +88,7 @@ describe('Swagger UI in a browser', () => {
     await page.waitForURL('**/docs');
     await page.getByText('You are logged in as admin, role admin').waitFor();
     await page.locator('.opblock').first().waitFor();
-    await page.getByText('Nothing waits.').waitFor();
+    await page.getByText('Nothing waits for you.').waitFor();
   });
 
   it('asks for little at the first load: what is large comes compressed', async () => {
@@ -306,15 +307,63 @@ describe('Swagger UI in a browser', () => {
     await page.locator('#operations-Access-getMe').waitFor();
   });
 
-  it('marks what the role of the reader may not call', async () => {
-    const { name, password } = await makeUser(app, 'analyst');
+  /** The page as somebody else has it, in a browser of their own. */
+  const pageOf = async (role: Role) => {
+    const { name, password } = await makeUser(app, role);
     const context = await browser.newContext();
     const other = await context.newPage();
-    await other.goto(`${app.url}/login`);
+    await other.goto(`${app.url}/login?next=/docs`);
     await other.getByLabel(/user/i).fill(name);
     await other.getByLabel('Password').fill(password);
     await other.keyboard.press('Enter');
-    await other.getByText(`You are logged in as ${name}, role analyst`).waitFor();
+    await other.getByText(`You are logged in as ${name}, role ${role}`).waitFor();
+    return { context, other };
+  };
+
+  it('shows what the reader may decide: what waits longest first, with severity and reason', async () => {
+    const { client } = await makeKey(app, 'analyst');
+    const { body: made } = await client.request('POST', '/api/incidents', {
+      body: { incident_type: 'other', source: 'test', severity: 'high', title: 'A title' },
+    });
+    const ask = async (action: string, parameters: object) =>
+      client.request('POST', `/api/incidents/${made.data.id}/actions`, {
+        body: { action, parameters },
+      });
+    await ask('block_ip', { ip: '203.0.113.7', reason: 'It "scans" us.' });
+    await ask('isolate_host', { host_id: 'ws-099' });
+    await ask('block_ip', { ip: '203.0.113.8' });
+
+    const { context, other } = await pageOf('analyst');
+    const lines = other.locator('#approvals li');
+    await lines.nth(1).waitFor();
+    const texts = (await lines.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    expect(texts).toEqual([
+      expect.stringMatching(
+        /^block_ip · ip 203\.0\.113\.7 .* severity high .* reason: "It 'scans' us\."/,
+      ),
+      expect.stringContaining('203.0.113.8'),
+    ]);
+    await context.close();
+
+    const viewers = await pageOf('viewer');
+    await viewers.other.locator('.opblock').first().waitFor();
+    expect(await viewers.other.locator('#approvals').isVisible()).toBe(false);
+    await viewers.context.close();
+  });
+
+  it('leads whose session has ended to the login, and back', async () => {
+    const { context, other } = await pageOf('senior');
+    await other.locator('#approvals li').first().waitFor();
+    await context.clearCookies();
+    await other.getByRole('button', { name: 'Read again' }).click();
+    await other.locator('#approvals').getByText('Your session has ended.').waitFor();
+    await other.locator('#approvals').getByRole('link', { name: 'Log in again' }).click();
+    await other.waitForURL('**/login?next=/docs');
+    await context.close();
+  });
+
+  it('marks what the role of the reader may not call', async () => {
+    const { context, other } = await pageOf('analyst');
     await other.getByText('Delete an incident (needs the role admin)').waitFor();
     const marked = other.locator('.its-beyond');
     expect(await marked.locator('[id$="-deleteIncident"]').count()).toBe(1);

@@ -1,3 +1,4 @@
+import { ROLES, type Role } from '../../src/platform/access/roles.js';
 import { docsPage } from '../../src/platform/docs/docs-page.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -105,6 +106,13 @@ describe('the page of Swagger UI', () => {
       'logged in as <strong>&lt;b&gt;&amp;&quot;x</strong>, role <strong>senior</strong>',
     );
     expect(text).toContain('data-role="admin" data-roles="viewer analyst senior manager admin"');
+  });
+
+  it('knows at which levels its reader may approve', () => {
+    const levels = (role: Role) => /data-levels="(.*?)"/.exec(docsPage({ name: 'x', role }))![1];
+    expect(ROLES.map(levels)).toEqual([
+      ...['', 'analyst', 'analyst,senior', 'analyst,senior,manager', 'analyst,senior,manager'],
+    ]);
   });
 
   it('has a sign that every page shows, and that may be kept for a day', async () => {

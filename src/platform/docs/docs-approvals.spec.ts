@@ -9,6 +9,7 @@ interface Fact {
 interface Approvals {
   factsOf(action: object, types: readonly object[]): readonly Fact[];
   visible(text: string): string;
+  listOf(levels: string): string;
 }
 
 const required = (name: string) => ({ name, required: true });
@@ -49,6 +50,18 @@ describe('what is told of an action that waits for approval', () => {
       'requested by=bob',
       'needs=senior',
     ]);
+  });
+
+  it('is the severity of its incident, too', () => {
+    const incident = { severity: 'critical', incident_number: 'INC-2026-0042', title: 'A' };
+    const told = approvals.factsOf({ action_type: 'x', requested_by: 'bob', incident }, []);
+    expect(told.at(-1)).toEqual({ label: 'severity', value: 'critical' });
+  });
+
+  it('asks for what the reader may decide, and for what waits longest first', () => {
+    expect(approvals.listOf('analyst,senior')).toBe(
+      '/api/actions?status=pending_approval&approval_level=analyst,senior&sort=requested_at&per_page=20',
+    );
   });
 
   it('cuts nothing of an action of a type that it does not know', () => {

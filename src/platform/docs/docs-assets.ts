@@ -17,6 +17,7 @@ const FILES = {
   'approvals.mjs': [OURS, SCRIPT],
   'boxes.mjs': [OURS, SCRIPT],
   'kill-switch.mjs': [OURS, SCRIPT],
+  'page.mjs': [OURS, SCRIPT],
   'plugin.mjs': [OURS, SCRIPT],
   'search.mjs': [OURS, SCRIPT],
 } as const;

@@ -1,4 +1,10 @@
-import { ROLES, type Role } from '../access/roles.js';
+import {
+  APPROVAL_LEVELS,
+  approvalLevelOf,
+  levelReaches,
+  ROLES,
+  type Role,
+} from '../access/roles.js';
 import { COLOURS, escapeHtml, PRODUCT, SIGN } from '../http/page-look.js';
 import { assetAddress } from './docs-assets.js';
 
@@ -27,7 +33,7 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
       <form method="post" action="/logout"><button type="submit">Log out</button></form>
     </header>
     <section id="kill-switch" aria-label="Kill switch" aria-live="polite" hidden></section>
-    <section id="approvals" aria-label="Waiting for approval" hidden></section>
+    <section id="approvals" aria-label="Waiting for approval" data-levels="${levelsOf(role)}" hidden></section>
     <main id="swagger-ui" data-role="${role}" data-roles="${ROLES.join(' ')}"></main>
     <noscript><p>This page needs JavaScript. The document itself is at <a href="/openapi.yaml">/openapi.yaml</a>.</p></noscript>
     <script src="${assetAddress('swagger-ui-bundle.js')}"></script>
@@ -35,4 +41,10 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
   </body>
 </html>
 `;
+}
+
+/** At which the role may approve. */
+function levelsOf(role: Role): string {
+  const own = approvalLevelOf(role);
+  return APPROVAL_LEVELS.filter((level) => level !== 'none' && levelReaches(own, level)).join();
 }

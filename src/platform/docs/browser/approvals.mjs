@@ -1,6 +1,7 @@
-/* What waits for the consent of somebody, above everything else. Each line leads to the operation that gives it. */
+import { element, read, whyUnread } from './page.mjs';
 
-const LIST = '/api/actions?status=pending_approval&per_page=20';
+/* What waits for the consent of the reader, above everything else. Each line leads to the operation that gives it. */
+
 /** Which of the parameters an action cannot do without. */
 const TYPES = '/api/actions/types';
 const DECISIONS = [
@@ -10,21 +11,28 @@ const DECISIONS = [
 
 /** Of a value that may be cut. */
 const LONGEST = 120;
+const LONGEST_REASON = 500;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 /** Also those of other languages and widths, with which a title could seem to have ended. */
 const QUOTES = /["\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 
-/** Shows them in `section`, and gives the function that reads them again. */
+/** What waits at one of these levels. Who waits longest comes first. */
+export const listOf = (levels) =>
+  `/api/actions?status=pending_approval&approval_level=${levels}&sort=requested_at&per_page=20`;
+
+/** Shows them in `section`, and gives the function that reads them again. Who may approve nothing is shown nothing. */
 export function showApprovals(section, ui) {
+  const { levels } = section.dataset;
+  if (levels === '') return () => undefined;
   const title = element('h2', {}, 'Waiting for approval');
   const again = element('button', { type: 'button' }, 'Read again');
   const content = element('div', { 'aria-live': 'polite' });
   section.replaceChildren(element('div', { class: 'its-heading' }, title, again), content);
   const show = async () => {
     try {
-      content.replaceChildren(...(await pending(ui)));
+      content.replaceChildren(...(await pending(levels, ui)));
     } catch (error) {
-      content.replaceChildren(element('p', {}, `They could not be read: ${error.message}`));
+      content.replaceChildren(element('p', {}, ...whyUnread('They', error)));
     }
   };
   again.addEventListener('click', show);
@@ -33,45 +41,41 @@ export function showApprovals(section, ui) {
   return show;
 }
 
-async function pending(ui) {
-  const { data, meta } = await read(LIST);
-  if (data.length === 0) return [element('p', {}, 'Nothing waits.')];
+async function pending(levels, ui) {
+  const { data, meta } = await read(listOf(levels));
+  if (data.length === 0) return [element('p', {}, 'Nothing waits for you.')];
   const { data: types } = await read(TYPES);
   const more = meta.total - data.length;
   const list = element('ul', {}, ...data.map((action) => lineOf(action, types, ui)));
   return more > 0 ? [list, element('p', {}, `And ${more} more: List actions shows them.`)] : [list];
 }
 
-async function read(address) {
-  const answer = await fetch(address, { headers: { accept: 'application/json' } });
-  const { error, ...body } = await answer.json();
-  if (!answer.ok) throw new Error(error?.message ?? `${answer.status}`);
-  return body;
-}
-
 function lineOf(action, types, ui) {
-  const { id, action_type, incident } = action;
+  const { id, action_type, incident, parameters = {} } = action;
   const facts = factsOf(action, types).flatMap(({ label, value }) => [
     ' · ',
     element('span', {}, `${label} `, foreign(value)),
   ]);
   const what = element('div', {}, element('strong', {}, action_type), ...facts);
-  // Strangers write titles: theirs comes last, in a line of its own and in quotes, so that it cannot pose as a fact.
-  if (incident) {
-    const title = foreign(incident.title.replace(QUOTES, "'"));
-    what.append(element('div', {}, `${incident.incident_number}: "`, title, '"'));
-  }
+  // What strangers write comes last, each in a line of its own and in quotes, so that it cannot pose as a fact.
+  if (parameters.reason)
+    what.append(quoted('reason', shortened(parameters.reason, LONGEST_REASON)));
+  if (incident) what.append(quoted(incident.incident_number, incident.title));
   const decisions = DECISIONS.map((to) => linkTo(to, id, ui));
   return element('li', {}, what, element('span', { class: 'its-decisions' }, ...decisions));
 }
 
+const quoted = (label, words) =>
+  element('div', {}, `${label}: "`, foreign(words.replace(QUOTES, "'")), '"');
+
 /** What there is to know before one consents, with what it is to be done to first. */
 export function factsOf(action, types) {
-  const { approval_level, requested_by, expires_at } = action;
+  const { approval_level, requested_by, expires_at, incident } = action;
   const facts = [
     ...targetsOf(action, types),
     { label: 'requested by', value: requested_by },
     approval_level && { label: 'needs', value: approval_level },
+    incident && { label: 'severity', value: incident.severity },
     expires_at && { label: 'until', value: new Date(expires_at).toLocaleString() },
   ];
   return facts.filter(Boolean);
@@ -90,7 +94,7 @@ function targetsOf({ action_type, parameters = {} }, types) {
     .sort((one, other) => mayBeCut(one.label) - mayBeCut(other.label));
 }
 
-const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+const shortened = (text, most = LONGEST) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 /** What others wrote turns no direction but its own, and its place shows where it ends. */
 const foreign = (text) => element('bdi', {}, visible(text));
@@ -126,12 +130,4 @@ function openOperation({ layoutActions, specActions, oas3Actions }, place, opera
     block()?.scrollIntoView({ block: 'start' });
     block()?.querySelector('button')?.focus({ preventScroll: true });
   }, 100);
-}
-
-/** Text goes in as text: what it says comes from outside. */
-export function element(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
 }

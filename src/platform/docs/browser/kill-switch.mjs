@@ -1,26 +1,24 @@
-import { element } from './approvals.mjs';
+import { element, read, whyUnread } from './page.mjs';
 
 /* While the kill switch is on nothing that one asks for here happens, and whoever comes to the shift has to see why. */
 
 /** Shows in `band` that it is on, and gives the function that reads it again. */
 export function showKillSwitch(band) {
-  const read = async () => {
+  const show = async () => {
     const words = await wordsOfSwitch();
     band.replaceChildren(...words);
     band.hidden = words.length === 0;
   };
-  void read();
-  return read;
+  void show();
+  return show;
 }
 
 async function wordsOfSwitch() {
   try {
-    const answer = await fetch('/api/kill-switch', { headers: { accept: 'application/json' } });
-    const { data, error } = await answer.json();
-    if (!answer.ok) throw new Error(error?.message ?? `${answer.status}`);
+    const { data } = await read('/api/kill-switch');
     return data.active ? [element('strong', {}, 'The kill switch is on'), factsOf(data)] : [];
   } catch (error) {
-    return [`Whether the kill switch is on could not be read: ${error.message}`];
+    return whyUnread('Whether the kill switch is on', error);
   }
 }
 

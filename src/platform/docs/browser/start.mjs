@@ -34,7 +34,8 @@ const ui = window.SwaggerUIBundle({
     return request;
   },
   responseInterceptor: (response) => {
-    if (mayHaveChanged) readAgain();
+    // Of a session that has ended it leads to the login.
+    if (mayHaveChanged || response.status === 401) readAgain();
     mayHaveChanged = false;
     return response;
   },

@@ -1,4 +1,5 @@
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { SortWords } from '../platform/paging/sort-query.js';
 import {
   Choice,
   type FieldOptions,
@@ -76,8 +77,8 @@ export class ConnectorUpdateDto {
 }
 
 export class ConnectorQueryDto extends PageQueryDto {
-  @Choice('ConnectorSort', CONNECTOR_SORTS, { optional: true, default: '-created_at' })
-  readonly sort: ConnectorSort = '-created_at';
+  @SortWords('ConnectorSort', CONNECTOR_SORTS)
+  readonly sort: readonly ConnectorSort[] = ['-created_at'];
 }
 
 export class ConnectorDto {

@@ -1,8 +1,9 @@
 // SQL for the read of all connectors, which every action that is requested pays for. All else is TypeORM's.
+import { findOrder } from '../platform/paging/find-order.js';
 import { sortWords } from '../platform/paging/sort-words.js';
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
-import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
@@ -24,12 +25,7 @@ export interface ConnectorContent {
 export const CONNECTOR_SORTS = sortWords('created_at', 'name');
 export type ConnectorSort = (typeof CONNECTOR_SORTS)[number];
 
-const ORDERS: Readonly<Record<ConnectorSort, FindOptionsOrder<ConnectorEntity>>> = {
-  '-created_at': { created_at: 'desc', id: 'desc' },
-  created_at: { created_at: 'asc', id: 'asc' },
-  '-name': { name: 'desc' },
-  name: { name: 'asc' },
-};
+const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
 const NOT_DELETED = { deleted_at: IsNull() };
 const NOT_CHECKED_YET = {
@@ -61,10 +57,10 @@ export class ConnectorsRepository {
     };
   }
 
-  async list(request: PageRequest, sort: ConnectorSort): Promise<Page<SealedConnector>> {
+  async list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<SealedConnector>> {
     const [rows, total] = await this.dataSource.getRepository(ConnectorEntity).findAndCount({
       where: NOT_DELETED,
-      order: ORDERS[sort],
+      order: findOrder(sort, SORT_COLUMNS, 'id'),
       take: request.per_page,
       skip: (request.page - 1) * request.per_page,
     });

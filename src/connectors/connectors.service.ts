@@ -36,7 +36,7 @@ export class ConnectorsService {
     private readonly audit: AuditLog,
   ) {}
 
-  list(request: PageRequest, sort: ConnectorSort): Promise<Page<ConnectorRecord>> {
+  list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<ConnectorRecord>> {
     return this.connectors.list(request, sort);
   }
 

@@ -123,12 +123,13 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
   },
   listIncidents: {
     severe_mails: {
-      summary: 'Severe mails that nobody has resolved',
+      summary: 'Severe mails that nobody has resolved, the worst and oldest first',
       query: {
         status: 'open,triaged',
         severity: 'high,critical',
         type: 'phishing',
         source: 'email-gateway',
+        sort: '-severity,created_at',
       },
       status: 200,
       answer: {

@@ -1,6 +1,7 @@
 import type { Config, ConfigSchema } from '../connectors/config/config-schema.js';
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { SortWords } from '../platform/paging/sort-query.js';
 import {
   Choice,
   Choices,
@@ -110,8 +111,8 @@ export class NotificationChannelUpdateDto {
 }
 
 export class NotificationChannelQueryDto extends PageQueryDto {
-  @Choice('NotificationChannelSort', CHANNEL_SORTS, { optional: true, default: '-created_at' })
-  readonly sort: ChannelSort = '-created_at';
+  @SortWords('NotificationChannelSort', CHANNEL_SORTS)
+  readonly sort: readonly ChannelSort[] = ['-created_at'];
 }
 
 export class NotificationChannelDto {

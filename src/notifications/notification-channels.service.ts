@@ -37,7 +37,7 @@ export class NotificationChannelsService {
     private readonly audit: AuditLog,
   ) {}
 
-  list(request: PageRequest, sort: ChannelSort): Promise<Page<ChannelRecord>> {
+  list(request: PageRequest, sort: readonly ChannelSort[]): Promise<Page<ChannelRecord>> {
     return this.channels.list(request, sort);
   }
 

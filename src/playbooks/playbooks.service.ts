@@ -22,7 +22,11 @@ import {
 export class PlaybooksService {
   constructor(private readonly playbooks: PlaybooksRepository) {}
 
-  list(request: PageRequest, filter: PlaybookFilter, sort: PlaybookSort): Promise<Page<Playbook>> {
+  list(
+    request: PageRequest,
+    filter: PlaybookFilter,
+    sort: readonly PlaybookSort[],
+  ): Promise<Page<Playbook>> {
     return this.playbooks.list(request, filter, sort);
   }
 

@@ -38,7 +38,7 @@ describe('the list of incidents after an import', () => {
       await dataSource.query('vacuum analyze');
       const client = await poolOf(dataSource).connect();
       try {
-        const sort = { field: 'created_at', descending: true } as const;
+        const sort = [{ field: 'created_at', descending: true }] as const;
         const { statement, values } = listQuery({ page: 1, per_page: 20, sort, filter });
         for (let time = 0; time < TIMES; time += 1) {
           await client.query({ ...statement, values: [...values] });
@@ -62,7 +62,7 @@ describe('the list of incidents after an import', () => {
     ['ix_incidents_resolved_at', { resolvedAfter: IN_A_WHILE }],
   ])('counts by %s what %j finds, without reading all incidents', async (index, filter) => {
     await dataSource.query('vacuum analyze incidents');
-    const sort = { field: 'created_at', descending: true } as const;
+    const sort = [{ field: 'created_at', descending: true }] as const;
     const { statement, values } = listQuery({ page: 1, per_page: 20, sort, filter });
     const plan = await dataSource.query<object[]>(`explain ${statement.text}`, [...values]);
     const text = JSON.stringify(plan);

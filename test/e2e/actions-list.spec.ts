@@ -8,6 +8,19 @@ interface Item {
   readonly action_type: string;
   readonly approval_level?: string;
   readonly executed_at?: string;
+  readonly requested_at: string;
+}
+
+/** By these keys, of which `-` reverses one; without a value comes last either way. */
+function inOrder(keys: readonly string[], one: Item, other: Item): number {
+  for (const key of keys) {
+    const name = key.replace('-', '') as keyof Item;
+    const [a, b] = [one[name], other[name]];
+    if (a === b) continue;
+    if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
+    return (a < b ? -1 : 1) * (key.startsWith('-') ? -1 : 1);
+  }
+  return 0;
 }
 
 describe('the list of actions', () => {
@@ -111,6 +124,62 @@ describe('the list of actions', () => {
     }
   });
 
+  it.each([
+    ['status,-requested_at', ['status', '-id']],
+    ['-status,requested_at', ['-status', 'id']],
+    ['action_type,-executed_at', ['action_type', '-executed_at', '-id']],
+    ['-action_type,status,-created_at', ['-action_type', 'status', '-id']],
+    ['executed_at,action_type', ['executed_at', 'action_type', 'id']],
+    ['status,executed_at&status=failed,rejected', ['status', 'executed_at', 'id']],
+    ['status,-created_at&requested_by=:me', ['status', '-id']],
+  ] as const)('sorts by %s, page by page without a gap', async (sort, keys) => {
+    const query = `sort=${sort.replace(':me', encodeURIComponent(world.names.analyst))}`;
+    const whole = (await list(`${query}&per_page=100`)).data;
+    expect(whole.length).toBeGreaterThan(5);
+    expect(whole).toEqual(whole.toSorted((one, other) => inOrder(keys, one, other)));
+    const pages = [];
+    for (let page = 1; page <= 4; page += 1) {
+      pages.push(...(await list(`${query}&per_page=4&page=${page}`)).data);
+    }
+    expect(pages).toEqual(whole.slice(0, 16));
+  });
+
+  it('filters by when it was requested, and leaves the action of that time out', async () => {
+    const all = (await list('sort=requested_at&per_page=100')).data;
+    const at = (place: number) => all[place]!.requested_at;
+    const ids = (items: readonly Item[]) => items.map(({ id }) => id);
+    const fitting = (fits: (one: string) => boolean) =>
+      all.filter(({ requested_at }) => fits(requested_at));
+    for (const [query, expected] of [
+      [`created_after=${at(4)}`, fitting((one) => one > at(4))],
+      [`created_before=${at(4)}`, fitting((one) => one < at(4))],
+      [`created_after=${at(4).replace('Z', '001Z')}`, fitting((one) => one > at(4))],
+      [`created_before=${at(4).replace('Z', '001Z')}`, fitting((one) => one <= at(4))],
+      [
+        `created_after=${at(2)}&created_before=${at(9)}`,
+        fitting((one) => one > at(2) && one < at(9)),
+      ],
+      [`created_after=${at(9)}&created_before=${at(2)}`, []],
+      ['created_after=9999-12-31T23:59:59-23:59', []],
+      ['created_before=0001-01-01T00:00:00%2B23:59', []],
+    ] as const) {
+      const { data, meta } = await list(`${query}&sort=requested_at&per_page=100`);
+      expect([query, ids(data), meta.total]).toEqual([query, ids(expected), expected.length]);
+      const failed = await list(`${query}&status=failed&per_page=1`);
+      const failures = expected.filter(({ status }) => status === 'failed');
+      expect([query, failed.meta.total, ids(failed.data)]).toEqual([
+        query,
+        failures.length,
+        ids(failures.slice(-1)),
+      ]);
+    }
+    const ofIncident = await world.clients.viewer.request(
+      'GET',
+      `/api/incidents/${incidentId}/actions?created_after=${at(0)}&sort=-status,created_at`,
+    );
+    expect(ofIncident.status).toBe(200);
+  });
+
   it('answers a page past the end with an empty list and the total', async () => {
     const { data, meta } = await list('page=9');
     expect([data, meta.total]).toEqual([[], 15]);
@@ -123,6 +192,10 @@ describe('the list of actions', () => {
     'approval_level=none',
     'incident_id=1',
     'sort=requested_by',
+    'sort=status,-status',
+    'sort=status,action_type,executed_at,requested_at',
+    'created_after=yesterday',
+    'created_before=2026-02-30T00:00:00Z',
     'requested_by=',
     'approved_by=x&approved_by=y',
     'executed_after=yesterday',

@@ -98,6 +98,11 @@ describe('GET /api/incidents', () => {
     ['?sort=triaged_at', [4, 2, 0, 1, 3, 5]],
     ['?sort=-triaged_at', [2, 4, 5, 3, 1, 0]],
     ['?sort=-severity&type=phishing', [4, 2, 0]],
+    ['?sort=-severity,created_at', [1, 4, 2, 3, 0, 5]],
+    ['?sort=-severity,-updated_at', [1, 4, 2, 3, 5, 0]],
+    ['?sort=status,-severity,source', [3, 5, 0, 1, 4, 2]],
+    ['?sort=source&sort=-created_at', [3, 5, 4, 1, 2, 0]],
+    ['?sort=-incident_type,severity,created_at', [0, 2, 4, 5, 1, 3]],
   ])('answers the incidents that match %s, in their order', async (query, expected) => {
     expect(await places(query)).toEqual(expected);
   });
@@ -119,7 +124,16 @@ describe('GET /api/incidents', () => {
   });
 
   it('pages without gap or overlap, and answers an empty page past the end', async () => {
-    for (const sort of ['-created_at', 'severity', '-status', 'source', 'triaged_at']) {
+    for (const sort of [
+      '-created_at',
+      'severity',
+      '-status',
+      'source',
+      'triaged_at',
+      '-severity,created_at',
+      'source,-triaged_at',
+      '-status,severity,-updated_at',
+    ]) {
       const seen: string[] = [];
       for (let page = 1; page <= 3; page += 1) {
         const { data, meta } = await list(`?per_page=2&page=${page}&sort=${sort}`);
@@ -153,7 +167,8 @@ describe('GET /api/incidents', () => {
     ['per_page=101', 'per_page'],
     ['sort=colour', 'sort'],
     ['sort=--created_at', 'sort'],
-    ['sort=created_at,severity', 'sort'],
+    ['sort=created_at,-created_at', 'sort'],
+    ['sort=status,severity,source,created_at', 'sort'],
     ['sort=id;drop%20table%20incidents', 'sort'],
     ['sort=', 'sort'],
     ['status=closed', 'status'],

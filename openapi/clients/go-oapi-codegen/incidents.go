@@ -18,7 +18,7 @@ func incidents(analyst *api.ClientWithResponses) api.Incident {
 
 	filter := api.ListIncidentsParams{
 		Status: &[]api.IncidentStatus{"open", "triaged"}, Severity: &[]api.Severity{"high", "critical"},
-		Source: &run, Sort: ptr(api.IncidentSort("-created_at")), PerPage: ptr[int32](1),
+		Source: &run, Sort: &[]api.IncidentSort{"-created_at"}, PerPage: ptr[int32](1),
 	}
 	page := must(analyst.ListIncidentsWithResponse(ctx, &filter))
 	check(page.JSON200 != nil, "no list: %s", page.Body)

@@ -49,7 +49,7 @@ def listed(party: Parties, first: UUID) -> None:
             source=RUN,
             status=[IncidentStatus.OPEN, IncidentStatus.TRIAGED],
             severity=[Severity.HIGH, Severity.CRITICAL],
-            sort=IncidentSort("-created_at"),
+            sort=[IncidentSort("-created_at")],
         )
         return answered(answer, IncidentSummaryList)
 

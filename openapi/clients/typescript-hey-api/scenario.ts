@@ -39,7 +39,7 @@ async function incidents(client: Client): Promise<api.Incident> {
     status: ['open', 'triaged'],
     severity: ['high', 'critical'],
     source: RUN,
-    sort: '-created_at',
+    sort: ['-created_at'],
     per_page: 1,
   };
   const { data: newest, meta } = dataOf(await api.listIncidents({ client, query }));

@@ -53,7 +53,7 @@ async function incidents(analyst: Client): Promise<Schemas['Incident']> {
     status: ['open', 'triaged'],
     severity: ['high', 'critical'],
     source: RUN,
-    sort: '-created_at',
+    sort: ['-created_at'],
     per_page: 1,
   };
   const newest = dataOf(await analyst.GET('/api/incidents', { params: { query } }));

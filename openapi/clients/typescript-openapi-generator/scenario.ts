@@ -58,7 +58,7 @@ async function incidents({ incidents }: Client): Promise<api.Incident> {
     status: ['open', 'triaged'],
     severity: ['high', 'critical'],
     source: RUN,
-    sort: '-created_at',
+    sort: ['-created_at'],
     perPage: 1,
   };
   const newest = await incidents.listIncidents(filter);

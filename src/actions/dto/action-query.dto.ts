@@ -1,7 +1,8 @@
-import { sortWords } from '../../platform/paging/sort-words.js';
+import { SortWords } from '../../platform/paging/sort-query.js';
+import { sortsOf, sortWords } from '../../platform/paging/sort-words.js';
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
-import { Choice, Id, Instant, Text } from '../../platform/validation/fields.js';
+import { Id, Instant, Text } from '../../platform/validation/fields.js';
 import { Words } from '../../platform/validation/query-fields.js';
 import {
   ACTION_STATUSES,
@@ -38,23 +39,36 @@ export class IncidentActionsQueryDto extends PageQueryDto {
 
   @Instant({
     optional: true,
+    description:
+      'Requested strictly after this time: a requested_at that was answered leaves its own action out.',
+    example: '2026-01-31T00:00:00Z',
+  })
+  readonly created_after?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Requested strictly before this time.',
+    example: '2026-02-01T00:00:00Z',
+  })
+  readonly created_before?: string;
+
+  @Instant({
+    optional: true,
     description: 'Whose execution ended strictly after this time.',
     example: '2026-01-31T09:30:00Z',
   })
   readonly executed_after?: string;
 
-  @Choice('ActionSort', SORTS, {
-    optional: true,
-    default: '-requested_at',
+  @SortWords('ActionSort', SORTS, {
     description:
-      'created_at is another name of requested_at. A `-` reverses the list; equal keys are in the order of their ids; what was not executed comes last either way.',
-    example: '-executed_at',
+      'created_at is another name of requested_at; what was not executed comes last either way.',
+    example: ['status', '-requested_at'],
   })
-  readonly sort: (typeof SORTS)[number] = '-requested_at';
+  readonly sort: readonly (typeof SORTS)[number][] = ['-requested_at'];
 
   static toListRequest(this: void, query: IncidentActionsQueryDto): ActionListRequest {
     const { page, per_page, status, action_type, approval_level, sort } = query;
-    const { requested_by, approved_by, executed_after } = query;
+    const { requested_by, approved_by, created_after, created_before, executed_after } = query;
     return {
       page,
       per_page,
@@ -64,10 +78,12 @@ export class IncidentActionsQueryDto extends PageQueryDto {
         levels: approval_level,
         requestedBy: requested_by,
         approvedBy: approved_by,
+        createdAfter: created_after,
+        createdBefore: created_before,
         // As a moment: PostgreSQL does not read every zone that a time may be written in.
         executedAfter: executed_after === undefined ? undefined : new Date(executed_after),
       },
-      sort: { field: sort.replace('-', '') as SortField, descending: sort.startsWith('-') },
+      sort: sortsOf<SortField>(sort),
     };
   }
 }

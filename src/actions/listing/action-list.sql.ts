@@ -2,17 +2,22 @@ import {
   BY_ID,
   type Choice,
   choiceOf,
-  directionOf,
+  columnsOf,
   exactTotal,
   idsInOrder,
   isChosen,
   listStatement,
+  type Order,
   orderBy,
+  orderOf,
   type SortColumn,
   StatementValues,
   where,
 } from '../../platform/counting/counted-list.sql.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+import { endIdBefore, firstIdAfter } from '../../platform/paging/id-times.js';
 import { ACTION_COLUMNS } from '../records/action-rows.js';
+import { ACTION_STATUSES } from '../action.js';
 import type { ActionCountEntity } from './action-count.entity.js';
 import type { ActionFilter, ActionListRequest, SortField } from './action-list.js';
 
@@ -40,30 +45,52 @@ export function listQuery({ filter, sort, page, per_page }: ActionListRequest): 
   const chosenConditions = chosen.map(([dimension, choice]) => isChosen(dimension, choice));
   const narrow = narrowConditions(filter, values);
   const conditions = [...chosenConditions, ...narrow];
-  const direction = directionOf(sort);
-  const order = SORT_COLUMNS[sort.field];
+  const order = orderOf(sort, SORT_COLUMNS);
   const offset = (page - 1) * per_page;
   const end = offset + per_page;
   const first =
-    order === BY_ID
-      ? idsInOrder('actions', narrow.length > 0 ? [conditions] : rangesOf(chosen), direction, end)
-      : `select id, ${order.column} from actions${where(conditions)}
-          order by ${orderBy(order, direction)} limit ${end}`;
+    narrow.length > 0 ? firstOf(order, conditions, end) : candidates(order, chosen, end);
   const text = listStatement({
     total:
       narrow.length > 0
         ? `(select count(*) from actions${where(conditions)})`
         : countOf(chosenConditions),
     ids: `
-    select id from (${first}) as candidate order by ${orderBy(order, direction)}
+    select id from (${first}) as candidate order by ${orderBy(order)}
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
     columns: ACTION_COLUMNS,
     table: 'actions',
     order,
-    direction,
   });
   return { text, values: values.all };
 }
+
+/** The first actions of such an order, of which the page is the end. */
+function firstOf(order: Order, conditions: readonly string[], end: number): string {
+  return `select ${columnsOf(order)} from actions${where(conditions)}
+          order by ${orderBy(order)} limit ${end}`;
+}
+
+/** The same from all actions, or all of some values, of which there may be any number. */
+function candidates(order: Order, chosen: ChosenValues, end: number): string {
+  const [{ column, direction }, next] = order;
+  if (column === BY_ID.column) return idsInOrder('actions', rangesOf(chosen), direction, end);
+  const conditions = chosen.map(([dimension, choice]) => isChosen(dimension, choice));
+  const isIndexed = next?.column === BY_ID.column && next.direction === direction;
+  if (isIndexed || !isKnown(column)) return firstOf(order, conditions, end);
+  // An index has the actions of one value in their order, and none has all of them in an order that turns round in between.
+  const [, choice] = chosen.find(([dimension]) => dimension === column) ?? [];
+  const values = choice?.each ?? KNOWN_VALUES[column].map((value) => `'${value}'`);
+  const ranges = values.map(
+    (value) => `(${firstOf(order, [...conditions, `${column} = ${value}`], end)})`,
+  );
+  return ranges.join(' union all ');
+}
+
+const KNOWN_VALUES = { status: ACTION_STATUSES, action_type: ACTION_TYPES } as const;
+
+const isKnown = (column: string): column is keyof typeof KNOWN_VALUES =>
+  Object.hasOwn(KNOWN_VALUES, column);
 
 /** How many actions fulfil conditions on the dimensions. */
 export function countOf(conditions: readonly string[]): string {
@@ -91,10 +118,18 @@ function chosenValues(
  */
 function narrowConditions(filter: ActionFilter, values: StatementValues): string[] {
   const { incidentId, requestedBy, approvedBy, executedAfter } = filter;
+  const { createdAfter, createdBefore } = filter;
   return [
     ...(incidentId === undefined ? [] : [`incident_id = ${values.add(incidentId, 'uuid')}`]),
     ...(requestedBy === undefined ? [] : [`requested_by = ${values.add(requestedBy, 'text')}`]),
     ...(approvedBy === undefined ? [] : [`approved_by = ${values.add(approvedBy, 'text')}`]),
+    // An id begins with requested_at.
+    ...(createdAfter === undefined
+      ? []
+      : [`id >= ${values.add(firstIdAfter(createdAfter), 'uuid')}`]),
+    ...(createdBefore === undefined
+      ? []
+      : [`id < ${values.add(endIdBefore(createdBefore), 'uuid')}`]),
     ...(executedAfter === undefined
       ? []
       : [`executed_at > ${values.add(executedAfter, 'timestamptz')}`]),

@@ -1,5 +1,6 @@
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { PageRequest } from '../../platform/paging/page.js';
+import type { Sort } from '../../platform/paging/sort-words.js';
 import type { ActionStatus, RequiredLevel } from '../action.js';
 
 export const SORT_FIELDS = [
@@ -18,11 +19,14 @@ export interface ActionFilter {
   readonly incidentId?: string;
   readonly requestedBy?: string;
   readonly approvedBy?: string;
+  /** ISO 8601: requested strictly after, strictly before. */
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
   /** Strictly after. */
   readonly executedAfter?: Date;
 }
 
 export interface ActionListRequest extends PageRequest {
   readonly filter: ActionFilter;
-  readonly sort: { readonly field: SortField; readonly descending: boolean };
+  readonly sort: readonly Sort<SortField>[];
 }

@@ -7,7 +7,7 @@ export const API_KEY_SORTS = sortWords('created_at', 'name');
 export type ApiKeySort = (typeof API_KEY_SORTS)[number];
 
 export interface ApiKeyListRequest extends PageRequest {
-  readonly sort: ApiKeySort;
+  readonly sort: readonly ApiKeySort[];
   readonly created_by?: string;
 }
 

@@ -1,5 +1,6 @@
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { SortWords } from '../../platform/paging/sort-query.js';
 import { API_KEY_SORTS, type ApiKey, type ApiKeySort, type CreatedKey } from './api-key.js';
 import {
   Choice,
@@ -65,8 +66,8 @@ export class NewApiKeyDto {
 }
 
 export class ApiKeyQueryDto extends PageQueryDto {
-  @Choice('ApiKeySort', API_KEY_SORTS, { optional: true, default: '-created_at' })
-  readonly sort: ApiKeySort = '-created_at';
+  @SortWords('ApiKeySort', API_KEY_SORTS)
+  readonly sort: readonly ApiKeySort[] = ['-created_at'];
 
   @Text({
     optional: true,

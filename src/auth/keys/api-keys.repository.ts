@@ -8,16 +8,12 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
+import { findOrder, orderOfAlias } from '../../platform/paging/find-order.js';
 import type { Page } from '../../platform/paging/page.js';
-import type { ApiKey, ApiKeyListRequest, ApiKeySort, NewApiKey, RevokedApiKey } from './api-key.js';
+import type { ApiKey, ApiKeyListRequest, NewApiKey, RevokedApiKey } from './api-key.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
-const ORDERS = {
-  created_at: ['created_at', 'ASC'],
-  '-created_at': ['created_at', 'DESC'],
-  name: ['name', 'ASC'],
-  '-name': ['name', 'DESC'],
-} as const satisfies Record<ApiKeySort, readonly [keyof ApiKey, 'ASC' | 'DESC']>;
+const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
 @Injectable()
 export class ApiKeysRepository {
@@ -41,11 +37,10 @@ export class ApiKeysRepository {
   async list({ page, per_page, sort, created_by }: ApiKeyListRequest): Promise<Page<ApiKey>> {
     const valid = { revoked_at: IsNull() };
     const where = created_by === undefined ? valid : { ...valid, created_by };
-    const [column, direction] = ORDERS[sort];
+    const order = findOrder<ApiKeyEntity, keyof typeof SORT_COLUMNS>(sort, SORT_COLUMNS, 'id');
     const keys = withOwner(this.dataSource.manager)
       .where(where)
-      .orderBy(`key.${column}`, direction)
-      .addOrderBy('key.id', direction)
+      .orderBy(orderOfAlias('key', order))
       // Not `take` and `skip`: with a join they read the page in two statements, of which one sorts all keys.
       .limit(per_page)
       .offset((page - 1) * per_page);

@@ -1,10 +1,11 @@
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { SortWords } from '../../platform/paging/sort-query.js';
 import { SESSION_SORTS, type Session, type SessionSort } from '../sessions/session.js';
-import { Choice, Flag, Id, Instant, Text } from '../../platform/validation/fields.js';
+import { Flag, Id, Instant, Text } from '../../platform/validation/fields.js';
 
 export class SessionQueryDto extends PageQueryDto {
-  @Choice('SessionSort', SESSION_SORTS, { optional: true, default: '-created_at' })
-  readonly sort: SessionSort = '-created_at';
+  @SortWords('SessionSort', SESSION_SORTS)
+  readonly sort: readonly SessionSort[] = ['-created_at'];
 }
 
 export class SessionDto {

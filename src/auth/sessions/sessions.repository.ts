@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, Not } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
+import { findOrder, orderOfAlias } from '../../platform/paging/find-order.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { SESSION_IS_VALID } from '../principals/credentials-still-valid.js';
 import { shownStart } from '../../platform/text.js';
@@ -17,12 +18,7 @@ import { SessionEntity } from './session.entity.js';
 /** Browsers send less. A stranger may send anything, so the rest is cut off. */
 const LONGEST_AGENT = 256;
 
-const ORDERS = {
-  created_at: ['created_at', 'ASC'],
-  '-created_at': ['created_at', 'DESC'],
-  last_seen_at: ['last_seen_at', 'ASC'],
-  '-last_seen_at': ['last_seen_at', 'DESC'],
-} as const satisfies Record<SessionSort, readonly [keyof Session, 'ASC' | 'DESC']>;
+const SORT_COLUMNS = { created_at: 'created_at', last_seen_at: 'last_seen_at' } as const;
 
 @Injectable()
 export class SessionsRepository {
@@ -70,17 +66,16 @@ export class SessionsRepository {
   async listByUser(
     userId: string,
     { page, per_page }: PageRequest,
-    sort: SessionSort,
+    sort: readonly SessionSort[],
   ): Promise<Page<Session>> {
-    const [column, direction] = ORDERS[sort];
+    const order = findOrder<SessionEntity, keyof typeof SORT_COLUMNS>(sort, SORT_COLUMNS, 'id');
     const [items, total] = await this.dataSource
       .getRepository(SessionEntity)
       .createQueryBuilder('s')
       .innerJoin(UserEntity, 'u', 'u.id = s.user_id')
       .where('s.user_id = :userId', { userId })
       .andWhere(SESSION_IS_VALID)
-      .orderBy(`s.${column}`, direction)
-      .addOrderBy('s.id', direction)
+      .orderBy(orderOfAlias('s', order))
       .limit(per_page)
       .offset((page - 1) * per_page)
       .getManyAndCount();

@@ -101,7 +101,11 @@ export class SessionsService implements OnModuleInit {
   }
 
   /** The caller's own sessions. An API key has none: its id is no user's, not even that of the user who made it. */
-  listOwn(caller: Principal, request: PageRequest, sort: SessionSort): Promise<Page<Session>> {
+  listOwn(
+    caller: Principal,
+    request: PageRequest,
+    sort: readonly SessionSort[],
+  ): Promise<Page<Session>> {
     return this.sessions.listByUser(caller.id, request, sort);
   }
 

@@ -1,6 +1,7 @@
 import { NotEquals } from 'class-validator';
 import { type Role, ROLES } from '../../platform/access/roles.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { SortWords } from '../../platform/paging/sort-query.js';
 import {
   LONGEST_PASSWORD,
   SHORTEST_PASSWORD,
@@ -83,12 +84,8 @@ export class UserUpdateDto {
 }
 
 export class UserQueryDto extends PageQueryDto {
-  @Choice('UserSort', USER_SORTS, {
-    optional: true,
-    default: '-created_at',
-    description: '`name` is the same as `username`.',
-  })
-  readonly sort: UserSort = '-created_at';
+  @SortWords('UserSort', USER_SORTS, { description: '`name` is the same as `username`.' })
+  readonly sort: readonly UserSort[] = ['-created_at'];
 }
 
 export class DeleteUserQueryDto {

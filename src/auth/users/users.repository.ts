@@ -1,20 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { findOrder } from '../../platform/paging/find-order.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { KnownNetworkEntity } from '../sessions/known-network.entity.js';
 import type { LoginUser, NewUser, User, UserChange, UserSort } from './user.js';
 import { UserEntity } from './user.entity.js';
 
-const ORDERS: Readonly<Record<UserSort, FindOptionsOrder<UserEntity>>> = {
-  created_at: { created_at: 'ASC', id: 'ASC' },
-  '-created_at': { created_at: 'DESC', id: 'DESC' },
-  username: { username: 'ASC' },
-  '-username': { username: 'DESC' },
-  name: { username: 'ASC' },
-  '-name': { username: 'DESC' },
-};
+const SORT_COLUMNS = { created_at: 'created_at', username: 'username', name: 'username' } as const;
 
 @Injectable()
 export class UsersRepository {
@@ -79,10 +73,10 @@ export class UsersRepository {
     return users.map(({ username }) => username);
   }
 
-  async list({ page, per_page }: PageRequest, sort: UserSort): Promise<Page<User>> {
+  async list({ page, per_page }: PageRequest, sort: readonly UserSort[]): Promise<Page<User>> {
     const [items, total] = await this.dataSource.getRepository(UserEntity).findAndCount({
       where: { deleted_at: IsNull() },
-      order: ORDERS[sort],
+      order: findOrder(sort, SORT_COLUMNS, 'id'),
       skip: (page - 1) * per_page,
       take: per_page,
     });

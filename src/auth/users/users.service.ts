@@ -71,7 +71,7 @@ export class UsersService {
     );
   }
 
-  list(request: PageRequest, sort: UserSort): Promise<Page<User>> {
+  list(request: PageRequest, sort: readonly UserSort[]): Promise<Page<User>> {
     return this.users.list(request, sort);
   }
 

@@ -30,17 +30,20 @@ export function valueConditions(chosen: ChosenValues): string[] {
 }
 
 /**
- * Which sums are added up, for the values of `groupedBy` apart if it is given. A sum with an empty word in a column is
+ * Which sums are added up, for each combination of values of `groupedBy` apart. A sum with an empty word in a column is
  * one over all its values. There are sums for each source alone and for each full combination, but none for a source
  * with some of the others, since sources are many: then the full combinations are added up.
  */
-export function sumConditions(chosen: ChosenValues, groupedBy?: Dimension): string[] {
-  const involved = DIMENSIONS.filter((one) => one === groupedBy || chosen[one]);
+export function sumConditions(
+  chosen: ChosenValues,
+  groupedBy: readonly Dimension[] = [],
+): string[] {
+  const involved = DIMENSIONS.filter((one) => groupedBy.includes(one) || chosen[one]);
   const full = involved.length > 1 && involved.includes('source');
   return DIMENSIONS.map((dimension) => {
     const choice = chosen[dimension];
     if (choice) return isChosen(dimension, choice, 'text');
-    return full || dimension === groupedBy ? `${dimension} <> ''` : `${dimension} = ''`;
+    return full || groupedBy.includes(dimension) ? `${dimension} <> ''` : `${dimension} = ''`;
   });
 }
 

@@ -1,6 +1,7 @@
-import { sortWords } from '../../platform/paging/sort-words.js';
+import { SortWords } from '../../platform/paging/sort-query.js';
+import { sortsOf, sortWords } from '../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
-import { Choice, Instant, Text } from '../../platform/validation/fields.js';
+import { Instant, Text } from '../../platform/validation/fields.js';
 import { WordList, Words } from '../../platform/validation/query-fields.js';
 import {
   type Classification,
@@ -100,24 +101,18 @@ export class IncidentQueryDto extends PageQueryDto {
   })
   readonly resolved_before?: string;
 
-  @Choice('IncidentSort', SORTS, {
-    optional: true,
-    default: '-created_at',
-    description:
-      'severity sorts by rank. A `-` reverses the list; equal keys are in the order of their ids; what has no triaged_at comes last either way.',
-    example: '-severity',
+  @SortWords('IncidentSort', SORTS, {
+    description: 'severity sorts by rank; what has no triaged_at comes last either way.',
+    example: ['-severity', 'created_at'],
   })
-  readonly sort: (typeof SORTS)[number] = '-created_at';
+  readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 
   static toRequest(this: void, query: IncidentQueryDto): IncidentListRequest {
     return {
       page: query.page,
       per_page: query.per_page,
       filter: filterOf(query),
-      sort: {
-        field: query.sort.replace('-', '') as SortField,
-        descending: query.sort.startsWith('-'),
-      },
+      sort: sortsOf<SortField>(query.sort),
     };
   }
 }

@@ -1,11 +1,12 @@
-import type { IncidentListRequest } from './incident-list.js';
+import { sortsOf } from '../../platform/paging/sort-words.js';
+import type { IncidentListRequest, SortField } from './incident-list.js';
 import { listQuery } from './incident-list.sql.js';
 
 const request = (changes: Partial<IncidentListRequest> = {}): IncidentListRequest => ({
   page: 1,
   per_page: 20,
   filter: {},
-  sort: { field: 'created_at', descending: true },
+  sort: [{ field: 'created_at', descending: true }],
   ...changes,
 });
 
@@ -25,7 +26,7 @@ describe('listQuery', () => {
   it('gives each shape of the statement a name of its own', () => {
     const names = [
       nameOf(),
-      nameOf({ sort: { field: 'created_at', descending: false } }),
+      nameOf({ sort: [{ field: 'created_at', descending: false }] }),
       nameOf({ page: 500 }),
       nameOf({ per_page: 50 }),
       nameOf({ filter: { statuses: ['open'] } }),
@@ -41,6 +42,7 @@ describe('listQuery', () => {
       { per_page: 37 },
       { page: 900, filter: { source: 'edr' } },
       { filter: { createdAfter: '2026-01-01T00:00:00Z' } },
+      { sort: sortsOf<SortField>(['-severity', 'created_at']) },
     ]) {
       expect(nameOf(rare)).toBe('');
     }

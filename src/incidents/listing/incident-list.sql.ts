@@ -1,15 +1,16 @@
 import {
   BY_ID,
-  directionOf,
   listStatement,
+  type Order,
   orderBy,
+  orderOf,
   type SortColumn,
   StatementValues,
   where,
 } from '../../platform/counting/counted-list.sql.js';
 import type { Statement } from '../../platform/database/statements.js';
 import { countOf, FRESH_DELTAS } from '../counting/counts.sql.js';
-import { groupedPage, isDimension } from './grouped-page.sql.js';
+import { groupedPage, leadingDimensions } from './grouped-page.sql.js';
 import type { IncidentListRequest, SortField } from './incident-list.js';
 import { conditionsOf, type FilterSql, filterSql, hasChoice } from './list-filter.sql.js';
 import {
@@ -17,7 +18,6 @@ import {
   matchingIds,
   type PageIds,
   type PageWindow,
-  TRIAGED_AT,
   triagedPage,
   unfilteredPage,
 } from './page-ids.sql.js';
@@ -36,7 +36,7 @@ const COLUMNS = `id, number, incident_type, severity, status, source, title, cre
 const SORT_COLUMNS: Readonly<Record<SortField, SortColumn>> = {
   created_at: BY_ID,
   incident_number: { column: 'number', unique: true },
-  triaged_at: TRIAGED_AT,
+  triaged_at: { column: 'triaged_at', nullable: true },
   updated_at: { column: 'updated_at' },
   severity: { column: 'severity' },
   status: { column: 'status' },
@@ -53,35 +53,36 @@ export function listQuery({
 }: IncidentListRequest): ListQuery {
   const values = new StatementValues();
   const filter = filterSql(wanted, values);
-  const direction = directionOf(sort);
+  const order = orderOf(sort, SORT_COLUMNS);
   const offset = (page - 1) * per_page;
-  const window = { direction, offset, skip: values.add(offset, 'bigint'), take: per_page };
-  const { ctes = [], ids, prepared } = pageOf(sort.field, filter, window);
+  const window = { offset, skip: values.add(offset, 'bigint'), take: per_page };
+  const { ctes = [], ids, prepared } = pageOf(order, filter, window);
   const text = listStatement({
     ctes: [FRESH_DELTAS, ...ctes],
     total: totalOf(filter),
     ids,
     columns: COLUMNS,
     table: 'incidents',
-    order: SORT_COLUMNS[sort.field],
-    direction,
+    order,
   });
-  const isUsual = prepared && USUAL_SIZES.has(per_page) && filter.uncounted.length === 0;
+  const isUsual =
+    prepared && sort.length === 1 && USUAL_SIZES.has(per_page) && filter.uncounted.length === 0;
   return { statement: { name: isUsual ? nameOf(text) : '', text }, values: values.all };
 }
 
 function pageOf(
-  field: SortField,
+  order: Order,
   filter: FilterSql,
   window: PageWindow,
 ): PageIds & { readonly prepared: boolean } {
-  const { direction, offset, skip, take } = window;
+  const { offset, skip, take } = window;
   const bound = boundFor(offset + take);
   const prepared = bound <= LARGEST_PREPARED;
   // A page past the end is known by the total: nothing is read for it.
   const beforeEnd = `(select total from total) > ${skip}`;
+  const [{ column, direction }] = order;
 
-  if (field === 'created_at' && hasChoice(filter)) {
+  if (column === BY_ID.column && hasChoice(filter)) {
     const ids = matchingIds(filter, direction, bound);
     if (ids) {
       return {
@@ -89,18 +90,17 @@ function pageOf(
         prepared,
       };
     }
-  } else if (field === 'created_at' && filter.uncounted.length === 0) {
-    return { ...unfilteredPage(window), prepared: true };
-  } else if (field === 'triaged_at') {
-    return { ...triagedPage(filter, window), prepared: false };
-  } else if (isDimension(field) && filter.uncounted.length === 0) {
-    const grouped = groupedPage(field, filter, window, bound);
+  } else if (column === BY_ID.column && filter.uncounted.length === 0) {
+    return { ...unfilteredPage(direction, window), prepared: true };
+  } else if (column === 'triaged_at') {
+    return { ...triagedPage(order, filter, window), prepared: false };
+  } else if (leadingDimensions(order).length > 0 && filter.uncounted.length === 0) {
+    const grouped = groupedPage(order, filter, window, bound);
     if (grouped) return { ...grouped, prepared };
   }
   const conditions = [...conditionsOf(filter), beforeEnd];
-  const order = orderBy(SORT_COLUMNS[field], direction);
   return {
-    ids: `select id from incidents${where(conditions)} order by ${order} offset ${skip} limit ${take}`,
+    ids: `select id from incidents${where(conditions)} order by ${orderBy(order)} offset ${skip} limit ${take}`,
     prepared: false,
   };
 }

@@ -1,5 +1,5 @@
-import type { Sort } from '../../platform/counting/counted-list.sql.js';
 import type { PageRequest } from '../../platform/paging/page.js';
+import type { Sort } from '../../platform/paging/sort-words.js';
 import type { Classification, IncidentStatus, Severity } from '../incident.js';
 
 export const SORT_FIELDS = [
@@ -34,5 +34,5 @@ export interface IncidentFilter {
 
 export interface IncidentListRequest extends PageRequest {
   readonly filter: IncidentFilter;
-  readonly sort: Sort<SortField>;
+  readonly sort: readonly Sort<SortField>[];
 }

@@ -1,9 +1,10 @@
 import {
+  columnsOf,
   type Direction,
   idsInOrder,
   isChosen,
+  type Order,
   orderBy,
-  type SortColumn,
   where,
 } from '../../platform/counting/counted-list.sql.js';
 import type { ChosenValues } from '../counting/counts.sql.js';
@@ -18,7 +19,6 @@ export interface PageIds {
 
 /** Which part of the list the page is. */
 export interface PageWindow {
-  readonly direction: Direction;
   readonly offset: number;
   /** The parameter of the offset. */
   readonly skip: string;
@@ -76,7 +76,7 @@ export function boundFor(rows: number): number {
 const SHALLOW = 512;
 
 /** The page of a list without filters, in the order of ids. */
-export function unfilteredPage({ direction, offset, skip, take }: PageWindow): PageIds {
+export function unfilteredPage(direction: Direction, { offset, skip, take }: PageWindow): PageIds {
   const order = `order by id ${direction}`;
   const list = (conditions: readonly string[], skipped: string, bound: number) => `
     select id from (
@@ -120,32 +120,31 @@ function fromSegmentStart(direction: Direction): string {
     : `id >= (select bound from start)`;
 }
 
-export const TRIAGED_AT: SortColumn = { column: 'triaged_at', nullable: true };
-
 /**
  * Sorted by triaged_at, with what has none at the end. The two parts are read apart, each in the order of an index, and
  * the second only when the first does not fill the page.
  */
 export function triagedPage(
+  [triaged, ...others]: Order,
   filter: FilterSql,
-  { direction, offset, skip, take }: PageWindow,
+  { offset, skip, take }: PageWindow,
 ): PageIds {
   const most = offset + take;
   const part = (...conditions: string[]) =>
-    `select id, triaged_at from incidents${where([...conditionsOf(filter), ...conditions])}`;
+    `select ${columnsOf([triaged, ...others])} from incidents${where([...conditionsOf(filter), ...conditions])}`;
   return {
     ctes: [
       `
   triaged as materialized (
     ${part('triaged_at is not null')}
-     order by triaged_at ${direction}, id ${direction} limit ${most})`,
+     order by ${orderBy([{ ...triaged, nullable: undefined }, ...others])} limit ${most})`,
       `
   untriaged as materialized (
     ${part('triaged_at is null', `(select count(*) from triaged) < ${most}`)}
-     order by id ${direction} limit ${most})`,
+     order by ${orderBy(others)} limit ${most})`,
     ],
     ids: `
     select id from (select * from triaged union all select * from untriaged) as either
-     order by ${orderBy(TRIAGED_AT, direction)} offset ${skip} limit ${take}`,
+     order by ${orderBy([triaged, ...others])} offset ${skip} limit ${take}`,
   };
 }

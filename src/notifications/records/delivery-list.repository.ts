@@ -1,7 +1,7 @@
 // SQL: a list is one statement with its exact total, and the fold is one over all deltas.
 import { Injectable } from '@nestjs/common';
 import {
-  BY_ID,
+  byId,
   choiceOf,
   exactTotal,
   idsInOrder,
@@ -60,8 +60,7 @@ export class DeliveryListRepository {
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
       columns: DELIVERY_COLUMNS.join(', '),
       table: TABLE,
-      order: BY_ID,
-      direction,
+      order: byId(direction),
     });
     const rows = await this.statements.rows<DeliveryRow & WithTotal>({ name: '', text }, [
       ...values.all,

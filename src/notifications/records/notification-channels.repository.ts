@@ -1,10 +1,11 @@
 // SQL: an advisory lock, which TypeORM has no words for.
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
-import { DataSource, type FindOptionsOrder, In, IsNull } from 'typeorm';
+import { DataSource, In, IsNull } from 'typeorm';
 import type { Config } from '../../connectors/config/config-schema.js';
 import type { Severity } from '../../incidents/incident.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
+import { findOrder } from '../../platform/paging/find-order.js';
 import { sortWords } from '../../platform/paging/sort-words.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -28,12 +29,7 @@ export interface ChannelContent {
 export const CHANNEL_SORTS = sortWords('created_at', 'name');
 export type ChannelSort = (typeof CHANNEL_SORTS)[number];
 
-const ORDERS: Readonly<Record<ChannelSort, FindOptionsOrder<NotificationChannelEntity>>> = {
-  '-created_at': { created_at: 'desc', id: 'desc' },
-  created_at: { created_at: 'asc', id: 'asc' },
-  '-name': { name: 'desc' },
-  name: { name: 'asc' },
-};
+const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
 const NOT_DELETED = { deleted_at: IsNull() };
 const WORKS = {
@@ -48,11 +44,11 @@ const WORKS = {
 export class NotificationChannelsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async list(request: PageRequest, sort: ChannelSort): Promise<Page<SealedChannel>> {
+  async list(request: PageRequest, sort: readonly ChannelSort[]): Promise<Page<SealedChannel>> {
     const channels = this.dataSource.getRepository(NotificationChannelEntity);
     const [rows, total] = await channels.findAndCount({
       where: NOT_DELETED,
-      order: ORDERS[sort],
+      order: findOrder(sort, SORT_COLUMNS, 'id'),
       take: request.per_page,
       skip: (request.page - 1) * request.per_page,
     });

@@ -1,14 +1,17 @@
 import {
   BY_ID,
+  byId,
   choiceOf,
   exactTotal,
   idsInOrder,
   isChosen,
   listStatement,
   orderBy,
+  orderOf,
   pageOf,
   StatementValues,
 } from './counted-list.sql.js';
+import { sortsOf, type SortWord } from '../paging/sort-words.js';
 
 const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
@@ -41,12 +44,34 @@ describe('isChosen', () => {
   });
 });
 
-describe('orderBy', () => {
-  it('orders equal values by id in the same direction, and rows without a value last', () => {
-    expect(orderBy(BY_ID, 'desc')).toBe('id desc');
-    expect(orderBy({ column: 'number', unique: true }, 'asc')).toBe('number asc');
-    expect(orderBy({ column: 'status' }, 'asc', 'item')).toBe('item.status asc, item.id asc');
-    expect(orderBy({ column: 'at', nullable: true }, 'desc')).toBe('at desc nulls last, id desc');
+describe('orderOf', () => {
+  const columns = {
+    created_at: BY_ID,
+    number: { column: 'number', unique: true },
+    status: { column: 'status' },
+    at: { column: 'at', nullable: true },
+  } as const;
+  const ordered = (...words: SortWord<keyof typeof columns>[]) =>
+    orderBy(orderOf(sortsOf<keyof typeof columns>(words), columns));
+
+  it('orders equal values by id in the direction of the last field, and rows without a value last', () => {
+    expect(ordered('-created_at')).toBe('id desc');
+    expect(ordered('number')).toBe('number asc');
+    expect(ordered('status')).toBe('status asc, id asc');
+    expect(ordered('-at')).toBe('at desc nulls last, id desc');
+    expect(ordered('-status', 'at')).toBe('status desc, at asc nulls last, id asc');
+    expect(ordered('-status', 'created_at')).toBe('status desc, id asc');
+  });
+
+  it('leaves out what stands behind a column that decides everything', () => {
+    expect(ordered('created_at', '-status')).toBe('id asc');
+    expect(ordered('status', '-number', 'at')).toBe('status asc, number desc');
+  });
+
+  it('names the table where there are several', () => {
+    expect(orderBy(orderOf(sortsOf<'status'>(['status']), columns), 'item')).toBe(
+      'item.status asc, item.id asc',
+    );
   });
 });
 
@@ -59,8 +84,7 @@ describe('listStatement', () => {
       ids: idsInOrder('things', [['a = 1'], ['a = 2', 'b']], 'asc', 40),
       columns: 'id, a',
       table: 'things',
-      order: BY_ID,
-      direction: 'asc',
+      order: byId('asc'),
     });
     expect(plain(text)).toBe(
       plain(`

@@ -1,4 +1,5 @@
 import type { Page } from '../paging/page.js';
+import type { Sort } from '../paging/sort-words.js';
 
 /**
  * What the statement of a list with an exact total is made of. It is one statement, hence one snapshot: the page and the
@@ -6,14 +7,6 @@ import type { Page } from '../paging/page.js';
  */
 
 export type Direction = 'asc' | 'desc';
-
-export interface Sort<Field extends string> {
-  readonly field: Field;
-  readonly descending: boolean;
-}
-
-export const directionOf = ({ descending }: Sort<string>): Direction =>
-  descending ? 'desc' : 'asc';
 
 /** Collects the values of a statement while its text is written. */
 export class StatementValues {
@@ -96,18 +89,50 @@ export interface SortColumn {
   readonly nullable?: true;
 }
 
-/** Equal values are ordered by id in the same direction; a row without a value comes last either way. */
-export function orderBy(
-  { column, unique, nullable }: SortColumn,
-  direction: Direction,
-  table?: string,
-): string {
-  const ordered = (name: string) => `${table ? `${table}.` : ''}${name} ${direction}`;
-  const first = `${ordered(column)}${nullable ? ' nulls last' : ''}`;
-  return unique ? first : `${first}, ${ordered('id')}`;
+export const BY_ID: SortColumn = { column: 'id', unique: true };
+
+export interface OrderTerm extends SortColumn {
+  readonly direction: Direction;
 }
 
-export const BY_ID: SortColumn = { column: 'id', unique: true };
+/** The columns that a list is ordered by. The last one has another value in each row, so that every row has one place. */
+export type Order = readonly [OrderTerm, ...OrderTerm[]];
+
+export const byId = (direction: Direction): Order => [{ ...BY_ID, direction }];
+
+/**
+ * What the fields of `sort` stand for. Rows that are equal in all of them are ordered by id, in the direction of the last
+ * one; what stands behind a unique column decides nothing, and is left out.
+ */
+export function orderOf<Field extends string>(
+  sort: readonly Sort<Field>[],
+  columns: Readonly<Record<Field, SortColumn>>,
+): Order {
+  const terms = sort.map(({ field, descending }): OrderTerm => ({
+    ...columns[field],
+    direction: descending ? 'desc' : 'asc',
+  }));
+  const unique = terms.findIndex((term) => term.unique);
+  const [first, ...others] = unique < 0 ? terms : terms.slice(0, unique + 1);
+  const [last] = byId(terms.at(-1)?.direction ?? 'desc');
+  if (!first) return [last];
+  return unique < 0 ? [first, ...others, last] : [first, ...others];
+}
+
+/** The columns that such an order reads, and the id. */
+export const columnsOf = (order: readonly OrderTerm[]): string =>
+  [...new Set([...order.map(({ column }) => column), BY_ID.column])].join(', ');
+
+/** A row without a value comes last either way. */
+export function orderBy(order: readonly OrderTerm[], table?: string): string {
+  const prefix = table ? `${table}.` : '';
+  return order
+    .map(
+      ({ column, direction, nullable }) =>
+        `${prefix}${column} ${direction}${nullable ? ' nulls last' : ''}`,
+    )
+    .join(', ');
+}
 
 interface ListStatement {
   /** Common table expressions that `total` and `ids` use. */
@@ -118,13 +143,12 @@ interface ListStatement {
   /** What is read of each row, with what `order` needs. */
   readonly columns: string;
   readonly table: string;
-  readonly order: SortColumn;
-  readonly direction: Direction;
+  readonly order: Order;
 }
 
 /** Answers each row of the page with the total; a page past the end is one row that has no id. */
 export function listStatement(list: ListStatement): string {
-  const { ctes = [], total, ids, columns, table, order, direction } = list;
+  const { ctes = [], total, ids, columns, table, order } = list;
   const parts = [
     ...ctes,
     `total as materialized (select ${total}::bigint as total)`,
@@ -136,7 +160,7 @@ select total.total, item.*
   from total left join (
     page cross join lateral (
       select ${columns} from ${table} where ${table}.id = page.id offset 0) as item) on true
- order by ${orderBy(order, direction, 'item')}`;
+ order by ${orderBy(order, 'item')}`;
 }
 
 /** What the statement adds to each row. */

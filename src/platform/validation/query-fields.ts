@@ -59,7 +59,7 @@ export function Words(
   known: readonly string[],
   options: FieldOptions = {},
 ): PropertyDecorator {
-  return List(
+  return WordChoice(
     { $ref: `#/components/schemas/${name}` },
     { fits: (word) => known.includes(word), what: `one of ${known.join(', ')}` },
     { description: 'One of these words, or several separated by commas.', ...options },
@@ -73,17 +73,21 @@ export function WordList(
   options: FieldOptions = {},
 ): PropertyDecorator {
   const items = { type: 'string', pattern: word.source };
-  return List(items, { fits: (text) => word.test(text), what }, options, MOST_WORDS);
+  return WordChoice(items, { fits: (text) => word.test(text), what }, options, MOST_WORDS);
 }
 
 interface WordRule {
   readonly fits: (word: string) => boolean;
+  /** The rule as people read it. */
   readonly what: string;
+  /** What a word is about, where no two words may be about the same. */
+  readonly subject?: (word: string) => string;
 }
 
-function List(
+/** One word or several, each of which fits the rule. */
+export function WordChoice(
   items: object,
-  { fits, what }: WordRule,
+  rule: WordRule,
   { example, ...options }: FieldOptions,
   mostWords: number,
 ): PropertyDecorator {
@@ -97,16 +101,23 @@ function List(
       ValidateBy({
         name: 'words',
         validator: {
-          validate: (list) => Array.isArray(list) && list.length <= mostWords && list.every(fits),
+          validate: (words) => problemOf(words, rule, mostWords) === undefined,
           defaultMessage: ({ property, value } = {} as never) =>
-            Array.isArray(value) && value.length > mostWords
-              ? `${property} must be at most ${mostWords} words`
-              : `${property} must be ${what}, or several of them separated by commas`,
+            `${property} must ${problemOf(value, rule, mostWords)}`,
         },
       }),
     ),
     Reflect.metadata(MANY_VALUES, true),
   );
+}
+
+function problemOf(words: unknown, rule: WordRule, most: number): string | undefined {
+  const { fits, what, subject } = rule;
+  const listed = Array.isArray(words) ? (words as readonly string[]) : undefined;
+  if (listed && listed.length > most) return `be at most ${most} words`;
+  if (!listed?.every(fits)) return `be ${what}, or several of them separated by commas`;
+  const isTwice = subject && new Set(listed.map(subject)).size < listed.length;
+  return isTwice ? 'name no field twice' : undefined;
 }
 
 /** Each value may be several itself: generated clients write lists in either way. */

@@ -2,6 +2,7 @@ import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { RequiredLevel } from '../../actions/action.js';
 import type { Severity } from '../../incidents/incident.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { SortWords } from '../../platform/paging/sort-query.js';
 import { Choice, Nested, NestedList } from '../../platform/validation/fields.js';
 import { QueryFlag } from '../../platform/validation/query-fields.js';
 import type { OnError, PlaybookStep, PlaybookTriggers } from '../playbook.js';
@@ -181,8 +182,8 @@ export class PlaybookQueryDto extends PageQueryDto {
   @QueryFlag({ optional: true })
   readonly auto_run?: boolean;
 
-  @Choice('PlaybookSort', PLAYBOOK_SORTS, { optional: true, default: '-created_at' })
-  readonly sort: PlaybookSort = '-created_at';
+  @SortWords('PlaybookSort', PLAYBOOK_SORTS)
+  readonly sort: readonly PlaybookSort[] = ['-created_at'];
 
   static toFilter(this: void, { name, enabled, auto_run }: PlaybookQueryDto): PlaybookFilter {
     return { name, enabled, auto_run };

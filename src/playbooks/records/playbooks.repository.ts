@@ -1,7 +1,8 @@
 // SQL: an advisory lock, which TypeORM has no words for.
+import { findOrder } from '../../platform/paging/find-order.js';
 import { sortWords } from '../../platform/paging/sort-words.js';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsOrder, IsNull } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -29,12 +30,7 @@ export interface PlaybookContent {
   readonly definition: PlaybookDefinition;
 }
 
-const ORDERS: Readonly<Record<PlaybookSort, FindOptionsOrder<PlaybookEntity>>> = {
-  '-created_at': { created_at: 'desc', id: 'desc' },
-  created_at: { created_at: 'asc', id: 'asc' },
-  '-name': { name: 'desc' },
-  name: { name: 'asc' },
-};
+const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
 const NOT_DELETED = { deleted_at: IsNull() };
 
@@ -53,11 +49,11 @@ export class PlaybooksRepository {
   async list(
     request: PageRequest,
     filter: PlaybookFilter,
-    sort: PlaybookSort,
+    sort: readonly PlaybookSort[],
   ): Promise<Page<Playbook>> {
     const [rows, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
       where: { ...given(filter), ...NOT_DELETED },
-      order: ORDERS[sort],
+      order: findOrder(sort, SORT_COLUMNS, 'id'),
       take: request.per_page,
       skip: (request.page - 1) * request.per_page,
     });

@@ -1,5 +1,5 @@
 import {
-  BY_ID,
+  byId,
   type Choice,
   choiceOf,
   type Direction,
@@ -47,8 +47,7 @@ export function listQuery(request: WebhookEventListRequest, columns: string): Li
      order by id ${direction} offset ${skipped} limit ${per_page}`,
     columns,
     table: 'webhook_events',
-    order: BY_ID,
-    direction,
+    order: byId(direction),
   });
   return { text, values: values.all };
 }

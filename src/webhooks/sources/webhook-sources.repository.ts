@@ -1,7 +1,8 @@
 // SQL for the read of all sources, which every receipt rests on.
+import { findOrder } from '../../platform/paging/find-order.js';
 import { sortWords } from '../../platform/paging/sort-words.js';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type FindOptionsOrder } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
@@ -18,12 +19,7 @@ export type NewSource = SourceContent & Pick<WebhookSourceEntity, 'source' | 'cr
 export const WEBHOOK_SOURCE_SORTS = sortWords('created_at', 'source');
 export type WebhookSourceSort = (typeof WEBHOOK_SOURCE_SORTS)[number];
 
-const ORDERS: Readonly<Record<WebhookSourceSort, FindOptionsOrder<WebhookSourceEntity>>> = {
-  '-created_at': { created_at: 'desc', source: 'desc' },
-  created_at: { created_at: 'asc', source: 'asc' },
-  '-source': { source: 'desc' },
-  source: { source: 'asc' },
-};
+const SORT_COLUMNS = { created_at: 'created_at', source: 'source' } as const;
 
 @Injectable()
 export class WebhookSourcesRepository {
@@ -37,9 +33,12 @@ export class WebhookSourcesRepository {
     this.columns = columns.map(({ databaseName }) => databaseName).join(', ');
   }
 
-  async list(request: PageRequest, sort: WebhookSourceSort): Promise<Page<WebhookSourceEntity>> {
+  async list(
+    request: PageRequest,
+    sort: readonly WebhookSourceSort[],
+  ): Promise<Page<WebhookSourceEntity>> {
     const [items, total] = await this.dataSource.getRepository(WebhookSourceEntity).findAndCount({
-      order: ORDERS[sort],
+      order: findOrder(sort, SORT_COLUMNS, 'source'),
       take: request.per_page,
       skip: (request.page - 1) * request.per_page,
     });

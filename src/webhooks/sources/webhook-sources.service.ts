@@ -54,7 +54,10 @@ export class WebhookSourcesService {
     private readonly clock: Clock,
   ) {}
 
-  async list(request: PageRequest, sort: WebhookSourceSort): Promise<Page<WebhookSource>> {
+  async list(
+    request: PageRequest,
+    sort: readonly WebhookSourceSort[],
+  ): Promise<Page<WebhookSource>> {
     const { items, total } = await this.sources.list(request, sort);
     return { items: items.map((row) => this.shown(row)), total };
   }

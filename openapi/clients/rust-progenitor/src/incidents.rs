@@ -52,7 +52,7 @@ pub async fn create(caller: &Caller) -> Outcome<IncidentId> {
 pub async fn list(caller: &Caller, first: &IncidentId) -> Outcome<()> {
     let severity = vec![Severity::High, Severity::Critical];
     let status = vec![IncidentStatus::Open, IncidentStatus::Triaged];
-    let (newest_first, source) = ("-created_at".parse()?, caller.run.parse()?);
+    let (newest_first, source) = (vec!["-created_at".parse()?], caller.run.parse()?);
     let page_of = async |page| {
         let (page, per_page) = (NonZeroU32::new(page), NonZeroU32::new(1));
         caller
@@ -63,7 +63,7 @@ pub async fn list(caller: &Caller, first: &IncidentId) -> Outcome<()> {
                 page,
                 per_page,
                 Some(&severity),
-                Some(newest_first),
+                Some(&newest_first),
                 Some(&source),
                 Some(&status),
                 None,

@@ -1,5 +1,5 @@
 import {
-  BY_ID,
+  byId,
   choiceOf,
   exactTotal,
   idsInOrder,
@@ -45,8 +45,7 @@ export function listQuery({ filter, newestFirst, page, per_page }: RunListReques
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
     columns: RUN_COLUMNS.join(', '),
     table: 'playbook_runs',
-    order: BY_ID,
-    direction,
+    order: byId(direction),
   });
   return { text, values: values.all };
 }

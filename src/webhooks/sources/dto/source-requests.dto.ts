@@ -1,6 +1,7 @@
 import { NotEquals } from 'class-validator';
 import { PageQueryDto } from '../../../platform/paging/page-query.dto.js';
-import { Choice, Flag } from '../../../platform/validation/fields.js';
+import { SortWords } from '../../../platform/paging/sort-query.js';
+import { Flag } from '../../../platform/validation/fields.js';
 import type { Mapping } from '../../mapping/mapping.js';
 import { DEFAULT_SETTINGS } from '../source-rules.js';
 import type { EventFormatName, SeverityMapping, SignatureScheme } from '../webhook-source.js';
@@ -120,6 +121,6 @@ export class WebhookSourceUpdateDto {
 }
 
 export class WebhookSourceQueryDto extends PageQueryDto {
-  @Choice('WebhookSourceSort', WEBHOOK_SOURCE_SORTS, { optional: true, default: '-created_at' })
-  readonly sort: WebhookSourceSort = '-created_at';
+  @SortWords('WebhookSourceSort', WEBHOOK_SOURCE_SORTS)
+  readonly sort: readonly WebhookSourceSort[] = ['-created_at'];
 }

@@ -60,7 +60,7 @@ final class Incidents {
         run,
         null,
         null,
-        IncidentSort.CreatedAtDesc);
+        List.of(IncidentSort.CreatedAtDesc));
   }
 
   void update(UUID incident) throws ApiException {

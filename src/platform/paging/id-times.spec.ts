@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import { newId } from '../../platform/ids.js';
-import { endIdBefore, firstIdAfter, firstIdAt } from './list-filter.sql.js';
+import { endIdBefore, firstIdAfter } from './id-times.js';
+import { firstIdAt, newId } from '../ids.js';
 
 const ms = fc.integer({ min: 1, max: 253_402_300_799_999 });
 const iso = (time: number, finer = ''): string =>
   new Date(time).toISOString().replace('Z', `${finer}Z`);
 
 describe('bounds in time as bounds of ids', () => {
-  it('leaves out the incident of the same millisecond, and no other', () => {
+  it('leaves out what is of the same millisecond, and no other', () => {
     fc.assert(
       fc.property(ms, (time) => {
         expect(newId(time) >= firstIdAfter(iso(time))).toBe(false);

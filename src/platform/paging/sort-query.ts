@@ -1,0 +1,33 @@
+import { WordChoice } from '../validation/query-fields.js';
+import { MOST_SORT_FIELDS, sortField } from './sort-words.js';
+
+interface SortOptions {
+  /** What is special about the fields; the rest is the same for every list. */
+  readonly description?: string;
+  readonly example?: readonly string[];
+}
+
+/** Several fields to order a list by. `name` is what the contract calls the set of words. */
+export function SortWords(
+  name: string,
+  words: readonly string[],
+  { description, example }: SortOptions = {},
+): PropertyDecorator {
+  const fields = new Set(words.map(sortField)).size;
+  const most = Math.min(MOST_SORT_FIELDS, fields);
+  const rule = `By what the list is ordered: up to ${most} fields, separated by commas, none of them twice. The first counts most, a \`-\` reverses one, and what is equal in all of them is in the order of its ids. Without it the newest comes first.`;
+  return WordChoice(
+    { title: name, type: 'string', enum: [...words] },
+    {
+      fits: (word) => words.includes(word),
+      what: `one of ${words.join(', ')}`,
+      subject: sortField,
+    },
+    {
+      optional: true,
+      description: [rule, description].filter((part) => part !== undefined).join(' '),
+      example,
+    },
+    most,
+  );
+}

@@ -66,7 +66,7 @@ export class IncidentsController {
   @Operation(
     'listIncidents',
     'List incidents',
-    'Newest first, unless `sort` says otherwise. Without the events and the reasons of verdicts: `GET /api/incidents/{id}` has them. To follow what changes, ask for what is created after the last `created_at` that you have seen.',
+    'Newest first, unless `sort` says otherwise. Without the events and the reasons of verdicts: `GET /api/incidents/{id}` has them. To follow what is new, ask for what is created after the last `created_at` that you have seen; to follow what changes, take `updated_after` and `sort=updated_at`.',
   )
   @ApiAnswer({
     status: 200,

@@ -11,6 +11,7 @@ import { HEALTH_EXAMPLES } from './health/health.examples.js';
 import { INCIDENT_EXAMPLES } from './incidents/incidents.examples.js';
 import { KILL_SWITCH_EXAMPLES } from './kill-switch/kill-switch.examples.js';
 import { METRICS_EXAMPLES } from './platform/metrics/metrics.examples.js';
+import { SERVICE_INDEX_EXAMPLES } from './platform/docs/service-index.examples.js';
 import { CONTRACT_EXAMPLES } from './platform/openapi/contract.examples.js';
 import { gathered } from './platform/openapi/examples.js';
 import { NOTIFICATION_EXAMPLES } from './notifications/notifications.examples.js';
@@ -44,4 +45,5 @@ export const examples = gathered([
   HEALTH_EXAMPLES,
   METRICS_EXAMPLES,
   CONTRACT_EXAMPLES,
+  SERVICE_INDEX_EXAMPLES,
 ]);

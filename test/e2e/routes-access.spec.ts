@@ -10,6 +10,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** What needs no role. To open another address, name it here. */
 const OPEN: Readonly<Record<string, Access>> = {
+  'GET /': 'public',
   'GET /health': 'public',
   'GET /live': 'public',
   'GET /ready': 'public',

@@ -38,6 +38,7 @@ const PEOPLE = [
   ...colleague('dave', 'viewer', STORY.dave),
   ...colleague('bob', 'senior', '019c0f6d-57b5-7000-a7f8-8417272036a2'),
   ...colleague('carol', 'manager', '019c0f6d-5841-7000-b577-bf8573307443'),
+  ...nobody('getServiceIndex', 'index'),
   ...nobody('getLoginPage', 'page'),
   ...nobody('logIn', 'logged_in', 'invalid_credentials'),
   ...['bob', 'carol'].map((name) => logsIn(name, 'a browser')),

@@ -161,6 +161,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   RequeuedJob: 'That the job is tried again.',
   Role: 'What one may do. Each includes those before it: viewer, analyst, senior, manager, admin.',
   RolledBackAction: 'The action that undoes another: how it ended, or what it waits for.',
+  ServiceIndex: 'What this service is, and where its parts are.',
   Session: 'Where somebody is logged in.',
   Severity: 'How bad it is, from low to critical.',
   SignatureScheme: 'How a source proves that an event is its own. An open set.',

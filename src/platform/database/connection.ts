@@ -46,6 +46,12 @@ export function withLibpqMeaning(url: string): string {
   return parsed.toString();
 }
 
+/** Is told of every attempt to connect: see ServicePool. */
+export interface Connecting {
+  attemptBegins(): void;
+  attemptEnds(error: unknown): void;
+}
+
 /** The message of node-pg when `query_timeout` has passed. */
 const HUNG = 'Query read timeout';
 
@@ -54,10 +60,24 @@ const HUNG = 'Query read timeout';
  * but the pool would hand out the same connection again. Or the server became a read-only standby in a failover.
  */
 class ServiceClient extends Client {
-  constructor(config?: ClientConfig) {
+  private readonly connecting: Connecting | undefined;
+
+  constructor(config?: ClientConfig & { readonly connecting?: Connecting }) {
     super(config);
+    this.connecting = config?.connecting;
     // One that ends in the moment in which the pool hands it out has no other listener, and would end the process.
     this.on('error', () => undefined);
+  }
+
+  override connect(): Promise<Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<Client> | void {
+    if (!callback) return super.connect();
+    this.connecting?.attemptBegins();
+    super.connect((error: Error) => {
+      this.connecting?.attemptEnds(error);
+      callback(error);
+    });
   }
 
   override query = ((...args: unknown[]): unknown => {

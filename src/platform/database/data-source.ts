@@ -1,6 +1,7 @@
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
-import type { Pool, PoolConfig } from 'pg';
+import type { PoolConfig } from 'pg';
 import { PG_SNAPSHOT, XID8 } from './column-types.js';
+import { ServicePool } from './service-pool.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 
 export const MIGRATIONS_TABLE = 'schema_migrations';
@@ -30,6 +31,7 @@ export function createDataSource(
     logging: false,
     // An idle connection that breaks must not end the process: the next query opens another.
     poolErrorHandler: onPoolError,
+    driver: { Pool: ServicePool },
     extra: connection,
   });
   dataSource.driver.supportedDataTypes.push(XID8, PG_SNAPSHOT);
@@ -37,8 +39,8 @@ export function createDataSource(
 }
 
 /** The pool under TypeORM, for hot paths: TypeORM does not name statements, so PostgreSQL would plan each one again. */
-export function poolOf(dataSource: DataSource): Pool {
-  return (dataSource.driver as PostgresDriver).master as Pool;
+export function poolOf(dataSource: DataSource): ServicePool {
+  return (dataSource.driver as PostgresDriver).master as ServicePool;
 }
 
 /** How the pool under TypeORM connects, for those who open connections of their own: the job queue, the kill switch. */

@@ -51,7 +51,12 @@ export async function openDatabase(
     );
     await dataSource.initialize();
     await followDatabaseTime(dataSource);
-    poolOf(dataSource).on('connect', () => outage.end());
+    const pool = poolOf(dataSource);
+    pool.on('connect', () => outage.end());
+    pool.onFull = (connections) =>
+      log(
+        `PostgreSQL lets in no more connections: ${connections} have to do, and what finds none free waits.`,
+      );
     return {
       dataSource,
       url,

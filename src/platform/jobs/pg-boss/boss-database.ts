@@ -1,7 +1,8 @@
 // SQL: what pg-boss asks for goes to the database as it is.
-import { Pool, type PoolClient, type PoolConfig, type QueryResult, type QueryResultRow } from 'pg';
+import type { PoolClient, PoolConfig, QueryResult, QueryResultRow } from 'pg';
 import type { Db } from 'pg-boss';
 import { createHash } from 'node:crypto';
+import { ServicePool } from '../../database/service-pool.js';
 import type { Tx } from '../../database/transactions.js';
 
 /** Fetching, settling and supervising are short; requests have their own pool and never wait for these. */
@@ -9,10 +10,10 @@ const POOL_SIZE = 3;
 
 /** The connections of the queue library, beside those that requests share. */
 export class BossDatabase implements Db {
-  private readonly pool: Pool;
+  private readonly pool: ServicePool;
 
   constructor(connection: PoolConfig) {
-    this.pool = new Pool({
+    this.pool = new ServicePool({
       ...connection,
       application_name: `${connection.application_name ?? 'jobs'}-jobs`,
       max: POOL_SIZE,

@@ -48,6 +48,7 @@ import { PlaybookRuns1795002100000 } from './platform/database/migrations/179500
 import { UnhandledEvents1795002200000 } from './platform/database/migrations/1795002200000-unhandled-events.js';
 import { Notifications1795002500000 } from './platform/database/migrations/1795002500000-notifications.js';
 import { Resolutions1795002600000 } from './platform/database/migrations/1795002600000-resolutions.js';
+import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -139,6 +140,7 @@ export const schema: Schema = {
     UnhandledEvents1795002200000,
     Notifications1795002500000,
     Resolutions1795002600000,
+    PlaybookRunsMayGo1795002800000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

@@ -69,8 +69,8 @@ export class ActionEntity {
   @Column({ type: 'timestamptz', precision: 3 })
   readonly requested_at: Date;
 
+  /** The run may be gone, when the site keeps runs for some time only. */
   @Column({ type: 'uuid', nullable: true })
-  @ForeignKey('playbook_runs', { name: 'fk_actions_playbook_run' })
   readonly playbook_run_id: string | null;
 
   @Column({ type: 'text', nullable: true })

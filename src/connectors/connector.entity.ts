@@ -50,6 +50,10 @@ export class ConnectorEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly last_checked_at: Date | null;
 
+  /** When others were told that it does not work; null when they were not, or were told that it works again. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly unhealthy_told_at: Date | null;
+
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   readonly created_at: Date;
 

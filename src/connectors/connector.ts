@@ -7,6 +7,7 @@ export const CONNECTOR_STATUSES = [...CHECKED_STATUSES, 'disabled'] as const;
 export type ConnectorStatus = (typeof CONNECTOR_STATUSES)[number];
 
 export const CONNECTOR_UNHEALTHY = 'connector.unhealthy';
+export const CONNECTOR_RECOVERED = 'connector.recovered';
 
 /** A connector without its secrets, as callers may see it. */
 export interface ConnectorRecord {

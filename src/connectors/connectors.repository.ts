@@ -9,7 +9,7 @@ import type { Page, PageRequest } from '../platform/paging/page.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Config } from './config/config-schema.js';
-import type { CheckedStatus, CheckResult, SealedConnector } from './connector.js';
+import type { CheckResult, SealedConnector } from './connector.js';
 import { ConnectorEntity } from './connector.entity.js';
 
 /** What a caller decides about a connector. */
@@ -128,12 +128,15 @@ export class ConnectorsRepository {
     });
   }
 
-  /** The health before, or undefined when the connector was changed or deleted while it was checked. */
+  /**
+   * Answers when others were told that it does not work, if they were and nobody told them more. Undefined when the connector was
+   * changed or deleted while it was checked.
+   */
   async recordCheck(
     tx: Tx,
     { id, version }: Pick<SealedConnector, 'id' | 'version'>,
     { status, message, latencyMs }: CheckResult,
-  ): Promise<{ readonly before: CheckedStatus | null } | undefined> {
+  ): Promise<{ readonly unhealthyToldAt: Date | null } | undefined> {
     const repository = tx.getRepository(ConnectorEntity);
     const row = await repository.findOne({
       where: { id, version, ...NOT_DELETED },
@@ -146,7 +149,13 @@ export class ConnectorsRepository {
       latency_ms: latencyMs,
       last_checked_at: () => 'now()',
     });
-    return { before: row.health };
+    return { unhealthyToldAt: row.unhealthy_told_at };
+  }
+
+  /** Others are told that it does not work, or that it works again. */
+  async markTold(tx: Tx, id: string, isUnhealthy: boolean): Promise<void> {
+    const unhealthy_told_at = isUnhealthy ? () => 'now()' : null;
+    await tx.getRepository(ConnectorEntity).update(id, { unhealthy_told_at });
   }
 
   private async read(tx: Tx, id: string): Promise<SealedConnector> {

@@ -26,6 +26,8 @@ export interface ChannelRecord {
   readonly lastError?: string;
   /** It has failed for so long that the other channels were told. */
   readonly unhealthySince?: Date;
+  /** When the other channels were told that it fails; undefined when they were not, or were told that it works again. */
+  readonly unhealthyToldAt?: Date;
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;

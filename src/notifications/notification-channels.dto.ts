@@ -34,7 +34,8 @@ const Name = (options: FieldOptions = {}) => GivenName({ ...options, example: 's
 const Events = (options: FieldOptions = {}) =>
   Choices('NotifiedEvent', NOTIFIED_EVENTS, {
     maxItems: NOTIFIED_EVENTS.length,
-    description: 'What it is told of. That another channel fails for long it is always told.',
+    description:
+      'What it is told of. That another channel fails for long, or works again, it is always told.',
     example: NEW_CHANNEL_EXAMPLE.events,
     ...options,
   });

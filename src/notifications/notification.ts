@@ -13,16 +13,19 @@ export const NOTIFIED_EVENTS = [
   'kill_switch.activated',
   'kill_switch.deactivated',
   'connector.unhealthy',
+  'connector.recovered',
 ] as const;
 export type NotifiedEvent = (typeof NOTIFIED_EVENTS)[number];
 
-/** That a channel fails for long, every other channel is told, whatever it has chosen. */
+/** That a channel fails for long, and that it works again, every other channel is told, whatever it has chosen. */
 export const CHANNEL_UNHEALTHY = 'notification_channel.unhealthy';
+export const CHANNEL_RECOVERED = 'notification_channel.recovered';
 
 /** What somebody sends to see whether a channel works. */
 export const TEST_EVENT = 'notification.test';
 
-export type EventName = NotifiedEvent | typeof CHANNEL_UNHEALTHY | typeof TEST_EVENT;
+export type EventName =
+  NotifiedEvent | typeof CHANNEL_UNHEALTHY | typeof CHANNEL_RECOVERED | typeof TEST_EVENT;
 
 /** A line of a message to people: `Severity`, `high`. The value is plain text, and may be what an attacker wrote. */
 export interface Fact {

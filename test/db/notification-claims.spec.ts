@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { ClaimedDelivery } from '../../src/notifications/delivery.js';
 import {
@@ -120,10 +121,19 @@ describe('claims of notifications', () => {
     expect(order).toEqual(rows.map(({ id }: { id: string }) => id));
   });
 
-  it('take events without an incident side by side', async () => {
+  it('take only the first of what is about the same thing, and what is about others beside it', async () => {
     await channel();
-    await events('kill_switch', 'kill_switch', 'kill_switch');
-    expect(await claim()).toHaveLength(3);
+    const long = randomBytes(6_000).toString('hex');
+    await events('kill_switch', 'kill_switch', 'another', long, 'kill_switch');
+    const rows = await query('select id from notification_deliveries order by position');
+    const [first, second, another, longest] = rows.map(({ id }: { id: string }) => id);
+    const ids = (claimed: ClaimedDelivery[]) => claimed.map(({ id }) => id).toSorted();
+    expect(ids(await claim())).toEqual([first, another, longest].toSorted());
+    expect(await claim()).toEqual([]);
+    await query(
+      `update notification_deliveries set status = 'dead', ended_at = now() where attempts > 0`,
+    );
+    expect(ids(await claim())).toEqual([second]);
   });
 
   it('take nothing of a channel that is disabled or paused, and one of a channel that fails', async () => {

@@ -331,6 +331,64 @@ describe('/api/connectors', () => {
     log.mockRestore();
   });
 
+  it('records one event when it works again, also after a change of its configuration', async () => {
+    const made = http();
+    const { id } = (await create(made)).body.data;
+    const checks = app.nest.get(ConnectorChecks);
+    const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
+    const recorded = () =>
+      record.mock.calls.map(([, event]) => event!).filter(({ subject }) => subject.id === id);
+    const mend = (headers: object) =>
+      admin.request('PUT', `/api/connectors/${id}`, { body: { config: { headers } } });
+    await checks.checkAll();
+    vendor.behave('error-500');
+    await checks.checkAll();
+    await mend({ 'x-team': 'one' });
+    // What was told holds until a check finds that it works, in whichever configuration.
+    await checks.checkAll();
+    expect(recorded().map(({ type }) => type)).toEqual(['connector.unhealthy']);
+    await mend({ 'x-team': 'two' });
+    vendor.forget();
+    await checks.checkAll();
+    await checks.checkAll();
+    expect(recorded()).toMatchObject([
+      { type: 'connector.unhealthy' },
+      {
+        type: 'connector.recovered',
+        subject: { type: 'connector', id },
+        payload: {
+          name: `firewall ${names}`,
+          type: 'http',
+          message: expect.any(String),
+          unhealthy_since: expect.stringMatching(/^\d{4}-.*Z$/),
+        },
+      },
+    ]);
+    record.mockRestore();
+  });
+
+  it('tells that it works again when it is enabled, and not of a disabled one', async () => {
+    const { id } = (await create(http())).body.data;
+    const checks = app.nest.get(ConnectorChecks);
+    const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
+    const enable = (enabled: boolean) =>
+      admin.request('PUT', `/api/connectors/${id}`, { body: { enabled } });
+    const test = () => admin.request('POST', `/api/connectors/${id}/test`);
+    vendor.behave('error-500');
+    await test();
+    await enable(false);
+    vendor.forget();
+    await test();
+    expect(record.mock.calls.map(([, event]) => event?.type)).toEqual(['connector.unhealthy']);
+    await enable(true);
+    await Promise.all([test(), test(), checks.checkAll()]);
+    expect(record.mock.calls.map(([, event]) => event?.type)).toEqual([
+      'connector.unhealthy',
+      'connector.recovered',
+    ]);
+    record.mockRestore();
+  });
+
   it('checks a connector again only when the vendor has rested as long as its type wants', async () => {
     const { id } = (await create(http())).body.data;
     const hour = 3_600_000;

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import type { ApiClient } from '../support/api-client.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
@@ -82,7 +83,7 @@ describe(PATH, () => {
 
   it('is told of everything, at any severity, when nothing is chosen', async () => {
     const { events, min_severity } = await made();
-    expect(events).toHaveLength(11);
+    expect(events).toEqual(NOTIFIED_EVENTS);
     expect(min_severity).toBe('low');
   });
 

@@ -431,8 +431,60 @@ describe('deliveries of notifications', () => {
     await eventually(hurry, () => receiver.vendor.allEffects.size > 0);
     await ended(failing.id, 1);
     expect((await shown(failing.id)).status).toBe('healthy');
-    expect(typesOf(other)).toHaveLength(1);
-    expect(telling.id).toBeDefined();
+    await eventually(
+      () => typesOf(other),
+      (types) => types.length === 2,
+    );
+    expect(eventSchemaErrors(other.events[1]!)).toEqual([]);
+    expect(other.events[1]).toMatchObject({
+      type: 'notification_channel.recovered',
+      data: { channel: { id: failing.id } },
+    });
+    await incident();
+    await ended(failing.id, 2);
+    expect((await deliveries(telling.id)).meta.total).toBe(2);
+  });
+
+  it('tell once that a channel works again which somebody mended by another configuration', async () => {
+    const failing = await channel({ events: ['incident.created'] });
+    const telling = await channel({ events: ['kill_switch.activated'] }, other.url);
+    const failForLong = async () => {
+      receiver.vendor.behave('error-500');
+      await post(`${PATH}/${failing.id}/test`);
+      await incident();
+      await eventually(
+        async () => (await shown(failing.id)).status,
+        (status) => status === 'degraded',
+      );
+      await sql(
+        `update notification_channels set failing_since = now() - interval '11 minutes' where failures > 0`,
+      );
+      await eventually(
+        async () => {
+          await hurry();
+          return (await shown(failing.id)).status;
+        },
+        (status) => status === 'unhealthy',
+      );
+    };
+    const told = async () =>
+      (await deliveries(telling.id)).data.map(({ event }: { event: string }) => event);
+    await failForLong();
+    await put(`${PATH}/${failing.id}`, { config: { url: `${receiver.url}/other` } });
+    await failForLong();
+    expect(await told()).toEqual(['notification_channel.unhealthy']);
+    await put(`${PATH}/${failing.id}`, { config: { url: `${receiver.url}/third` } });
+    receiver.vendor.behave('apply');
+    await hurry();
+    await ended(failing.id, 2);
+    expect((await post(`${PATH}/${failing.id}/test`)).body.data.success).toBe(true);
+    expect(await told()).toEqual([
+      'notification_channel.recovered',
+      'notification_channel.unhealthy',
+    ]);
+    expect(
+      (await deliveries(failing.id)).data.map(({ event }: { event: string }) => event),
+    ).toEqual(['incident.created', 'incident.created']);
   });
 
   it('go out at once when a channel works again, also those that waited', async () => {

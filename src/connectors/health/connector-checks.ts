@@ -7,7 +7,12 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { ConfiguredConnectors } from '../configured-connectors.js';
-import { type CheckResult, CONNECTOR_UNHEALTHY, type SealedConnector } from '../connector.js';
+import {
+  type CheckResult,
+  CONNECTOR_RECOVERED,
+  CONNECTOR_UNHEALTHY,
+  type SealedConnector,
+} from '../connector.js';
 import type { TestResult } from '../connector.port.js';
 import { ConnectorTypes } from '../connector-types.js';
 import { ConnectorsRepository } from '../connectors.repository.js';
@@ -95,6 +100,10 @@ export class ConnectorChecks implements OnModuleInit {
     }
   }
 
+  /**
+   * By what others were told, and not by the check before: a connector that somebody mended by another configuration has no check
+   * before, and they want to hear of it, too.
+   */
   private async recordResult(
     tx: Tx,
     row: SealedConnector,
@@ -102,16 +111,22 @@ export class ConnectorChecks implements OnModuleInit {
   ): Promise<Turn | undefined> {
     const recorded = await this.connectors.recordCheck(tx, row, result);
     if (!recorded || !row.enabled) return undefined;
-    const wasUnhealthy = recorded.before === 'unhealthy';
-    if (wasUnhealthy === (result.status === 'unhealthy')) return undefined;
-    if (wasUnhealthy) return 'well again';
+    const { unhealthyToldAt } = recorded;
+    const isUnhealthy = result.status === 'unhealthy';
+    if (isUnhealthy === (unhealthyToldAt !== null)) return undefined;
+    await this.connectors.markTold(tx, row.id, isUnhealthy);
     const { id, name, type } = row;
     await this.events.record(tx, {
-      type: CONNECTOR_UNHEALTHY,
+      type: isUnhealthy ? CONNECTOR_UNHEALTHY : CONNECTOR_RECOVERED,
       subject: { type: 'connector', id },
-      payload: { name, type, message: result.message },
+      payload: {
+        name,
+        type,
+        message: result.message,
+        unhealthy_since: unhealthyToldAt?.toISOString(),
+      },
     });
-    return 'unhealthy';
+    return isUnhealthy ? 'unhealthy' : 'well again';
   }
 
   /** Once for each turn, and only by the replica that recorded it. */

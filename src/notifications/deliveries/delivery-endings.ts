@@ -7,7 +7,7 @@ import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { shownStart } from '../../platform/text.js';
 import type { Outcome } from '../channels/channel.port.js';
 import type { ClaimedDelivery } from '../delivery.js';
-import { CHANNEL_UNHEALTHY } from '../notification.js';
+import { CHANNEL_RECOVERED, CHANNEL_UNHEALTHY } from '../notification.js';
 import type { SealedChannel } from '../notification-channel.js';
 import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
@@ -43,15 +43,24 @@ export class DeliveryEndings {
     });
   }
 
-  /** The channel delivers: what waited for it goes out at once. */
+  /** The channel delivers: what waited for it goes out at once, and who heard that it failed hears that, too. */
   async works(tx: Tx, channelId: string): Promise<void> {
-    const failures = await this.channels.markWorking(tx, channelId);
-    if (failures >= FAILURES_UNTIL_PROBING) await this.deliveries.tryNow(tx, channelId);
+    const before = await this.channels.markWorking(tx, channelId);
+    if (!before) return;
+    if (before.failures >= FAILURES_UNTIL_PROBING) await this.deliveries.tryNow(tx, channelId);
+    const { id, name, type, enabled, unhealthyToldAt } = before;
+    if (!enabled || !unhealthyToldAt) return;
+    await this.events.record(tx, {
+      type: CHANNEL_RECOVERED,
+      subject: { type: 'notification_channel', id },
+      payload: { name, type, unhealthy_since: unhealthyToldAt.toISOString() },
+    });
+    afterCommit(tx, () => this.log.log({ channel: name }, 'A notification channel works again'));
   }
 
-  private async delivered(tx: Tx, { id, failures }: SealedChannel, delivery: ClaimedDelivery) {
+  private async delivered(tx: Tx, channel: SealedChannel, delivery: ClaimedDelivery) {
     // The row of a channel that works is not touched: all its deliveries would wait for each other there.
-    if (failures > 0) await this.works(tx, id);
+    if (channel.failures > 0 || channel.unhealthyToldAt) await this.works(tx, channel.id);
     await this.deliveries.delivered(tx, delivery);
   }
 
@@ -74,13 +83,14 @@ export class DeliveryEndings {
     }
   }
 
-  /** Once for each time that a channel begins to fail for long. */
+  /** Once for each time that a channel begins to fail for long. A change of its configuration alone does not end that time. */
   private async tellOthers(tx: Tx, channel: SealedChannel): Promise<void> {
-    const { id, name, type, failingSince, unhealthySince, lastError } = channel;
+    const { id, name, type, failingSince, unhealthySince, unhealthyToldAt, lastError } = channel;
     if (!channel.enabled || unhealthySince || !failingSince) return;
     const failsForMs = this.clock.now().getTime() - failingSince.getTime();
     if (failsForMs < UNHEALTHY_AFTER_MS) return;
     await this.channels.markUnhealthy(tx, id);
+    if (unhealthyToldAt) return;
     await this.events.record(tx, {
       type: CHANNEL_UNHEALTHY,
       subject: { type: 'notification_channel', id },

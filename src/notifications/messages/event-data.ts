@@ -241,6 +241,31 @@ export class ChannelUnhealthyData {
   readonly message: string;
 }
 
+const UnhealthySince = () =>
+  Instant({
+    description: 'When others were told that it does not work.',
+    example: '2026-11-02T09:30:00.000Z',
+  });
+
+export class ConnectorRecoveredData {
+  @Nested(() => EventConnector)
+  readonly connector: EventConnector;
+
+  @UnhealthySince()
+  readonly unhealthy_since: string;
+
+  @Why('What its check found.', 'The vendor answered.')
+  readonly message: string;
+}
+
+export class ChannelRecoveredData {
+  @Nested(() => EventChannel)
+  readonly channel: EventChannel;
+
+  @UnhealthySince()
+  readonly unhealthy_since: string;
+}
+
 export class NotificationTestData {
   @Why('Says that it is a test.', 'This is a test of the channel soc.')
   readonly message: string;

@@ -9,8 +9,12 @@ import type { EventSubject } from '../../platform/jobs/events/domain-event.js';
 import type { EventName } from '../notification.js';
 import type {
   ActionData,
+  ChannelRecoveredData,
   ChannelUnhealthyData,
+  ConnectorRecoveredData,
   ConnectorUnhealthyData,
+  EventChannel,
+  EventConnector,
   EventIncident,
   IncidentData,
   IncidentResolvedData,
@@ -49,8 +53,10 @@ const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
   'action.rejected': actionData,
   'kill_switch.activated': killSwitchData,
   'kill_switch.deactivated': killSwitchData,
-  'connector.unhealthy': connectorData,
-  'notification_channel.unhealthy': channelData,
+  'connector.unhealthy': connectorUnhealthyData,
+  'connector.recovered': connectorRecoveredData,
+  'notification_channel.unhealthy': channelUnhealthyData,
+  'notification_channel.recovered': channelRecoveredData,
   'notification.test': ({ payload }: ToldEvent<NotificationTestData>): NotificationTestData =>
     payload,
 };
@@ -134,25 +140,48 @@ function killSwitchData({ payload }: ToldEvent<KillSwitchData>): KillSwitchData 
   return { by, reason, discarded };
 }
 
-interface Unhealthy {
+/** What is told of a connector or a channel. */
+interface Named {
   readonly name: string;
   readonly type: string;
-  readonly message: string;
 }
 
-function connectorData(told: ToldEvent<Unhealthy>): ConnectorUnhealthyData {
-  const { name, type, message } = told.payload;
+function connectorOf(told: ToldEvent<Named>): EventConnector {
+  const { name, type } = told.payload;
   const { id } = told.subject;
-  return { connector: { id, name, type, url: urlOf(told, 'connectors', id) }, message };
+  return { id, name, type, url: urlOf(told, 'connectors', id) };
 }
 
-function channelData(
-  told: ToldEvent<Unhealthy & Pick<ChannelUnhealthyData, 'failing_since'>>,
+function connectorUnhealthyData(
+  told: ToldEvent<Named & Pick<ConnectorUnhealthyData, 'message'>>,
+): ConnectorUnhealthyData {
+  return { connector: connectorOf(told), message: told.payload.message };
+}
+
+function connectorRecoveredData(
+  told: ToldEvent<Named & Omit<ConnectorRecoveredData, 'connector'>>,
+): ConnectorRecoveredData {
+  const { unhealthy_since, message } = told.payload;
+  return { connector: connectorOf(told), unhealthy_since, message };
+}
+
+function channelOf(told: ToldEvent<Named>): EventChannel {
+  const { name, type } = told.payload;
+  const { id } = told.subject;
+  return { id, name, type, url: urlOf(told, 'notification-channels', id) };
+}
+
+function channelUnhealthyData(
+  told: ToldEvent<Named & Omit<ChannelUnhealthyData, 'channel'>>,
 ): ChannelUnhealthyData {
-  const { name, type, message, failing_since } = told.payload;
-  const { id } = told.subject;
-  const url = urlOf(told, 'notification-channels', id);
-  return { channel: { id, name, type, url }, failing_since, message };
+  const { failing_since, message } = told.payload;
+  return { channel: channelOf(told), failing_since, message };
+}
+
+function channelRecoveredData(
+  told: ToldEvent<Named & Omit<ChannelRecoveredData, 'channel'>>,
+): ChannelRecoveredData {
+  return { channel: channelOf(told), unhealthy_since: told.payload.unhealthy_since };
 }
 
 function urlOf({ publicUrl }: ToldEvent, kind: string, id: string): string | undefined {

@@ -1,10 +1,17 @@
 import { ApiExtension } from '@nestjs/swagger';
 import { WEBHOOK_EXTENSION } from '../../platform/openapi/version-3-1.js';
 import { Field, Id, Instant, Nested } from '../../platform/validation/fields.js';
-import { CHANNEL_UNHEALTHY, type EventName, TEST_EVENT } from '../notification.js';
+import {
+  CHANNEL_RECOVERED,
+  CHANNEL_UNHEALTHY,
+  type EventName,
+  TEST_EVENT,
+} from '../notification.js';
 import {
   ActionData,
+  ChannelRecoveredData,
   ChannelUnhealthyData,
+  ConnectorRecoveredData,
   ConnectorUnhealthyData,
   IncidentData,
   IncidentResolvedData,
@@ -129,6 +136,15 @@ export class ConnectorUnhealthyEvent extends Event {
   readonly data: ConnectorUnhealthyData;
 }
 
+@SentAs('connector.recovered')
+export class ConnectorRecoveredEvent extends Event {
+  @Type('connector.recovered')
+  readonly type: 'connector.recovered';
+
+  @Nested(() => ConnectorRecoveredData)
+  readonly data: ConnectorRecoveredData;
+}
+
 @SentAs(CHANNEL_UNHEALTHY)
 export class NotificationChannelUnhealthyEvent extends Event {
   @Type(CHANNEL_UNHEALTHY)
@@ -136,6 +152,15 @@ export class NotificationChannelUnhealthyEvent extends Event {
 
   @Nested(() => ChannelUnhealthyData)
   readonly data: ChannelUnhealthyData;
+}
+
+@SentAs(CHANNEL_RECOVERED)
+export class NotificationChannelRecoveredEvent extends Event {
+  @Type(CHANNEL_RECOVERED)
+  readonly type: typeof CHANNEL_RECOVERED;
+
+  @Nested(() => ChannelRecoveredData)
+  readonly data: ChannelRecoveredData;
 }
 
 @SentAs(TEST_EVENT)
@@ -160,7 +185,9 @@ export const EVENT_SCHEMAS = {
   'kill_switch.activated': KillSwitchActivatedEvent,
   'kill_switch.deactivated': KillSwitchDeactivatedEvent,
   'connector.unhealthy': ConnectorUnhealthyEvent,
+  'connector.recovered': ConnectorRecoveredEvent,
   [CHANNEL_UNHEALTHY]: NotificationChannelUnhealthyEvent,
+  [CHANNEL_RECOVERED]: NotificationChannelRecoveredEvent,
   [TEST_EVENT]: NotificationTestEvent,
 } as const satisfies Record<EventName, unknown>;
 

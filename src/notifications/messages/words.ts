@@ -61,6 +61,18 @@ export function wordsOf(event: AnyEvent): Words {
         url: connector.url,
       };
     }
+    case 'connector.recovered': {
+      const { connector, unhealthy_since, message } = event.data;
+      return {
+        headline: `Connector ${connector.name} works again`,
+        facts: [
+          ...fact('Type', connector.type),
+          ...fact('Unhealthy since', unhealthy_since),
+          ...fact('Message', message),
+        ],
+        url: connector.url,
+      };
+    }
     case 'notification_channel.unhealthy': {
       const { channel, message, failing_since } = event.data;
       return {
@@ -71,6 +83,14 @@ export function wordsOf(event: AnyEvent): Words {
           ...fact('Message', message),
         ],
         request: 'What happens does not reach the people behind it.',
+        url: channel.url,
+      };
+    }
+    case 'notification_channel.recovered': {
+      const { channel, unhealthy_since } = event.data;
+      return {
+        headline: `Notification channel ${channel.name} works again`,
+        facts: [...fact('Type', channel.type), ...fact('Unhealthy since', unhealthy_since)],
         url: channel.url,
       };
     }

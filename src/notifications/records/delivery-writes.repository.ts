@@ -25,9 +25,14 @@ export interface ClaimRequest {
 
 const COLUMNS = DELIVERY_COLUMNS.map((column) => `delivery.${column}`).join(', ');
 
+/** What keeps its order, as the index has it: an incident, or what else an event is about, such as a connector. */
+const orderOf = (row: string): string =>
+  `left(coalesce(${row}.incident_id::text, ${row}.subject_id), 100)`;
+
 /**
- * Each channel has places of its own, so that one that hangs takes none from another. Of an incident only the first delivery
- * that is still open is chosen: the later ones wait for it, whichever replica has it. The first one is asked for by a subquery with
+ * Each channel has places of its own, so that one that hangs takes none from another. Of an incident, and of what else events are
+ * about, only the first delivery that is still open is chosen: the later ones wait for it, whichever replica has it, so that nobody
+ * hears that the kill switch is on after it is off. The first one is asked for by a subquery with
  * a limit, which PostgreSQL makes no join of: that would read all that waits. What expired long ago, such as in an old backup that
  * was restored, is left to the clean-up.
  */
@@ -48,7 +53,7 @@ export const CLAIM: Statement = {
              and (candidate.lease_until is null or candidate.lease_until <= now())
              and candidate.position = coalesce((
                select earlier.position from notification_deliveries earlier
-                where earlier.channel_id = candidate.channel_id and earlier.incident_id = candidate.incident_id
+                where earlier.channel_id = candidate.channel_id and ${orderOf('earlier')} = ${orderOf('candidate')}
                   and earlier.status = 'pending'
                 order by earlier.position limit 1), candidate.position)
            order by candidate.id limit greatest(0, place.free)

@@ -66,9 +66,13 @@ export class NotificationChannelEntity {
   @Column({ type: 'timestamptz', nullable: true })
   readonly paused_until: Date | null;
 
-  /** Since then it counts as failing for long, and the other channels were told. */
+  /** Since then it counts as failing for long. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_since: Date | null;
+
+  /** When the others were told of that; null when they were not, or were told that it works again. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly unhealthy_told_at: Date | null;
 
   @Column({ type: 'text' })
   readonly created_by: string;

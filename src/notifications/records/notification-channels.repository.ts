@@ -157,16 +157,19 @@ export class NotificationChannelsRepository {
 
   async markUnhealthy(tx: Tx, id: string): Promise<void> {
     const channels = tx.getRepository(NotificationChannelEntity);
-    await channels.update(id, { unhealthy_since: () => 'now()' });
+    await channels.update(id, {
+      unhealthy_since: () => 'now()',
+      unhealthy_told_at: () => 'coalesce(unhealthy_told_at, now())',
+    });
   }
 
-  /** It delivers. Answers how many failures there had been in a row. */
-  async markWorking(tx: Tx, id: string): Promise<number> {
+  /** It delivers. Answers how it was before; undefined when it was well. That a disabled one works again others hear later. */
+  async markWorking(tx: Tx, id: string): Promise<SealedChannel | undefined> {
     const channels = tx.getRepository(NotificationChannelEntity);
     const row = await channels.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
-    if (!row || row.failures === 0) return 0;
-    await channels.update(id, WORKS);
-    return row.failures;
+    if (!row || (row.failures === 0 && row.unhealthy_told_at === null)) return undefined;
+    await channels.update(id, { ...WORKS, ...(row.enabled ? { unhealthy_told_at: null } : {}) });
+    return channelOf(row);
   }
 
   /** The next delivery is tried at once. */
@@ -211,6 +214,7 @@ function channelOf(row: NotificationChannelEntity): SealedChannel {
     failingSince: row.failing_since ?? undefined,
     lastError: row.last_error ?? undefined,
     unhealthySince: row.unhealthy_since ?? undefined,
+    unhealthyToldAt: row.unhealthy_told_at ?? undefined,
     createdBy: row.created_by,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -8,9 +8,7 @@ import type { DeliveryStatus } from '../delivery.js';
 @Check('ck_notification_deliveries_ended', `(ended_at is null) = (status = 'pending')`)
 @Unique('uq_notification_deliveries_event', ['channel_id', 'event_id'])
 @Index('ix_notification_deliveries_channel', ['channel_id', 'status', 'id'])
-@Index('ix_notification_deliveries_order', ['channel_id', 'incident_id', 'position'], {
-  where: `status = 'pending'`,
-})
+@Index('ix_notification_deliveries_order', { synchronize: false })
 export class NotificationDeliveryEntity extends EventColumns {
   /** Begins with the time of the event. */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })

@@ -38,8 +38,12 @@ export function alertChange(event: AnyEvent): AlertChange {
       return { action: 'resolve', key: 'kill_switch' };
     case 'connector.unhealthy':
       return { action: 'trigger', key: `connector:${event.data.connector.id}` };
+    case 'connector.recovered':
+      return { action: 'resolve', key: `connector:${event.data.connector.id}` };
     case 'notification_channel.unhealthy':
       return { action: 'trigger', key: `notification_channel:${event.data.channel.id}` };
+    case 'notification_channel.recovered':
+      return { action: 'resolve', key: `notification_channel:${event.data.channel.id}` };
     case 'notification.test':
       return { action: 'trigger', key: `test:${event.id}` };
   }

@@ -67,6 +67,22 @@ describe('a channel of the type pagerduty', () => {
     expect(server.alerts.get('action:act-1')).toBe('resolved');
   });
 
+  it('resolves the alert of a connector and of a channel when it works again', async () => {
+    const named = { name: 'edr', type: 'http', message: 'x' };
+    const since = '2026-01-31T09:00:00.000Z';
+    const kinds = [
+      ['connector', 'connector:act-1'],
+      ['notification_channel', 'notification_channel:act-1'],
+    ] as const;
+    for (const [kind, key] of kinds) {
+      await tell(`${kind}.unhealthy`, { ...named, failing_since: since });
+      expect(server.alerts.get(key)).toBe('triggered');
+      await tell(`${kind}.recovered`, { ...named, unhealthy_since: since });
+      expect(server.alerts.get(key)).toBe('resolved');
+    }
+    expect(server.alerts.size).toBe(2);
+  });
+
   it.each<[EventName, object, string | undefined]>([
     ['triage.failed', { ...MAIL, triage_id: 't' }, 'triggered'],
     ['action.failed', ACTION, 'triggered'],

@@ -6,7 +6,10 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ActionRejectedEvent: 'An action will not run.',
   ChangedNotificationChannel:
     'A channel after a change, with its secret where the service made one.',
+  ChannelRecoveredData: 'The channel that works again.',
   ChannelUnhealthyData: 'The channel that fails for long, and why.',
+  ConnectorRecoveredData: 'The connector that works again, and what its check found.',
+  ConnectorRecoveredEvent: 'A connector that was told to be unhealthy works again.',
   ConnectorUnhealthyData: 'The connector that does not answer, and why.',
   ConnectorUnhealthyEvent: 'A connector stopped to answer.',
   DeliverySubject: 'What the event of a delivery is about.',
@@ -28,6 +31,8 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   NewNotificationChannel: 'A notification channel that is to be set up.',
   NotificationChannel: 'A notification channel without its secrets.',
   NotificationChannelType: 'A type of notification channels, and what it has to know.',
+  NotificationChannelRecoveredEvent:
+    'A notification channel that failed for ten minutes works again. Every other channel is told.',
   NotificationChannelUnhealthyEvent:
     'A notification channel has failed for ten minutes. Every other channel is told.',
   NotificationChannelUpdate: 'What is to be changed of a notification channel: at least one field.',

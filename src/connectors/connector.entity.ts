@@ -1,12 +1,13 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Config } from './config/config-schema.js';
+import { RowTimes } from '../platform/database/row-times.js';
 import type { CheckedStatus } from './connector.js';
 
 @Entity('connectors')
 @Check('ck_connectors_health', `health in ('healthy', 'degraded', 'unhealthy')`)
 @Check('ck_connectors_deleted', `deleted_at is null or (secrets is null and not enabled)`)
 @Index('uq_connectors_name', ['name'], { unique: true, where: 'deleted_at is null' })
-export class ConnectorEntity {
+export class ConnectorEntity extends RowTimes {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_connectors' })
   readonly id: string;
 
@@ -53,13 +54,4 @@ export class ConnectorEntity {
   /** When others were told that it does not work; null when they were not, or were told that it works again. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_told_at: Date | null;
-
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly created_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly updated_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly deleted_at: Date | null;
 }

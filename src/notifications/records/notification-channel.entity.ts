@@ -1,6 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Config } from '../../connectors/config/config-schema.js';
 import type { Severity } from '../../incidents/incident.js';
+import { RowTimes } from '../../platform/database/row-times.js';
 import type { NotifiedEvent } from '../notification.js';
 
 @Entity('notification_channels')
@@ -11,7 +12,7 @@ import type { NotifiedEvent } from '../notification.js';
   `deleted_at is null or (secrets is null and former_secret is null and not enabled)`,
 )
 @Index('uq_notification_channels_name', ['name'], { unique: true, where: 'deleted_at is null' })
-export class NotificationChannelEntity {
+export class NotificationChannelEntity extends RowTimes {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
   readonly id: string;
 
@@ -76,13 +77,4 @@ export class NotificationChannelEntity {
 
   @Column({ type: 'text' })
   readonly created_by: string;
-
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly created_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
-  readonly updated_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly deleted_at: Date | null;
 }

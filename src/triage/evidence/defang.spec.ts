@@ -10,13 +10,17 @@ describe('defang', () => {
     ['from 198.51.100.7:443', 'from 198[.]51[.]100[.]7:443'],
     ['http://evil。example', 'hxxp://evil[.]example'],
     ['пример.рф', 'пример[.]рф'],
+    ['evil.भारत', 'evil[.]भारत'],
+    ['evil.com_ and evil.com-, evil.com-x', 'evil[.]com_ and evil[.]com-, evil[.]com-x'],
+    ['evil.xn--p1ai_', 'evil[.]xn--p1ai_'],
+    ['www.evil.com1', 'www[.]evil[.]com1'],
   ])('takes the link out of %j', (text, safe) => {
     expect(defang(text)).toBe(safe);
     expect(defang(safe)).toBe(safe);
   });
 
   it.each([
-    'The file invoice.pdf was opened.',
+    'The files invoice.pdf and invoice.pdf_ were opened.',
     'Version 10.0.19045 of T1566.001, 3.5 times, e.g. this one.',
     'Mr. Smith ... and so on',
     '@channel',

@@ -15,7 +15,7 @@ export function refang(text: string): string {
   return DEFANGED.reduce((plain, [pattern, by]) => plain.replace(pattern, by), text);
 }
 
-const WORD = /[\p{L}\p{N}_.\-\u3002\uff0e\uff61]+/gu;
+const WORD = /[\p{L}\p{M}\p{N}_.\-\u3002\uff0e\uff61]+/gu;
 
 /**
  * The text with addresses that nobody can follow by a click: `hxxps://evil[.]example`, `mallory[@]evil[.]example`. For what
@@ -35,7 +35,14 @@ const INNER_DOT = /[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu;
 function isAddress(word: string): boolean {
   const labels = word.split(/[.\u3002\uff0e\uff61]+/).filter((label) => label !== '');
   if (labels.length < 2) return false;
-  return looksLikeDomain(labels) || hasFormat('ip', labels.join('.'));
+  // What programs make links of: `evil.com_` leads to evil.com, and what begins with `www.` to itself, whatever its end.
+  const last = labels.at(-1)!.replace(/[_-].*$/s, '');
+  return (
+    looksLikeDomain(labels) ||
+    looksLikeDomain([...labels.slice(0, -1), last]) ||
+    /^www$/i.test(labels[0]!) ||
+    hasFormat('ip', labels.join('.'))
+  );
 }
 
 /** Ends of names of files that are no top-level domains, so that `invoice.pdf` is not taken for a domain. */
@@ -51,5 +58,5 @@ const FILE_ENDINGS = new Set(
 export function looksLikeDomain(labels: readonly string[]): boolean {
   const last = labels.at(-1)!.toLowerCase();
   if (labels.length < 2 || FILE_ENDINGS.has(last)) return false;
-  return /^(?:\p{L}{2,24}|xn--[a-z0-9-]{1,59})$/u.test(last);
+  return /^(?:\p{L}[\p{L}\p{M}]{1,23}|xn--[a-z0-9-]{1,59})$/u.test(last);
 }

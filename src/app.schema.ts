@@ -50,6 +50,7 @@ import { Notifications1795002500000 } from './platform/database/migrations/17950
 import { Resolutions1795002600000 } from './platform/database/migrations/1795002600000-resolutions.js';
 import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
 import { Recoveries1795003000000 } from './platform/database/migrations/1795003000000-recoveries.js';
+import { ToldIncidents1795003200000 } from './platform/database/migrations/1795003200000-told-incidents.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -143,6 +144,7 @@ export const schema: Schema = {
     Resolutions1795002600000,
     PlaybookRunsMayGo1795002800000,
     Recoveries1795003000000,
+    ToldIncidents1795003200000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

@@ -30,8 +30,6 @@ export interface ChannelChange extends Partial<Omit<NewChannel, 'type'>> {
 export interface ChangedContent {
   readonly content: ChannelContent;
   readonly madeSecret?: string;
-  /** Where secrets were sent and where they are sent now, when the change moved them. */
-  readonly moved?: { readonly from: readonly string[]; readonly to: readonly string[] };
 }
 
 /** Makes of what a caller wants what is stored of a channel. */
@@ -76,7 +74,7 @@ export class ChannelChanges {
   /** The content after a partial change of a channel that is locked. */
   after(before: SealedChannel, change: ChannelChange): ChangedContent {
     const type = this.typeNamed(before.type);
-    const madeSecret = change.rotate_secret ? newSecretOf(type) : undefined;
+    const madeSecret = change.rotate_secret ? newSecretOf(type, change.config) : undefined;
     const config =
       madeSecret === undefined
         ? change.config
@@ -96,7 +94,12 @@ export class ChannelChanges {
       secretNames,
       ...this.formerAfter(type, before, config, change.revoke_old_secret),
     };
-    return { content, madeSecret, moved: stored?.moved };
+    return { content, madeSecret };
+  }
+
+  /** For the audit trail; empty where the type is of another release, or the address is lost with its key. */
+  sentTo({ id, type, config, sealed }: SealedChannel): string[] {
+    return this.types.find(type)?.sentTo(this.configs.openReadable(id, { config, sealed })) ?? [];
   }
 
   private requireWhole(type: ChannelType, before: SealedChannel): void {
@@ -124,11 +127,19 @@ export class ChannelChanges {
   }
 }
 
-function newSecretOf(type: ChannelType): string {
+function newSecretOf(type: ChannelType, given: Config = {}): string {
   const made = type.newSecret?.();
-  if (made !== undefined) return made;
-  const message = `rotate_secret is not for channels of the type ${type.name}: their secrets are given by the receiver.`;
-  throw ValidationError.of('rotate_secret', 'is_in', message);
+  if (made === undefined) {
+    const message = `rotate_secret is not for channels of the type ${type.name}: their secrets are given by the receiver.`;
+    throw ValidationError.of('rotate_secret', 'is_in', message);
+  }
+  // One of the two would be lost, and whoever gave it would wait for signatures by it.
+  if (Object.hasOwn(given, type.rotates ?? '')) {
+    const field = `config.${type.rotates}`;
+    const message = `Give ${field}, or rotate_secret, which makes one: not both.`;
+    throw ValidationError.of('rotate_secret', 'is_in', message);
+  }
+  return made;
 }
 
 /** In the order of the list, each once. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditAction } from '../audit/audit-actions.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Caller } from '../platform/http/caller.js';
@@ -83,15 +84,17 @@ export class NotificationChannelsService {
     return await unlessTaken(change.name ?? '', () =>
       this.transactions.run<ChangedChannel>(async (tx) => {
         const before = await this.lock(tx, id, condition);
-        const { content, madeSecret, moved } = this.changes.after(before, change);
+        const { content, madeSecret } = this.changes.after(before, change);
+        const sentTo = this.changes.sentTo(before);
         const after = await this.channels.update(tx, before, content);
         await this.record(tx, caller, 'notification_channel.updated', after, {
           name_before: before.name === after.name ? undefined : before.name,
           config_fields: change.config && Object.keys(change.config),
           rotate_secret: change.rotate_secret,
           revoke_old_secret: change.revoke_old_secret,
-          origins_before: moved?.from,
-          origins: moved?.to,
+          sent_to_before: isDeepStrictEqual(sentTo, this.changes.sentTo(after))
+            ? undefined
+            : sentTo,
         });
         return { ...after, madeSecret };
       }, caller),
@@ -106,16 +109,21 @@ export class NotificationChannelsService {
     }, caller);
   }
 
-  /** The details name fields and origins, and never any other value of a configuration, because it may be a secret. */
+  /**
+   * The details name fields and where messages go, so that the trail tells it also when the channel is gone, and never any other
+   * value of a configuration, because it may be a secret.
+   */
   async record(
     tx: Tx,
     caller: Caller,
     action: Extract<AuditAction, `notification_channel.${string}`>,
-    { id, name, type, enabled, events, minSeverity }: ChannelRecord,
+    channel: SealedChannel,
     more: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
+    const { id, name, type, enabled, events, minSeverity } = channel;
     const subject = { type: 'notification_channel', id };
-    const details = { name, type, enabled, events, min_severity: minSeverity, ...more };
+    const sent_to = this.changes.sentTo(channel);
+    const details = { name, type, enabled, events, min_severity: minSeverity, sent_to, ...more };
     await this.audit.record(tx, { actor: caller.name, action, subject, details });
   }
 

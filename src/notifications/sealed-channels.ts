@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { Config } from '../connectors/config/config-schema.js';
 import { SealedConfig } from '../connectors/config/sealed-config.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 import {
   UnknownSecretKeyError,
   UnreadableSecretError,
 } from '../platform/secrets/secrets.errors.js';
+import type { SealedChannel } from './notification-channel.js';
 
 /** How long the secret before the present one stays valid, so that a receiver can be changed in peace. */
 export const OVERLAP_MS = 24 * 60 * 60 * 1_000;
@@ -21,18 +23,27 @@ export class SealedChannels extends SealedConfig {
 
   /** Undefined when nobody can read it any more: the present secret works without it. */
   openFormer(id: string, sealed: string): string | undefined {
-    try {
-      return this.box.open(sealed, contextOfFormer(id));
-    } catch (error) {
-      if (error instanceof UnreadableSecretError || error instanceof UnknownSecretKeyError) {
-        return undefined;
-      }
-      throw error;
-    }
+    return unlessUnreadable(() => this.box.open(sealed, contextOfFormer(id)));
+  }
+
+  /** The configuration without its secrets where nobody can read them any more. */
+  openReadable(id: string, { config, sealed }: Pick<SealedChannel, 'config' | 'sealed'>): Config {
+    return unlessUnreadable(() => this.open(id, { config, sealed })) ?? config;
   }
 
   protected override contextOf(id: string): string {
     return contextOf(id);
+  }
+}
+
+function unlessUnreadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UnreadableSecretError || error instanceof UnknownSecretKeyError) {
+      return undefined;
+    }
+    throw error;
   }
 }
 

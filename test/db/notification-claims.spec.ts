@@ -46,8 +46,8 @@ describe('claims of notifications', () => {
   const channel = async (more = ''): Promise<string> => {
     const id = newId();
     await query(
-      `insert into notification_channels (id, name, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, $1::text, 'webhook', true, '{incident.created}', 'low', '{}', 'test')`,
+      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
+       values ($1::uuid, $1::text, $1::text, 'webhook', true, '{incident.created}', 'low', '{}', 'test')`,
       [id],
     );
     if (more) await query(`update notification_channels set ${more} where id = $1`, [id]);

@@ -165,7 +165,7 @@ describe(PATH, () => {
     receiver.vendor.behave('redirect');
     expect(await test(id)).toMatchObject({
       success: false,
-      message: 'It answered with status 307.',
+      message: 'It answered with status 307: redirects are not followed.',
     });
     expect(receiver.requests).toHaveLength(1);
   });
@@ -204,6 +204,70 @@ describe(PATH, () => {
       false,
       true,
     ]);
+  });
+
+  it('gets one new secret, given or made', async () => {
+    const { id } = await made();
+    const both = { rotate_secret: true, config: { secret: SECRET } };
+    const refused = await change(id, both);
+    expect(refused.status).toBe(422);
+    expect(errorsOf(refused)).toEqual([
+      expect.objectContaining({ field: 'rotate_secret', code: 'is_in' }),
+    ]);
+  });
+
+  it('tells the trail where its messages went, also when it is gone', async () => {
+    const slack = {
+      name: 'slack',
+      type: 'slack',
+      config: { webhook_url: 'https://hooks.slack.example.com/services/T0/B0/secret-part' },
+    };
+    const email = {
+      name: 'mail',
+      type: 'email',
+      config: { host: 'mail.example.com', from: 'its@example.com', to: ['soc@example.com'] },
+    };
+    const [hook, chat, mail] = [await made(), await made(slack), await made(email)];
+    await change(hook.id, { config: { url: 'https://attacker.example.net/collect?token=t' } });
+    await change(mail.id, { config: { to: ['mallory@example.net'] } });
+    await change(chat.id, { enabled: false });
+    for (const { id } of [hook, chat, mail]) await admin.request('DELETE', `${PATH}/${id}`);
+
+    const trail = await admin.request('GET', '/api/audit?per_page=20');
+    const told = ({ id }: { readonly id: string }) =>
+      trail.body.data
+        .filter((entry: { subject: { id: string } }) => entry.subject.id === id)
+        .map(({ action, details }: { action: string; details: Record<string, string[]> }) =>
+          [action.split('.')[1], details['sent_to_before'], details['sent_to']].flat().join(' '),
+        )
+        .toReversed();
+    const [here, there] = [new URL(receiver.url).origin, 'https://attacker.example.net'];
+    expect(told(hook)).toEqual([
+      `created  ${here}`,
+      `updated ${here} ${there}`,
+      `deleted  ${there}`,
+    ]);
+    const slackOrigin = 'https://hooks.slack.example.com';
+    expect(told(chat)).toEqual(
+      ['created', 'updated', 'deleted'].map((one) => `${one}  ${slackOrigin}`),
+    );
+    const server = 'tcp://mail.example.com:587';
+    expect(told(mail)).toEqual([
+      `created  ${server} soc@example.com`,
+      `updated ${server} soc@example.com ${server} mallory@example.net`,
+      `deleted  ${server} mallory@example.net`,
+    ]);
+    expect(JSON.stringify(trail.body)).not.toMatch(/secret-part|token=t/);
+  });
+
+  it('leaves nothing of its configuration when it is deleted', async () => {
+    const { id } = await made(webhook({}, { url: 'https://hooks.example.com/in?token=t' }));
+    await admin.request('DELETE', `${PATH}/${id}`);
+    const rows = await app.nest
+      .get(DataSource)
+      .query<object[]>('select * from notification_channels where id = $1', [id]);
+    expect(rows).toEqual([expect.objectContaining({ config: {}, secrets: null })]);
+    expect(JSON.stringify(rows)).not.toContain('token');
   });
 
   it('keeps its secret when only its address changes', async () => {
@@ -256,6 +320,18 @@ describe(PATH, () => {
     const body = webhook();
     expect((await create(body)).status).toBe(201);
     expect((await create(body)).status).toBe(409);
+    const fullWidth = [...body.name].map((one) =>
+      /[!-~]/.test(one) ? String.fromCharCode(one.charCodeAt(0) + 0xfee0) : one,
+    );
+    const alike = [
+      body.name.toUpperCase(),
+      `${body.name}.`,
+      fullWidth.join(''),
+      `${body.name} . .`,
+    ];
+    for (const name of [...alike, `h\u3164${body.name.slice(1)}`]) {
+      expect([name, (await create({ ...body, name })).status]).toEqual([name, 409]);
+    }
     const other = await made();
     expect((await change(other.id, { name: body.name })).status).toBe(409);
   });

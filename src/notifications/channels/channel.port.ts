@@ -1,5 +1,9 @@
 import type { Config, ConfigSchema } from '../../connectors/config/config-schema.js';
-import type { ConfigDefinition, Destination } from '../../connectors/config/destinations.js';
+import {
+  type ConfigDefinition,
+  type Destination,
+  originsOf,
+} from '../../connectors/config/destinations.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
 import type { Message } from '../notification.js';
 
@@ -53,6 +57,14 @@ export abstract class ChannelType implements ConfigDefinition {
   readonly rotates?: string;
 
   newSecret?(): string;
+
+  /**
+   * Where its messages go, for the audit trail: origins, and never the rest of an address, which may be a secret. With its
+   * secrets, unless they are lost.
+   */
+  sentTo(config: Config): string[] {
+    return originsOf(this, config);
+  }
 
   problems(_config: Config, _path: string): FieldError[] {
     return [];

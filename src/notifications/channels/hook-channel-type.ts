@@ -4,7 +4,7 @@ import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import type { Message } from '../notification.js';
 import { type Channel, ChannelType, type Outcome } from './channel.port.js';
-import { httpsProblems, postJson } from './http-delivery.js';
+import { httpsProblems, originOf, postJson } from './http-delivery.js';
 
 interface HookConfig {
   readonly webhook_url: string;
@@ -36,6 +36,10 @@ export abstract class HookChannelType extends ChannelType {
 
   constructor(private readonly http: OutboundHttp) {
     super();
+  }
+
+  override sentTo({ webhook_url }: Config): string[] {
+    return originOf(webhook_url);
   }
 
   override problems(config: Config, path: string): FieldError[] {

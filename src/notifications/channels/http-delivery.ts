@@ -35,6 +35,8 @@ export async function postJson(
 /** By these a receiver says that it understood, and will never take this message. */
 const REFUSALS = new Set([400, 413, 422]);
 
+const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
+
 /**
  * What an answer means, for receivers that say it by the status. No redirect is followed: it could lead into a private
  * network. What is wrong with the address or the credentials somebody may mend, so it is tried again.
@@ -42,13 +44,20 @@ const REFUSALS = new Set([400, 413, 422]);
 export function outcomeOf(answer: OutboundAnswer): Outcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered' };
-  const why = `It answered with status ${status}.`;
+  const why = isRedirect(status)
+    ? `It answered with status ${status}: redirects are not followed.`
+    : `It answered with status ${status}.`;
   if (REFUSALS.has(status)) return { kind: 'refused', why };
   return {
     kind: 'failed',
     why,
     retryAfterMs: retryAfterMs(answer.header('retry-after'), new Date(presentTime())),
   };
+}
+
+/** For the audit trail; of an address that is lost with the key of the secrets there is nothing to tell. */
+export function originOf(address: unknown): string[] {
+  return typeof address === 'string' && URL.canParse(address) ? [new URL(address).origin] : [];
 }
 
 /** Messages tell of incidents: through the internet they go encrypted. */

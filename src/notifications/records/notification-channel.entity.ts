@@ -9,15 +9,22 @@ import type { NotifiedEvent } from '../notification.js';
 @Check('ck_notification_channels_failing', `(failures = 0) = (failing_since is null)`)
 @Check(
   'ck_notification_channels_deleted',
-  `deleted_at is null or (secrets is null and former_secret is null and not enabled)`,
+  `deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}')`,
 )
-@Index('uq_notification_channels_name', ['name'], { unique: true, where: 'deleted_at is null' })
+@Index('uq_notification_channels_name', ['name_key'], {
+  unique: true,
+  where: 'deleted_at is null',
+})
 export class NotificationChannelEntity extends RowTimes {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
   readonly id: string;
 
   @Column({ type: 'text' })
   readonly name: string;
+
+  /** The name as it is compared (channel-name.ts). */
+  @Column({ type: 'text' })
+  readonly name_key: string;
 
   @Column({ type: 'text' })
   readonly type: string;

@@ -9,6 +9,7 @@ import { findOrder } from '../../platform/paging/find-order.js';
 import { sortWords } from '../../platform/paging/sort-words.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { nameKey } from '../channel-name.js';
 import type { NotifiedEvent } from '../notification.js';
 import type { SealedChannel } from '../notification-channel.js';
 import { NotificationChannelEntity } from './notification-channel.entity.js';
@@ -119,11 +120,12 @@ export class NotificationChannelsRepository {
     return await this.read(tx, before.id);
   }
 
-  /** The row stays, for its deliveries, but its secrets go. */
+  /** The row stays, for its deliveries, but its configuration goes: an address may hold a secret, too. */
   async markDeleted(tx: Tx, id: string): Promise<void> {
     await tx.getRepository(NotificationChannelEntity).update(id, {
       deleted_at: () => 'now()',
       enabled: false,
+      config: {},
       secrets: null,
       secret_names: [],
       former_secret: null,
@@ -185,6 +187,7 @@ export class NotificationChannelsRepository {
 function columnsOf(content: ChannelContent) {
   return {
     name: content.name,
+    name_key: nameKey(content.name),
     enabled: content.enabled,
     events: [...content.events],
     min_severity: content.minSeverity,

@@ -9,6 +9,9 @@ import type { DeliveryStatus } from '../delivery.js';
 @Unique('uq_notification_deliveries_event', ['channel_id', 'event_id'])
 @Index('ix_notification_deliveries_channel', ['channel_id', 'status', 'id'])
 @Index('ix_notification_deliveries_order', { synchronize: false })
+@Index('ix_notification_deliveries_incident', ['channel_id', 'incident_id'], {
+  where: 'incident_id is not null',
+})
 export class NotificationDeliveryEntity extends EventColumns {
   /** Begins with the time of the event. */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })

@@ -85,6 +85,10 @@ export class EmailChannelType extends ChannelType {
     super();
   }
 
+  override sentTo(config: Config): string[] {
+    return [...super.sentTo(config), ...(config as unknown as EmailChannelConfig).to];
+  }
+
   override problems(config: Config, path: string): FieldError[] {
     return emailConfigProblems(config as unknown as EmailChannelConfig, path, this.targets);
   }

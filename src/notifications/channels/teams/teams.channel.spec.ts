@@ -85,5 +85,24 @@ describe('a channel of the type teams', () => {
     expect(problems('https://flows.example.com/x?sig=y')).toEqual([]);
   });
 
+  it.each(['https://a.webhook.office.com/webhookb2/x', 'https://outlook.office.com/webhook/x'])(
+    'does not take the address of a connector of Microsoft 365: %s',
+    (webhook_url) => {
+      expect(type.problems({ webhook_url }, 'config')).toMatchObject([
+        { field: 'config.webhook_url', code: 'matches' },
+      ]);
+    },
+  );
+
+  it.each([
+    ['words', { status: 200, text: 'Webhook message delivery failed with error 403' }, 'failed'],
+    ['words with status 202', { status: 202, text: 'queued' }, 'failed'],
+    ['JSON of an own response', { status: 200, body: { ok: true } }, 'delivered'],
+    ['nothing', { status: 204 }, 'delivered'],
+  ])('reads an answer with %s', async (_, reply, kind) => {
+    server.play(reply);
+    expect(await channel.deliver(messageWith(), signal)).toMatchObject({ kind });
+  });
+
   describeChannelTroubles(() => ({ server, channel, arrived: () => server.messages.length }));
 });

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { Config } from '../../../connectors/config/config-schema.js';
+import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import type { Message } from '../../notification.js';
@@ -6,6 +8,9 @@ import type { Outcome } from '../channel.port.js';
 import { HookChannelType, hookSchema } from '../hook-channel-type.js';
 import { outcomeOf } from '../http-delivery.js';
 import { teamsMessage } from './teams-card.js';
+
+/** Hosts of the connectors of Microsoft 365, which came before workflows and take no Adaptive Cards. */
+const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office365)\.com$/;
 
 /** Starts the workflow once for each event, which posts the card. */
 @Injectable()
@@ -21,6 +26,10 @@ export class TeamsChannelType extends HookChannelType {
     super(http);
   }
 
+  override problems(config: Config, path: string): FieldError[] {
+    return [...super.problems(config, path), ...connectorProblems(config, path)];
+  }
+
   protected bodyOf(message: Message) {
     return teamsMessage(message);
   }
@@ -28,8 +37,9 @@ export class TeamsChannelType extends HookChannelType {
   /** A workflow that takes the message says 202, and says nothing of whether Teams showed it. */
   protected read(answer: OutboundAnswer): Outcome {
     const outcome = outcomeOf(answer);
-    if (outcome.kind === 'delivered' && /^text\/html\b/.test(answer.header('content-type') ?? '')) {
-      return { kind: 'failed', why: 'It answered with a page, and not as a workflow does.' };
+    // A page of a proxy, or the sentence by which a connector of Microsoft 365 says, with status 200, that it failed.
+    if (outcome.kind === 'delivered' && answer.body.length > 0 && answer.json === undefined) {
+      return { kind: 'failed', why: 'It answered with words, and not as a workflow does.' };
     }
     if (outcome.kind === 'refused' && isTurnedOff(answer.json)) {
       return { kind: 'failed', why: 'The workflow is turned off.' };
@@ -42,4 +52,11 @@ export class TeamsChannelType extends HookChannelType {
 function isTurnedOff(json: unknown): boolean {
   const { error } = (json ?? {}) as { readonly error?: { readonly code?: unknown } | null };
   return error?.code === 'WorkflowTriggerIsNotEnabled';
+}
+
+function connectorProblems({ webhook_url }: Config, path: string): FieldError[] {
+  if (!OLD_CONNECTORS.test(new URL(String(webhook_url)).hostname)) return [];
+  const field = `${path}.webhook_url`;
+  const message = `${field} is the address of a connector of Microsoft 365; make a workflow in Teams, and give its address.`;
+  return [{ field, code: 'matches', message }];
 }

@@ -4,7 +4,7 @@ import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { Message } from '../../notification.js';
 import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
-import { httpsProblems, postJson } from '../http-delivery.js';
+import { httpsProblems, originOf, postJson } from '../http-delivery.js';
 import { WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
 import { newSecret, secretProblem, signatureHeaders } from './standard-signature.js';
 import { presentTime } from '../../../platform/clock.js';
@@ -42,6 +42,10 @@ export class WebhookChannelType extends ChannelType {
 
   override newSecret(): string {
     return newSecret();
+  }
+
+  override sentTo({ url }: Config): string[] {
+    return originOf(url);
   }
 
   override problems(config: Config, path: string): FieldError[] {

@@ -55,7 +55,7 @@ function isTurnedOff(json: unknown): boolean {
 }
 
 function connectorProblems({ webhook_url }: Config, path: string): FieldError[] {
-  if (!OLD_CONNECTORS.test(new URL(String(webhook_url)).hostname)) return [];
+  if (!OLD_CONNECTORS.test(new URL(webhook_url as string).hostname)) return [];
   const field = `${path}.webhook_url`;
   const message = `${field} is the address of a connector of Microsoft 365; make a workflow in Teams, and give its address.`;
   return [{ field, code: 'matches', message }];

@@ -1,10 +1,24 @@
 import fc from 'fast-check';
 import { RAW_DATA_EXAMPLE, TITLE_EXAMPLE } from './dto/raw-data.js';
 import { KNOWN_INCIDENT_TYPES } from './incident.js';
-import { incidentTitle, titleWithoutDetails } from './title-rules.js';
+import { incidentTitle, titleOfTool, titleWithoutDetails } from './title-rules.js';
 import { LONGEST_TITLE, titleLine } from './title-text.js';
 
 type RawData = Readonly<Record<string, unknown>>;
+
+const THIRTY = Array.from({ length: 30 }, (_, n) => n);
+
+/** What tells one incident of a source from another. */
+const FACTS: readonly [string, (n: number) => RawData][] = [
+  ['the user', (n) => ({ user: `user${n}` })],
+  ['the host', (n) => ({ hostname: `WS-${n}` })],
+  ['the subject', (n) => ({ message: { subject: `Invoice "${n}"` } })],
+  ['the sender', (n) => ({ from: `Support <s${n}@example.net>` })],
+  ['the recipient', (n) => ({ to: [`r${n}@example.com`] })],
+  ['the address', (n) => ({ sourceIPAddress: `203.0.113.${n}` })],
+  ['the file', (n) => ({ file_name: `invoice-${n}.exe` })],
+  ['the destination', (n) => ({ data: { details: { destination_domain: `d${n}.example.net` } } })],
+];
 
 describe('incidentTitle', () => {
   it.each<[string, RawData, string]>([
@@ -91,10 +105,49 @@ describe('incidentTitle', () => {
     expect(incidentTitle(type, rawData, 'siem')).toBe(title);
   });
 
-  it.each(KNOWN_INCIDENT_TYPES)('tells two incidents of the type %s apart', (type) => {
-    const title = (n: number) =>
-      incidentTitle(type, { user: `u${n}`, host: `h${n}`, recipient: `r${n}` }, 'siem');
-    expect(title(1)).not.toBe(title(2));
+  describe.each(KNOWN_INCIDENT_TYPES)('of the type %s', (type) => {
+    it.each(FACTS)('tells thirty incidents apart by %s alone', (_, rawData) => {
+      const titles = THIRTY.map((n) => incidentTitle(type, rawData(n), 'siem'));
+      expect(new Set(titles).size).toBe(THIRTY.length);
+    });
+
+    it('tells thirty incidents apart by the rule alone', () => {
+      const titles = THIRTY.map((n) =>
+        incidentTitle(type, { rule: { name: `Rule ${n}` } }, 'siem'),
+      );
+      expect(new Set(titles).size).toBe(THIRTY.length);
+    });
+
+    it.each(FACTS)('tells thirty alerts of one rule apart by %s alone', (_, rawData) => {
+      const words = 'Something happened';
+      const titles = THIRTY.map((n) => titleOfTool(type, words, rawData(n)));
+      expect(new Set(titles).size).toBe(THIRTY.length);
+      expect(titles.filter((title) => !title?.startsWith(words))).toEqual([]);
+    });
+  });
+
+  it('takes facts of other types only where its own are missing, and two of them', () => {
+    const rawData = { source_ip: '203.0.113.7', host: 'WS-7', user: 'ada', country: 'RU' };
+    expect(incidentTitle('phishing', rawData, 'gateway')).toBe('Phishing for ada on WS-7');
+    expect(incidentTitle('phishing', { ...rawData, sender: 'x@example.net' }, 'gateway')).toBe(
+      'Phishing from x@example.net',
+    );
+    expect(incidentTitle('malware', { subject: 'Invoice', to: 'a@example.com' }, 'edr')).toBe(
+      'Malware: "Invoice" to a@example.com',
+    );
+  });
+
+  it('finds what is wrapped twice, and looks through few wrappers', () => {
+    const details = { username: 'ada', src_ip: '203.0.113.7' };
+    expect(incidentTitle('suspicious_login', { event: { details } }, 'vpn')).toBe(
+      'Suspicious login for ada from 203.0.113.7',
+    );
+    const wrappers = ['data', 'event', 'alert', 'result', 'detail', 'details', 'payload'];
+    const wide = (inner: object) => Object.fromEntries(wrappers.map((name) => [name, inner]));
+    expect(incidentTitle('malware', wide(wide({ host: 'WS-7' })), 'edr')).toBe('Malware on WS-7');
+    expect(incidentTitle('malware', { event: { details: { data: details } } }, 'edr')).toBe(
+      'Malware from edr',
+    );
   });
 
   it('says nothing twice', () => {
@@ -162,6 +215,55 @@ describe('incidentTitle', () => {
         expect(title.isWellFormed()).toBe(true);
       }),
     );
+  });
+});
+
+describe('titleOfTool', () => {
+  it.each<[string, string, RawData, string]>([
+    [
+      'suspicious_login',
+      'sshd: brute force - web-01',
+      { host: 'web-01', user: 'root', ip: '203.0.113.7' },
+      'sshd: brute force - web-01 for root from 203.0.113.7',
+    ],
+    [
+      'malware',
+      'Known Malware: xmrig (linux-build-2, jenkins)',
+      { event: { FileName: 'xmrig', HostnameField: 'linux-build-2', UserName: 'jenkins' } },
+      'Known Malware: xmrig (linux-build-2, jenkins)',
+    ],
+    [
+      'phishing',
+      'Email messages removed after delivery',
+      { subject: 'Invoice', sender: 'The CEO <x@example.net>', recipient: 'a@example.com' },
+      'Email messages removed after delivery from x@example.net to a@example.com',
+    ],
+    [
+      'phishing',
+      'Removed - x@example.net is safe',
+      { subject: 'x@example.net is safe', sender: 'x@example.net' },
+      'Removed - x@example.net is safe from x@example.net',
+    ],
+    ['other', 'Disk full on DB-1', { labels: { instance: 'db-1' } }, 'Disk full on DB-1'],
+    ['phishing', 'Reported', { subject: 'Say "hi"' }, `Reported "Say 'hi'"`],
+    ['other', 'Disk full', {}, 'Disk full'],
+  ])('adds to an alert of the type %s, %j, what it leaves out of %j', (type, words, raw, title) => {
+    expect(titleOfTool(type, words, raw)).toBe(title);
+  });
+
+  it('keeps room for the facts behind long words, and takes a long value for told that is there whole', () => {
+    const arn = `arn:aws:s3:::${'x'.repeat(80)}`;
+    expect(titleOfTool('other', `Read (${arn})`, { resource: arn })).toBe(`Read (${arn})`);
+    const title = titleOfTool('malware', 'w'.repeat(10_000), {
+      host: 'h'.repeat(10_000),
+      user: `\u202e${'u'.repeat(10_000)}`,
+    })!;
+    expect(title).toMatch(/^w{99}… on h{59}… for u+…$/);
+    expect(title.length).toBeLessThanOrEqual(LONGEST_TITLE);
+  });
+
+  it('is nothing where there is nothing to see', () => {
+    expect(titleOfTool('malware', '\u200b\u202e ', { host: 'WS-7' })).toBeUndefined();
   });
 });
 

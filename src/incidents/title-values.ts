@@ -9,18 +9,49 @@ interface Spot {
   readonly path: readonly string[];
 }
 
-export type Spots = readonly Spot[];
+/** Places in the order in which they count. */
+export interface Spots {
+  readonly all: readonly Spot[];
+  /** The numbers of the places that may begin with a key. */
+  readonly byKey: ReadonlyMap<string, readonly number[]>;
+}
 
-/** The objects in which the places are looked for. */
-export type Roots = readonly RawData[];
+/** An object in which the places are looked for. */
+interface Root {
+  readonly data: RawData;
+  /** Those of its keys with which a place begins: there are many places, and in an object few of them. */
+  readonly keys: readonly string[];
+}
+
+export type Roots = readonly Root[];
+
+/** Every key with which a place begins. */
+const TELLING = new Set<string>();
 
 /** Places, given by their names in snake case, in each way in which tools write them. */
 export function spots(names: string): Spots {
-  return names
-    .trim()
-    .split(/\s+/)
-    .flatMap((name) => [...new Set(spellings(name))])
-    .map((key) => ({ key, path: key.split('.') }));
+  return spotsOf(
+    names
+      .trim()
+      .split(/\s+/)
+      .flatMap((name) => [...new Set(spellings(name))])
+      .map((key) => ({ key, path: key.split('.') })),
+  );
+}
+
+/** The same of several lists, one behind the other. */
+export const together = (...lists: readonly Spots[]): Spots =>
+  spotsOf(lists.flatMap(({ all }) => all));
+
+function spotsOf(all: readonly Spot[]): Spots {
+  const byKey = new Map<string, number[]>();
+  all.forEach(({ key, path }, place) => {
+    for (const first of new Set([key, path[0]!])) {
+      byKey.set(first, [...(byKey.get(first) ?? []), place]);
+      TELLING.add(first);
+    }
+  });
+  return { all, byKey };
 }
 
 /** `source_ip` is also written as `sourceIp`, `sourceIP`, `SourceIp` and `SourceIP`. */
@@ -39,21 +70,40 @@ const WRAPPERS = spots(`data event alert result detail details properties attrib
 const NAMES = spots(`email email_address name display_name user_name hostname title signature
   address rule_name threat_name description path ip id uid value`);
 
-/** The raw data and the objects in it that wrap what it says. */
+/** Wrappers may be wrapped. Nobody makes us look through many of them. */
+const MOST_ROOTS = 24;
+
+/** The raw data and the objects in it that wrap what it says, also those of two levels: `{"data": {"details": {"host": "WS-7"}}}`. */
 export function rootsOf(rawData: RawData): Roots {
-  const wrapped = WRAPPERS.map((spot) => at(rawData, spot)).filter(isObject);
-  return [rawData, ...wrapped];
+  const root = rootOf(rawData);
+  const wrapped = wrappedIn(root);
+  return [root, ...wrapped, ...wrapped.flatMap(wrappedIn)].slice(0, MOST_ROOTS);
 }
+
+const rootOf = (data: RawData): Root => ({
+  data,
+  keys: Object.keys(data).filter((key) => TELLING.has(key)),
+});
+
+const wrappedIn = (root: Root): Root[] => valuesAt([root], WRAPPERS).filter(isObject).map(rootOf);
 
 /** The first of the places that holds something to show, as one line of at most so many characters. */
 export function firstText(roots: Roots, places: Spots, most: number): string | undefined {
-  for (const spot of places) {
-    for (const root of roots) {
-      const text = textOf(at(root, spot), most, MOST_LEVELS);
-      if (text !== undefined) return text;
-    }
+  for (const value of valuesAt(roots, places)) {
+    const text = textOf(value, most, MOST_LEVELS);
+    if (text !== undefined) return text;
   }
   return undefined;
+}
+
+/** What is at the places: at the first of them in all objects, then at the second, and so on. */
+function valuesAt(roots: Roots, { all, byKey }: Spots): unknown[] {
+  const found = roots.flatMap(({ data, keys }) =>
+    keys.flatMap((key) => (byKey.get(key) ?? []).map((place) => ({ place, data }))),
+  );
+  return found
+    .sort((one, other) => one.place - other.place)
+    .map(({ place, data }) => at(data, all[place]!));
 }
 
 function at(root: RawData, { key, path }: Spot): unknown {
@@ -78,7 +128,7 @@ function textOf(value: unknown, most: number, levels: number): string | undefine
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return textOf(value[0], most, levels - 1);
   if (!isObject(value)) return undefined;
-  for (const spot of NAMES) {
+  for (const spot of NAMES.all) {
     const text = textOf(at(value, spot), most, levels - 1);
     if (text !== undefined) return text;
   }

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { KNOWN_INCIDENT_TYPES } from '../../src/incidents/incident.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -56,6 +57,49 @@ describe('titles of incidents', () => {
     );
     const titles = await Promise.all(ids.map(titleOf));
     expect(titles).toEqual(hosts.map((host) => `Malware: Emotet on ${host}`));
+  });
+
+  describe.each(KNOWN_INCIDENT_TYPES)('of thirty incidents of the type %s', (type) => {
+    const EVENTS = Array.from({ length: 30 }, (_, n) => ({
+      rule: 'One rule for all',
+      user: { name: `user${n % 6}` },
+      details: { sourceIp: `203.0.113.${n % 5}`, host: `\u202eWS-${n % 5}` },
+      mail: { from: `sender${n % 6}@example.net`, to: [`person${n % 5}@example.com`] },
+    }));
+    const titlesOf = async (source: string): Promise<string[]> => {
+      const answer = await viewer.request('GET', `/api/incidents?source=${source}&per_page=100`);
+      return answer.body.data.map(({ title }: { title: string }) => title);
+    };
+    const areApart = (titles: readonly string[]) => {
+      expect(new Set(titles).size).toBe(30);
+      const wrong = titles.filter((title) => title.length > 200 || title.includes('\u202e'));
+      expect(wrong).toEqual([]);
+    };
+
+    it('are told apart when people or programs make them', async () => {
+      const source = `by-hand-${type}`;
+      await Promise.all(EVENTS.map((raw_data) => post({ incident_type: type, source, raw_data })));
+      areApart(await titlesOf(source));
+    });
+
+    it('are told apart when a tool sends them with the same words', async () => {
+      const source = type.replaceAll('_', '-');
+      const secret = 'sixteen-characters';
+      const mapping = { items: '/alerts', title: '/rule' };
+      const registration = { source, secret, signature: 'token', format: 'mapping', mapping };
+      const made = await admin.request('POST', '/api/webhooks', {
+        body: { ...registration, incident_type: type },
+      });
+      expect([made.status, made.body.error]).toEqual([201, undefined]);
+      const received = await app.request('POST', `/api/webhooks/${source}`, {
+        headers: { 'x-webhook-token': secret },
+        body: { alerts: EVENTS },
+      });
+      expect(received.status).toBe(200);
+      const titles = await titlesOf(source);
+      areApart(titles);
+      expect(titles.filter((title) => !title.startsWith('One rule for all '))).toEqual([]);
+    });
   });
 
   it('stay as they are given', async () => {

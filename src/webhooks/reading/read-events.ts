@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { NewIncident } from '../../incidents/incident.js';
-import { titleLine } from '../../incidents/title-text.js';
-import { incidentTitle } from '../../incidents/title-rules.js';
+import { incidentTitle, titleOfTool } from '../../incidents/title-rules.js';
 import { shownStart } from '../../platform/text.js';
 import { readAs } from '../formats/formats.js';
 import { MOST_EVENTS, readByMapping, TOO_MANY_EVENTS } from '../mapping/mapping-rules.js';
@@ -65,7 +64,7 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const incidentType = typeOf(alert, rules);
   const rawData = rawDataOf(alert);
   const title =
-    (alert.title ? titleLine(alert.title) : undefined) ??
+    (alert.title && titleOfTool(incidentType, alert.title, rawData)) ??
     incidentTitle(incidentType, rawData, source);
   const said = JSON.stringify(alert.event);
   // A severity may stand in what the events of a body share: when it changes, the event has another content.

@@ -1,0 +1,67 @@
+import { SUBJECT } from './title-keys.js';
+import { type Detail, MOST_OTHERS, OTHERS } from './title-recipes.js';
+import { shortened } from './title-text.js';
+import { firstText, type Roots } from './title-values.js';
+
+export const LONGEST_DETAIL = 60;
+/** Of a value before it is cut: the words of a tool may have it whole, and the address stands at the end of a mailbox. */
+const LONGEST_VALUE = 400;
+
+/** What is told behind a title: what its recipe finds, else what tells incidents of other types apart. */
+export function factsBehind(title: string, details: readonly Detail[], roots: Roots): string {
+  const found = new Facts(title, roots);
+  for (const detail of details) found.add(detail);
+  if (found.known > 0) return found.words;
+  for (const detail of OTHERS) {
+    if (found.known < MOST_OTHERS && !details.includes(detail)) found.add(detail);
+  }
+  return found.words;
+}
+
+/** What the raw data tells beyond the words of a title. */
+class Facts {
+  words = '';
+  /** How many there are, with those that stand in the title already. */
+  known = 0;
+
+  constructor(
+    private readonly title: string,
+    private readonly roots: Roots,
+  ) {}
+
+  add({ before, places, after = '', isMailbox, isQuoted }: Detail): void {
+    const text = firstText(this.roots, places, LONGEST_VALUE);
+    if (text === undefined) return;
+    this.known += 1;
+    const value = isMailbox ? addressOf(text) : isQuoted ? withoutQuotes(text) : text;
+    // Many a rule names the host or the user itself.
+    if (hasWord((isMailbox ? this.withoutSubject() : this.title) + this.words, value)) return;
+    this.words += `${before}${shortened(value, LONGEST_DETAIL)}${after}`;
+  }
+
+  /** What a mail says of its sender is no reason to leave the sender out. */
+  private withoutSubject(): string {
+    const subject = firstText(this.roots, SUBJECT, LONGEST_VALUE);
+    const words = this.title.replace(/"[^"]*"/, ' ');
+    return subject ? words.replaceAll(subject, ' ') : words;
+  }
+}
+
+/** Anybody may choose any name to stand before the address, as in `The CEO <someone@example.net>`. */
+function addressOf(mailbox: string): string {
+  const address = mailbox.endsWith('>') ? mailbox.slice(mailbox.lastIndexOf('<') + 1, -1) : '';
+  return address.includes('@') ? address : mailbox;
+}
+
+/** Not as a part of a longer word: `RU` is not in `TRUST`. */
+function hasWord(text: string, word: string): boolean {
+  const [all, sought] = [text.toLowerCase(), word.toLowerCase()];
+  const start = all.indexOf(sought);
+  const neighbours = [all[start - 1], all[start + sought.length]];
+  return start >= 0 && !neighbours.some((one) => one !== undefined && LETTER.test(one));
+}
+
+const LETTER = /[\p{L}\p{N}]/u;
+
+/** Who wrote the words cannot end the quotes around them. */
+export const withoutQuotes = (words: string): string => words.replaceAll('"', "'");

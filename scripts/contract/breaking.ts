@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { goTool, type GoTool } from '../lib/go-tool.ts';
 import { type Accepted, type Change, problemsOf } from './judgement.ts';
 
 /*
@@ -9,54 +9,43 @@ import { type Accepted, type Change, problemsOf } from './judgement.ts';
  * nothing is compared, and `--required` makes this a failure.
  */
 
-const VERSION = 'v1.35.0';
-const FOLDER = resolve('node_modules/.cache/oasdiff', VERSION);
-const OASDIFF = join(FOLDER, process.platform === 'win32' ? 'oasdiff.exe' : 'oasdiff');
-
-function run(command: string, args: readonly string[], env: Record<string, string> = {}) {
-  return spawnSync(command, args, {
-    encoding: 'utf8',
-    env: { ...process.env, ...env },
-    maxBuffer: 256 * 1024 * 1024,
-  });
-}
-
-/** Why there is no oasdiff; undefined when there is. */
-function obstacle(): string | undefined {
-  if (existsSync(OASDIFF)) return undefined;
-  if (run('go', ['version']).status !== 0) return 'the toolchain of Go is not installed';
-  mkdirSync(FOLDER, { recursive: true });
-  const { status, stderr } = run('go', ['install', `github.com/oasdiff/oasdiff@${VERSION}`], {
-    GOBIN: FOLDER,
-    GOFLAGS: '-trimpath',
-  });
-  return status === 0 ? undefined : `go install failed:\n${stderr.trim()}`;
-}
+const OASDIFF: GoTool = {
+  name: 'oasdiff',
+  module: 'github.com/oasdiff/oasdiff',
+  version: 'v1.35.0',
+  folder: '.',
+};
 
 const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 
-function compare(): string[] {
-  const { status, stdout, stderr } = run(OASDIFF, [
-    ...['breaking', 'openapi/baseline.json', 'openapi/openapi.json'],
-    ...['--format', 'json', '--severity-levels', 'openapi/oasdiff-levels.txt'],
-  ]);
+function compare(oasdiff: string): string[] {
+  const files = ['openapi/baseline.json', 'openapi/openapi.json'];
+  const options = ['--format', 'json', '--severity-levels', 'openapi/oasdiff-levels.txt'];
+  const { status, stdout, stderr } = spawnSync(oasdiff, ['breaking', ...files, ...options], {
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+  });
   if (status !== 0) return [`oasdiff ended with ${status}: ${stderr.trim()}`];
   // Of two documents without a change it prints nothing, or null.
   const changes = (JSON.parse(stdout.trim() || 'null') ?? []) as Change[];
   return problemsOf(changes, read('openapi/breaking-accepted.json') as Accepted[]);
 }
 
-const missing = obstacle();
-if (missing === undefined) {
-  const problems = compare();
+function tell(problems: readonly string[]): void {
   for (const problem of problems) process.stderr.write(`${problem}\n`);
-  if (problems.length > 0) {
-    process.stderr.write(
-      'A change that has to be goes into openapi/breaking-accepted.json with its reason; a release makes the present contract the baseline: `npm run openapi:baseline`.\n',
-    );
-    process.exitCode = 1;
-  }
-} else {
-  process.stderr.write(`The contract was not compared with the released one: ${missing}.\n`);
+  if (problems.length === 0) return;
+  process.stderr.write(
+    'A change that has to be goes into openapi/breaking-accepted.json with its reason; a release makes the present contract the baseline: `npm run openapi:baseline`.\n',
+  );
+  process.exitCode = 1;
+}
+
+let oasdiff: string | undefined;
+try {
+  oasdiff = goTool(OASDIFF);
+} catch (error) {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`The contract was not compared with the released one: ${reason}.\n`);
   if (process.argv.includes('--required')) process.exitCode = 1;
 }
+if (oasdiff !== undefined) tell(compare(oasdiff));

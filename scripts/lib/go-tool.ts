@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** A program in Go that the project uses, in one version. */
+export interface GoTool {
+  readonly name: string;
+  readonly module: string;
+  readonly version: string;
+  /** Where in the module the program is. */
+  readonly folder: string;
+  readonly tags?: string;
+}
+
+/** The path of the program, which the toolchain of Go builds once for each version. Throws a sentence when it cannot be had. */
+export function goTool({ name, module, version, folder, tags = '' }: GoTool): string {
+  const place = resolve('node_modules/.cache', name, version);
+  const program = join(place, process.platform === 'win32' ? `${name}.exe` : name);
+  if (existsSync(program)) return program;
+  if (spawnSync('go', ['version']).status !== 0) {
+    throw new Error('the toolchain of Go is not installed');
+  }
+  mkdirSync(place, { recursive: true });
+  // In its own folder, because there its go.sum says what exactly it is built of.
+  const { Dir } = JSON.parse(go(['mod', 'download', '-json', `${module}@${version}`])) as {
+    readonly Dir: string;
+  };
+  go(['install', '-tags', tags, folder], Dir, { GOBIN: place, GOWORK: 'off' });
+  return program;
+}
+
+function go(args: readonly string[], cwd = process.cwd(), env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = spawnSync('go', args, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, GOFLAGS: '-trimpath -buildvcs=false', ...env },
+  });
+  if (status !== 0) throw new Error(`go ${args[0]} failed:\n${(stderr || stdout).trim()}`);
+  return stdout;
+}

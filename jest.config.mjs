@@ -5,6 +5,7 @@ export default {
   testMatch: ['**/*.spec.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
+    '<rootDir>/test/alerts/',
     '<rootDir>/test/chaos/',
     '<rootDir>/test/commands/',
     '<rootDir>/test/bench/',

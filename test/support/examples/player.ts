@@ -49,9 +49,15 @@ export class Player {
     private readonly understudy: Understudy | undefined,
   ) {}
 
-  static async start(understudy?: (app: TestApp) => Understudy): Promise<Player> {
-    const app = await startTestApp({ settings: SETTINGS });
-    const hurried = await startTestApp({ settings: HURRIED, database: app.database });
+  static async start(
+    understudy?: (app: TestApp) => Understudy,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<Player> {
+    const app = await startTestApp({ settings: { ...SETTINGS, ...settings } });
+    const hurried = await startTestApp({
+      settings: { ...HURRIED, ...settings },
+      database: app.database,
+    });
     const player = new Player(app, hurried, understudy?.(app));
     await player.logIn('admin', SETTINGS.BOOTSTRAP_ADMIN_PASSWORD);
     return player;

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { promtool } from '../../scripts/alerts/promtool.js';
+
+const RULES = 'docker/prometheus/alerts.yml';
+const TESTS = globSync('test/alerts/rules/*.yml').toSorted();
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[];
+}
+
+interface RuleTests {
+  readonly tests: readonly {
+    readonly alert_rule_test: readonly {
+      readonly alertname: string;
+      readonly exp_alerts: readonly unknown[];
+    }[];
+  }[];
+}
+
+const read = <T>(path: string): T => parse(readFileSync(path, 'utf8')) as T;
+
+/** What promtool complains of; nothing when all is well. */
+function complaintsOf(...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(promtool(), args, { encoding: 'utf8' });
+  return status === 0 ? '' : `${stdout}${stderr}`;
+}
+
+describe('the alerts', () => {
+  it('are rules that Prometheus takes', () => {
+    expect(complaintsOf('check', 'rules', '--lint=all', '--lint-fatal', RULES)).toBe('');
+  });
+
+  it('are read by a configuration that Prometheus takes', () => {
+    // Not whether the file with the token is there, which a deployment makes.
+    const config = 'docker/prometheus/prometheus.yml';
+    expect(complaintsOf('check', 'config', '--syntax-only', '--lint-fatal', config)).toBe('');
+    expect(read<{ rule_files: unknown }>(config).rule_files).toEqual(['alerts.yml']);
+  });
+
+  it.each(TESTS)('fire when they should, and only then: %s', (path) => {
+    expect(complaintsOf('test', 'rules', path)).toBe('');
+  });
+
+  const tried = TESTS.flatMap((path) => read<RuleTests>(path).tests).flatMap(
+    ({ alert_rule_test }) => alert_rule_test,
+  );
+  const alerts = read<Rules>(RULES).groups.flatMap(({ rules }) => rules);
+
+  it.each(alerts.map(({ alert }) => alert))(
+    'have a test in which %s fires, and one in which it does not',
+    (alert) => {
+      const fired = tried.filter(({ alertname }) => alertname === alert);
+      expect(fired.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(true);
+      expect(fired.some(({ exp_alerts }) => exp_alerts.length === 0)).toBe(true);
+    },
+  );
+});

@@ -97,7 +97,7 @@ describe('after the story of the examples', () => {
   const lackOfData = (expr: string): string | undefined => {
     const path = join(folder, 'query.yml');
     const query = {
-      expr: `clamp_max(count((${expr}) >= 0), 1)`,
+      expr: `clamp_max(count((${expr}) == (${expr})), 1)`,
       eval_time: '4m',
       exp_samples: [{ labels: '{}', value: 1 }],
     };

@@ -15,6 +15,7 @@ const METRICS = [
   'audit_chain_ok',
   'audit_oldest_unsealed_seconds',
   'audit_unsealed',
+  'clock_offset_seconds',
   'connector_up',
   'database_up',
   'db_pool_connections_active',

@@ -177,11 +177,13 @@ describe('Metrics', () => {
 
   it('are there without a database, but for what only the database knows', async () => {
     const database = await createTestDatabase();
-    const lonely = await startTestApp({ database });
+    const METRICS_TOKEN = 'a-token-of-the-operators';
+    const lonely = await startTestApp({ database, settings: { METRICS_TOKEN } });
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
     try {
       await database.drop();
       const from = performance.now();
-      const answer = await lonely.request('GET', '/metrics');
+      const answer = await lonely.request('GET', '/metrics', { headers });
       expect(answer.status).toBe(200);
       expect(performance.now() - from).toBeLessThan(3_000);
       const samples = samplesOf(answer.text);
@@ -192,6 +194,10 @@ describe('Metrics', () => {
       const lasting = ours.filter((name) => name !== 'clock_offset_seconds');
       expect(lasting.toSorted()).toEqual(KNOWN_WITHOUT_DATABASE);
       expect(samplesWith(samples, 'database_up')[0]?.value).toBe(0);
+      const { status, body } = await lonely.request('GET', '/health/detailed', { headers });
+      expect([status, body.components.database.status]).toEqual([503, 'unhealthy']);
+      expect(body.components.kill_switch).not.toHaveProperty('active');
+      expect(body.components.kill_switch.message).toMatch(/not known/);
     } finally {
       await lonely.close();
     }

@@ -15,6 +15,8 @@ export const INCIDENT_EVENTS = {
   /** Beside `created`, where whoever made the incident wants it triaged: the beginning of a triage run. */
   triageWanted: 'incident.triage_wanted',
   updated: 'incident.updated',
+  /** Beside `updated`, like the two after it. */
+  severityChanged: 'incident.severity_changed',
   triaged: 'incident.triaged',
   resolved: 'incident.resolved',
   deleted: 'incident.deleted',
@@ -31,6 +33,15 @@ export interface IncidentEventPayload {
   readonly severity: string;
   readonly source: string;
   readonly title: string;
+}
+
+export interface IncidentSeverityChangedPayload extends IncidentEventPayload {
+  readonly previous_severity: string;
+  readonly changed_by: string;
+}
+
+export interface IncidentDeletedPayload extends IncidentEventPayload {
+  readonly deleted_by: string;
 }
 
 export interface IncidentTriagedPayload extends IncidentEventPayload {
@@ -90,9 +101,17 @@ export function eventsOfChange(
   askedBy: string,
 ): NewEvent<IncidentEventPayload>[] {
   const told = (type: string) => incidentEvent(type, after.id, after);
-  const { updated, triaged, resolved } = INCIDENT_EVENTS;
+  const { updated, severityChanged, triaged, resolved } = INCIDENT_EVENTS;
   return [
     told(updated),
+    ...(after.severity === before.severity
+      ? []
+      : [
+          withMore(told(severityChanged), {
+            previous_severity: before.severity,
+            changed_by: askedBy,
+          }),
+        ]),
     ...(wasTriaged(before, after)
       ? [withMore(told(triaged), { triaged_by: askedBy, ...shortVerdict(after) })]
       : []),
@@ -100,6 +119,14 @@ export function eventsOfChange(
       ? [withMore(told(resolved), { resolved_by: askedBy, ...shortResolution(after) })]
       : []),
   ];
+}
+
+export function deletionEvent(
+  incident: Incident,
+  deletedBy: string,
+): NewEvent<IncidentDeletedPayload> {
+  const told = incidentEvent(INCIDENT_EVENTS.deleted, incident.id, incident);
+  return withMore(told, { deleted_by: deletedBy });
 }
 
 function withMore<More extends object>(

@@ -112,7 +112,12 @@ describe('the events and timeline entries of a change', () => {
     });
     const both = applyChange(before, { verdict, status: 'resolved', severity: 'low' }, person);
     expect(recordsOf(before, both)).toEqual({
-      events: ['incident.updated', 'incident.triaged', 'incident.resolved'],
+      events: [
+        'incident.updated',
+        'incident.severity_changed',
+        'incident.triaged',
+        'incident.resolved',
+      ],
       timeline: ['triaged', 'resolved', 'updated'],
     });
   });
@@ -126,6 +131,22 @@ describe('the events and timeline entries of a change', () => {
       verdict: { classification: 'benign', decided_by: 'alice' },
       recommended_actions: [],
     });
+  });
+
+  it('tell how severe it was, and who changed that', () => {
+    const after = applyChange(before, { severity: 'critical' }, person);
+    const [updated, changed] = eventsOfChange(before, after, 'alice');
+    expect(changed).toMatchObject({
+      type: 'incident.severity_changed',
+      payload: {
+        ...updated!.payload,
+        severity: 'critical',
+        previous_severity: 'medium',
+        changed_by: 'alice',
+      },
+    });
+    const same = applyChange(before, { severity: 'medium' }, person);
+    expect(recordsOf(before, same).events).toEqual(['incident.updated']);
   });
 
   it('tell the title as it is after the change', () => {

@@ -18,7 +18,7 @@ import {
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { IncidentDeletion } from './incident-deletion.js';
-import { auditOfChange, INCIDENT_EVENTS, incidentEvent, eventsOfChange } from './change-records.js';
+import { auditOfChange, deletionEvent, INCIDENT_EVENTS, eventsOfChange } from './change-records.js';
 import { IncidentRepository } from './records/incident.repository.js';
 import type {
   CreatedIncident,
@@ -111,7 +111,7 @@ export class IncidentsService {
         subject: { type: 'incident', id },
         details: { incident_number: incident.incidentNumber, version: incident.version },
       });
-      await this.events.record(tx, incidentEvent(INCIDENT_EVENTS.deleted, id, incident));
+      await this.events.record(tx, deletionEvent(incident, caller.name));
     }, caller);
   }
 

@@ -3,8 +3,10 @@ import type { Severity } from '../incidents/incident.js';
 /** What a channel can be told of, by the names that callers choose them by. They are names of domain events, too. */
 export const NOTIFIED_EVENTS = [
   'incident.created',
+  'incident.severity_changed',
   'incident.triaged',
   'incident.resolved',
+  'incident.deleted',
   'triage.failed',
   'action.pending_approval',
   'action.completed',
@@ -40,7 +42,7 @@ export interface Words {
   readonly facts: readonly Fact[];
   /** What they can do now, as a sentence; undefined when there is nothing to do. */
   readonly request?: string;
-  /** Where they can do it; undefined without PUBLIC_URL. It is made of ours alone. */
+  /** The page where they can do it, after a login; undefined without PUBLIC_URL. It is made of ours alone. */
   readonly url?: string;
 }
 

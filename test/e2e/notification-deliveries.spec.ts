@@ -186,6 +186,70 @@ describe('deliveries of notifications', () => {
     expect((await deliveries(disabled.id)).meta.total).toBe(0);
   });
 
+  it('tell of a severity that is raised, and then of all that becomes of the incident', async () => {
+    const chosen = await channel({ min_severity: 'high' });
+    const unnoticed = await incident({ severity: 'low' });
+    await put(`/api/incidents/${unnoticed}`, { severity: 'medium' });
+    await put(`/api/incidents/${unnoticed}`, { status: 'resolved' });
+    const raised = await incident({ severity: 'medium' });
+    await put(`/api/incidents/${raised}`, { severity: 'critical' });
+    await put(`/api/incidents/${raised}`, { severity: 'low' });
+    await put(`/api/incidents/${raised}`, { status: 'resolved' });
+    const deleted = await incident({ severity: 'high' });
+    await put(`/api/incidents/${deleted}`, { severity: 'low' });
+    await admin.request('DELETE', `/api/incidents/${deleted}`);
+    await ended(chosen.id, 6);
+
+    const told = (id: string) =>
+      receiver.events
+        .filter(({ data }) => data.incident.id === id)
+        .map(({ type, data }) => `${type} ${data.incident.severity}`);
+    expect(told(unnoticed)).toEqual([]);
+    expect(told(raised)).toEqual([
+      'incident.severity_changed critical',
+      'incident.severity_changed low',
+      'incident.resolved low',
+    ]);
+    expect(told(deleted)).toEqual([
+      'incident.created high',
+      'incident.severity_changed low',
+      'incident.deleted low',
+    ]);
+    const { name } = (await admin.request('GET', '/api/auth/me')).body.data ?? {};
+    const changed = receiver.events.find(({ type }) => type === 'incident.severity_changed')!;
+    expect(changed.data).toMatchObject({ previous_severity: 'medium', changed_by: name });
+    expect(receiver.events.at(-1)!.data).toMatchObject({ deleted_by: name });
+    for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
+  });
+
+  it('tell what an action is for, until when it waits, and who decided', async () => {
+    await channel();
+    const id = await incident({ title: 'Beacon' });
+    const reason = `ransomware note seen${'.'.repeat(1_000)}`;
+    const act = async (host_id: string) =>
+      (
+        await post(`/api/incidents/${id}/actions`, {
+          action: 'isolate_host',
+          parameters: { host_id, reason },
+        })
+      ).body.data;
+    const [one, two] = [await act('WS-077'), await act('WS-078')];
+    await post(`/api/actions/${one.action_id}/approve`);
+    await post(`/api/actions/${two.action_id}/reject`, { reason: 'Not needed.' });
+    await eventually(typesOf, (types) => types.length === 5);
+    const told = (type: string) => receiver.events.find((event) => event.type === type)!.data;
+    expect(told('action.pending_approval')).toMatchObject({
+      action: { reason: reason.slice(0, 500), expires_at: expect.any(String) },
+      incident: { title: 'Beacon' },
+    });
+    const [by] = receiver.events.map(({ data }) => data.action?.requested_by).filter(Boolean);
+    expect(told('action.rejected')).toMatchObject({ action: { rejected_by: by } });
+    const done = receiver.events.find(({ data }) => data.action?.approved_by)!;
+    expect(done.data.action).toMatchObject({ id: one.action_id, approved_by: by });
+    expect(done.data.action).not.toHaveProperty('expires_at');
+    for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
+  });
+
   it('are not there when the change was rolled back', async () => {
     const { id } = await channel();
     const failing = app.nest.get(Transactions).run(async (tx) => {

@@ -18,6 +18,7 @@ import {
   type ActionChange,
   changeInWords,
   messageOf,
+  shownReason,
   targetOf,
   timelineDetails,
 } from './action-words.js';
@@ -39,9 +40,16 @@ export interface ActionEventPayload {
   /** What the action is done to: the value of its first parameter, cut when it is long. */
   readonly target: string;
   readonly requested_by: string;
+  /** Why it was asked for. */
+  readonly reason?: string;
+  /** While it waits for approval: until when. */
+  readonly expires_at?: string;
+  readonly approved_by?: string;
+  readonly rejected_by?: string;
   readonly incident_id?: string;
   /** Of the incident at that time, like the severity. */
   readonly incident_number?: string;
+  readonly incident_title?: string;
   readonly severity?: Severity;
   readonly approval_level?: RequiredLevel;
   readonly rollback_of?: string;
@@ -155,8 +163,13 @@ function eventsOf({ change, action }: ActionChanged) {
     action_type: action.type,
     target: targetOf(action),
     requested_by: action.requestedBy,
+    reason: shownReason(action),
+    expires_at: change === 'requested' ? action.expiresAt?.toISOString() : undefined,
+    approved_by: action.approvedBy,
+    rejected_by: action.rejectedBy,
     incident_id: action.incidentId,
     incident_number: action.incident?.incidentNumber,
+    incident_title: action.incident?.title,
     severity: action.incident?.severity,
     approval_level: action.approvalLevel,
     rollback_of: action.rollbackOf && shownActionId(action.rollbackOf),

@@ -9,6 +9,7 @@ export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' |
 
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_TARGET = 500;
+const LONGEST_REASON = 500;
 /** In the words of the timeline; its details have more of it. */
 const LONGEST_TARGET_TOLD = 120;
 
@@ -70,6 +71,12 @@ export function targetOf({ type, parameters }: Action): string {
 
 function targetInWords(action: Action): string {
   return JSON.stringify(titleLine(targetOf(action), LONGEST_TARGET_TOLD) ?? '');
+}
+
+/** The beginning of why it was asked for; undefined where nobody said. */
+export function shownReason(action: Action): string | undefined {
+  const reason = reasonOf(action);
+  return reason ? shownStart(reason, LONGEST_REASON) : undefined;
 }
 
 /** Of a rollback why it is rolled back, else what was given as the parameter of that name. */

@@ -24,7 +24,7 @@ describe('the words of a message', () => {
   });
 
   it('keep the link of the service', () => {
-    const url = 'https://triage.example.com/api/incidents/1';
+    const url = 'https://triage.example.com/docs?incident=1';
     expect(shownWords({ words: { headline: 'a', facts: [], url } }).url).toBe(url);
   });
 

@@ -24,7 +24,7 @@ const Url = () =>
   Text({
     optional: true,
     format: 'uri',
-    description: 'Where it can be read. Absent while PUBLIC_URL is not set.',
+    description: 'Where a program can read it. Absent while PUBLIC_URL is not set.',
     example: 'https://triage.example.com/api/incidents/0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
   });
 const Why = (description: string, example: string) => Text({ description, example });
@@ -56,6 +56,22 @@ export class EventIncident {
 export class IncidentData {
   @Nested(() => EventIncident)
   readonly incident: EventIncident;
+}
+
+export class IncidentSeverityChangedData extends IncidentData {
+  @Choice('Severity', SEVERITIES, {
+    description: 'Before the change; `incident` has the one after it.',
+    example: 'medium',
+  })
+  readonly previous_severity: Severity;
+
+  @Text({ description: 'Who changed it: a person, or a webhook source.', example: 'alice' })
+  readonly changed_by: string;
+}
+
+export class IncidentDeletedData extends IncidentData {
+  @Text({ description: 'Who deleted it.', example: 'admin' })
+  readonly deleted_by: string;
 }
 
 export class EventVerdict {
@@ -117,6 +133,9 @@ export class EventActionIncident {
   @Text({ example: 'INC-2026-0042' })
   readonly incident_number: string;
 
+  @Text({ optional: true, example: 'Beacon on WS-042' })
+  readonly title?: string;
+
   @Choice('Severity', SEVERITIES, { optional: true, example: 'high' })
   readonly severity?: Severity;
 
@@ -136,6 +155,34 @@ export class EventAction {
 
   @Text({ example: 'alice' })
   readonly requested_by: string;
+
+  @Text({
+    optional: true,
+    description: 'The beginning of why it was asked for.',
+    example: 'It talks to a server of attackers.',
+  })
+  readonly reason?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Until when it waits for approval. Absent where it does not wait.',
+    example: '2026-01-31T13:30:00.000Z',
+  })
+  readonly expires_at?: string;
+
+  @Text({
+    optional: true,
+    description: 'Who approved it. Absent where nobody did.',
+    example: 'carol',
+  })
+  readonly approved_by?: string;
+
+  @Text({
+    optional: true,
+    description: 'Who rejected it: a person, or the system.',
+    example: 'bob',
+  })
+  readonly rejected_by?: string;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,

@@ -1,7 +1,9 @@
 import type { ActionEventPayload } from '../../actions/records/action-recorder.js';
 import type {
+  IncidentDeletedPayload,
   IncidentEventPayload,
   IncidentResolvedPayload,
+  IncidentSeverityChangedPayload,
   IncidentTriagedPayload,
 } from '../../incidents/change-records.js';
 import type { Severity } from '../../incidents/incident.js';
@@ -17,13 +19,16 @@ import type {
   EventConnector,
   EventIncident,
   IncidentData,
+  IncidentDeletedData,
   IncidentResolvedData,
+  IncidentSeverityChangedData,
   IncidentTriagedData,
   KillSwitchData,
   NotificationTestData,
   TriageFailedData,
 } from './event-data.js';
 import type { AnyEvent } from './event-schemas.js';
+import { apiUrl } from './links.js';
 
 /** A domain event, with what it takes to tell it outside. */
 export interface ToldEvent<Payload = unknown> {
@@ -44,8 +49,10 @@ type Teller<Name extends EventName> = (told: ToldEvent<never>) => DataOf<Name>;
 /** How `data` of each event follows from the domain event. */
 const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
   'incident.created': incidentData,
+  'incident.severity_changed': severityChangedData,
   'incident.triaged': triagedData,
   'incident.resolved': resolvedData,
+  'incident.deleted': deletedData,
   'triage.failed': triageFailedData,
   'action.pending_approval': actionData,
   'action.completed': actionData,
@@ -83,12 +90,27 @@ function incidentOf(told: ToldEvent<IncidentEventPayload>): EventIncident {
     incident_type: payload.incident_type,
     severity: payload.severity as Severity,
     source: payload.source,
-    url: urlOf(told, 'incidents', subject.id),
+    url: apiUrl(told.publicUrl, 'incident', subject.id),
   };
 }
 
 function incidentData(told: ToldEvent<IncidentEventPayload>): IncidentData {
   return { incident: incidentOf(told) };
+}
+
+function severityChangedData(
+  told: ToldEvent<IncidentSeverityChangedPayload>,
+): IncidentSeverityChangedData {
+  const { previous_severity, changed_by } = told.payload;
+  return {
+    incident: incidentOf(told),
+    previous_severity: previous_severity as Severity,
+    changed_by,
+  };
+}
+
+function deletedData(told: ToldEvent<IncidentDeletedPayload>): IncidentDeletedData {
+  return { incident: incidentOf(told), deleted_by: told.payload.deleted_by };
 }
 
 function triagedData(told: ToldEvent<IncidentTriagedPayload>): IncidentTriagedData {
@@ -116,12 +138,16 @@ function actionData(told: ToldEvent<ActionEventPayload>): ActionData {
       action_type: payload.action_type,
       target: payload.target,
       requested_by: payload.requested_by,
+      reason: payload.reason,
+      expires_at: payload.expires_at,
+      approved_by: payload.approved_by,
+      rejected_by: payload.rejected_by,
       approval_level: payload.approval_level,
       rollback_of: payload.rollback_of,
       playbook_run_id: payload.playbook_run_id,
       message: payload.message,
       simulated: payload.simulated,
-      url: urlOf(told, 'actions', subject.id),
+      url: apiUrl(told.publicUrl, 'action', subject.id),
     },
     incident:
       incidentId === undefined
@@ -129,8 +155,9 @@ function actionData(told: ToldEvent<ActionEventPayload>): ActionData {
         : {
             id: incidentId,
             incident_number: incidentNumber,
+            title: payload.incident_title,
             severity: payload.severity,
-            url: urlOf(told, 'incidents', incidentId),
+            url: apiUrl(told.publicUrl, 'incident', incidentId),
           },
   };
 }
@@ -149,7 +176,7 @@ interface Named {
 function connectorOf(told: ToldEvent<Named>): EventConnector {
   const { name, type } = told.payload;
   const { id } = told.subject;
-  return { id, name, type, url: urlOf(told, 'connectors', id) };
+  return { id, name, type, url: apiUrl(told.publicUrl, 'connector', id) };
 }
 
 function connectorUnhealthyData(
@@ -168,7 +195,7 @@ function connectorRecoveredData(
 function channelOf(told: ToldEvent<Named>): EventChannel {
   const { name, type } = told.payload;
   const { id } = told.subject;
-  return { id, name, type, url: urlOf(told, 'notification-channels', id) };
+  return { id, name, type, url: apiUrl(told.publicUrl, 'notification_channel', id) };
 }
 
 function channelUnhealthyData(
@@ -182,8 +209,4 @@ function channelRecoveredData(
   told: ToldEvent<Named & Omit<ChannelRecoveredData, 'channel'>>,
 ): ChannelRecoveredData {
   return { channel: channelOf(told), unhealthy_since: told.payload.unhealthy_since };
-}
-
-function urlOf({ publicUrl }: ToldEvent, kind: string, id: string): string | undefined {
-  return publicUrl && `${publicUrl}/api/${kind}/${encodeURIComponent(id)}`;
 }

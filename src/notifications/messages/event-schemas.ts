@@ -14,7 +14,9 @@ import {
   ConnectorRecoveredData,
   ConnectorUnhealthyData,
   IncidentData,
+  IncidentDeletedData,
   IncidentResolvedData,
+  IncidentSeverityChangedData,
   IncidentTriagedData,
   KillSwitchData,
   NotificationTestData,
@@ -46,6 +48,15 @@ export class IncidentCreatedEvent extends Event {
   readonly data: IncidentData;
 }
 
+@SentAs('incident.severity_changed')
+export class IncidentSeverityChangedEvent extends Event {
+  @Type('incident.severity_changed')
+  readonly type: 'incident.severity_changed';
+
+  @Nested(() => IncidentSeverityChangedData)
+  readonly data: IncidentSeverityChangedData;
+}
+
 @SentAs('incident.triaged')
 export class IncidentTriagedEvent extends Event {
   @Type('incident.triaged')
@@ -62,6 +73,15 @@ export class IncidentResolvedEvent extends Event {
 
   @Nested(() => IncidentResolvedData)
   readonly data: IncidentResolvedData;
+}
+
+@SentAs('incident.deleted')
+export class IncidentDeletedEvent extends Event {
+  @Type('incident.deleted')
+  readonly type: 'incident.deleted';
+
+  @Nested(() => IncidentDeletedData)
+  readonly data: IncidentDeletedData;
 }
 
 @SentAs('triage.failed')
@@ -175,8 +195,10 @@ export class NotificationTestEvent extends Event {
 /** The schema of each event, which has its name in the contract. */
 export const EVENT_SCHEMAS = {
   'incident.created': IncidentCreatedEvent,
+  'incident.severity_changed': IncidentSeverityChangedEvent,
   'incident.triaged': IncidentTriagedEvent,
   'incident.resolved': IncidentResolvedEvent,
+  'incident.deleted': IncidentDeletedEvent,
   'triage.failed': TriageFailedEvent,
   'action.pending_approval': ActionPendingApprovalEvent,
   'action.completed': ActionCompletedEvent,

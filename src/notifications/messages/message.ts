@@ -12,6 +12,6 @@ export function messageOf(event: EventName, told: ToldEvent): Message {
     severity: severityOf(payload),
     incidentId: told.incidentId,
     payload: { ...payload },
-    words: wordsOf(payload),
+    words: wordsOf(payload, told.publicUrl),
   };
 }

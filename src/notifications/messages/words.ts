@@ -1,14 +1,27 @@
-import type { Severity } from '../../incidents/incident.js';
+import { type Severity, severityRises } from '../../incidents/incident.js';
 import type { Fact, Words } from '../notification.js';
 import type { ActionData, EventIncident } from './event-data.js';
 import type { AnyEvent } from './event-schemas.js';
+import { pageUrl } from './links.js';
 
 /** An event in the words of people, as plain text. What strangers wrote stands in values alone, and in titles. */
-export function wordsOf(event: AnyEvent): Words {
+export function wordsOf(event: AnyEvent, publicUrl?: string): Words {
+  return { ...textOf(event), url: linkOf(event, publicUrl) };
+}
+
+type Text = Omit<Words, 'url'>;
+
+function textOf(event: AnyEvent): Text {
   switch (event.type) {
     case 'incident.created': {
       const { incident } = event.data;
       return aboutIncident(incident, 'New incident');
+    }
+    case 'incident.severity_changed': {
+      const { incident, previous_severity, changed_by } = event.data;
+      const change = severityRises(previous_severity, incident.severity) ? 'raised' : 'lowered';
+      const what = `Severity ${change} from ${previous_severity} to ${incident.severity}`;
+      return aboutIncident(incident, what, fact('Changed by', changed_by));
     }
     case 'incident.triaged': {
       const { incident, verdict, triaged_by, recommended_actions } = event.data;
@@ -25,15 +38,20 @@ export function wordsOf(event: AnyEvent): Words {
       const facts = [...fact('Resolved by', resolved_by), ...fact('Resolution', resolution)];
       return aboutIncident(incident, 'Incident resolved', facts);
     }
+    case 'incident.deleted': {
+      const { incident, deleted_by } = event.data;
+      return aboutIncident(incident, 'Incident deleted', fact('Deleted by', deleted_by));
+    }
     case 'triage.failed': {
       const { incident, message } = event.data;
       const words = aboutIncident(incident, 'Triage failed', fact('Why', message));
       return { ...words, request: 'A person has to triage this incident.' };
     }
     case 'action.pending_approval': {
-      const { approval_level } = event.data.action;
-      const words = aboutAction(event.data, 'Approval needed');
-      return { ...words, request: `It waits for approval at level ${approval_level} or higher.` };
+      const { approval_level, expires_at } = event.data.action;
+      const until = expires_at ? `, until ${expires_at}` : '';
+      const request = `It waits for approval at level ${approval_level} or higher${until}.`;
+      return { ...aboutAction(event.data, 'Approval needed'), request };
     }
     case 'action.completed':
       return aboutAction(event.data, 'Action completed');
@@ -56,9 +74,8 @@ export function wordsOf(event: AnyEvent): Words {
       const { connector, message } = event.data;
       return {
         headline: `Connector ${connector.name} does not work`,
-        facts: [...fact('Type', connector.type), ...fact('Message', message)],
+        facts: [...fact('Message', message), ...fact('Type', connector.type)],
         request: 'Actions that it provides fail until it works again.',
-        url: connector.url,
       };
     }
     case 'connector.recovered': {
@@ -66,11 +83,10 @@ export function wordsOf(event: AnyEvent): Words {
       return {
         headline: `Connector ${connector.name} works again`,
         facts: [
-          ...fact('Type', connector.type),
-          ...fact('Unhealthy since', unhealthy_since),
           ...fact('Message', message),
+          ...fact('Unhealthy since', unhealthy_since),
+          ...fact('Type', connector.type),
         ],
-        url: connector.url,
       };
     }
     case 'notification_channel.unhealthy': {
@@ -78,20 +94,18 @@ export function wordsOf(event: AnyEvent): Words {
       return {
         headline: `Notification channel ${channel.name} does not work`,
         facts: [
-          ...fact('Type', channel.type),
-          ...fact('Failing since', failing_since),
           ...fact('Message', message),
+          ...fact('Failing since', failing_since),
+          ...fact('Type', channel.type),
         ],
-        request: 'What happens does not reach the people behind it.',
-        url: channel.url,
+        request: 'What happens does not reach the people behind it. An admin can mend it.',
       };
     }
     case 'notification_channel.recovered': {
       const { channel, unhealthy_since } = event.data;
       return {
         headline: `Notification channel ${channel.name} works again`,
-        facts: [...fact('Type', channel.type), ...fact('Unhealthy since', unhealthy_since)],
-        url: channel.url,
+        facts: [...fact('Unhealthy since', unhealthy_since), ...fact('Type', channel.type)],
       };
     }
     case 'notification.test':
@@ -104,7 +118,7 @@ export function severityOf(event: AnyEvent): Severity | undefined {
   return 'incident' in event.data ? event.data.incident?.severity : undefined;
 }
 
-function aboutIncident(incident: EventIncident, what: string, more: readonly Fact[] = []): Words {
+function aboutIncident(incident: EventIncident, what: string, more: readonly Fact[] = []): Text {
   return {
     headline: `${what}: ${incident.incident_number}`,
     facts: [
@@ -114,24 +128,36 @@ function aboutIncident(incident: EventIncident, what: string, more: readonly Fac
       ...fact('Source', incident.source),
       ...more,
     ],
-    url: incident.url,
   };
 }
 
-function aboutAction({ action, incident }: ActionData, what: string): Words {
+function aboutAction({ action, incident }: ActionData, what: string): Text {
   return {
     headline: `${what}: ${action.action_type}${incident ? ` for ${incident.incident_number}` : ''}`,
     facts: [
       ...fact('Target', action.target),
+      ...fact('Reason', action.reason),
+      ...fact('Incident', incident?.title),
       ...fact('Severity', incident?.severity),
       ...fact('Requested by', action.requested_by),
+      ...fact('Approved by', action.approved_by),
+      ...fact('Rejected by', action.rejected_by),
       ...fact('Approval level', action.approval_level),
       ...fact('Message', action.message),
       ...fact('Simulated', action.simulated && 'yes: nothing happened outside'),
       ...fact('Action', action.id),
     ],
-    url: action.url,
   };
+}
+
+/** Where people can look at it, and do what is asked of them. */
+function linkOf({ type, data }: AnyEvent, publicUrl: string | undefined): string | undefined {
+  if (type === 'incident.deleted' || type === 'notification.test') return undefined;
+  if ('action' in data) return pageUrl(publicUrl, 'action', data.action.id);
+  if ('incident' in data) return pageUrl(publicUrl, 'incident', data.incident.id);
+  if ('connector' in data) return pageUrl(publicUrl, 'connector', data.connector.id);
+  if ('channel' in data) return pageUrl(publicUrl, 'notification_channel', data.channel.id);
+  return pageUrl(publicUrl);
 }
 
 /** No line without a value. */

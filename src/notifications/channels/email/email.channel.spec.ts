@@ -97,13 +97,13 @@ describe('a channel of the type email', () => {
       'It waits for approval at level senior or higher.',
       '',
       'Open in the triage service:',
-      'https://triage.example.com/api/actions/act-1',
+      'https://triage.example.com/docs?action=act-1',
     ]);
     expect(parts['text/html']).toContain(
       '<th scope="row" align="left" valign="top">Target</th><td>WS-042</td>',
     );
     expect(parts['text/html']!.match(/https?:\/\/[^"<]*/g)).toEqual([
-      'https://triage.example.com/api/actions/act-1',
+      'https://triage.example.com/docs?action=act-1',
     ]);
     expect(server.mails).toMatchObject([{ from: 'soc@example.com', to: [ADA, BOB, EVE] }]);
   });

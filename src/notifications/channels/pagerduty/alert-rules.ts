@@ -1,3 +1,4 @@
+import { severityRises } from '../../../incidents/incident.js';
 import type { AnyEvent } from '../../messages/event-schemas.js';
 
 /** What becomes of an alert. */
@@ -9,26 +10,44 @@ export interface AlertChange {
   readonly key: string;
 }
 
+/** What an event does to which alerts, in this order. */
+export function alertChanges(event: AnyEvent): readonly AlertChange[] {
+  const change = alertChange(event);
+  // Whoever acknowledged the approval would not be called again by its alert, so a failure has one of its own.
+  if (event.type !== 'action.failed' || event.data.action.approval_level === undefined) {
+    return [change];
+  }
+  return [change, { action: 'resolve', key: `action:${event.data.action.id}` }];
+}
+
 /**
- * What an event does to which alert. An incident, an action, the kill switch, a connector and a channel have one alert each: an
- * approval pages people also when they have acknowledged the incident. Nothing that the service does by itself acknowledges an
- * alert, because that would keep PagerDuty from calling people.
+ * An incident, an approval, an action that failed, the kill switch, a connector and a channel have one alert each: an approval pages
+ * people also when they have acknowledged the incident. Nothing that the service does by itself acknowledges an alert, because that
+ * would keep PagerDuty from calling people.
  */
-export function alertChange(event: AnyEvent): AlertChange {
+function alertChange(event: AnyEvent): AlertChange {
   switch (event.type) {
     case 'incident.created':
     case 'triage.failed':
       return { action: 'trigger', key: `incident:${event.data.incident.id}` };
+    case 'incident.severity_changed': {
+      const { incident, previous_severity } = event.data;
+      // Only people lower it. Not `trigger`: that would open an alert again which somebody resolved in PagerDuty.
+      const isRaised = severityRises(previous_severity, incident.severity);
+      return { action: isRaised ? 'trigger' : 'acknowledge', key: `incident:${incident.id}` };
+    }
     case 'incident.triaged': {
       const { incident, verdict } = event.data;
       const byPerson = verdict?.decided_by !== 'system';
       return { action: byPerson ? 'acknowledge' : 'trigger', key: `incident:${incident.id}` };
     }
     case 'incident.resolved':
+    case 'incident.deleted':
       return { action: 'resolve', key: `incident:${event.data.incident.id}` };
     case 'action.pending_approval':
-    case 'action.failed':
       return { action: 'trigger', key: `action:${event.data.action.id}` };
+    case 'action.failed':
+      return { action: 'trigger', key: `action_failed:${event.data.action.id}` };
     case 'action.completed':
     case 'action.rejected':
       return { action: 'resolve', key: `action:${event.data.action.id}` };

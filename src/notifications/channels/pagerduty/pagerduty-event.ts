@@ -3,7 +3,7 @@ import type { Severity } from '../../../incidents/incident.js';
 import type { AnyEvent } from '../../messages/event-schemas.js';
 import type { EventName, Message } from '../../notification.js';
 import { LINK_TEXT, shownWords } from '../shown-words.js';
-import { alertChange } from './alert-rules.js';
+import { alertChanges } from './alert-rules.js';
 
 /** Where PagerDuty says that alerts come from. */
 const PRODUCT = 'Incident Triage Service';
@@ -23,16 +23,18 @@ const OTHER_SEVERITIES: Partial<Readonly<Record<EventName, AlertSeverity>>> = {
 };
 
 /**
- * An event as the Events API v2 takes it. PagerDuty shows texts as they are, and makes links of addresses: there are none.
+ * An event as the Events API v2 takes it: one request for each alert that it changes. PagerDuty shows texts as they are, and makes
+ * links of addresses: there are none.
  * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
  */
-export function pagerDutyEvent(
+export function pagerDutyEvents(
   message: Message,
   routingKey: string,
-): Readonly<Record<string, unknown>> {
-  const { action, key } = alertChange(message.payload as unknown as AnyEvent);
-  const change = { routing_key: routingKey, event_action: action, dedup_key: key };
-  return action === 'trigger' ? { ...change, ...contentOf(message) } : change;
+): readonly Readonly<Record<string, unknown>>[] {
+  return alertChanges(message.payload as unknown as AnyEvent).map(({ action, key }) => {
+    const change = { routing_key: routingKey, event_action: action, dedup_key: key };
+    return action === 'trigger' ? { ...change, ...contentOf(message) } : change;
+  });
 }
 
 function contentOf(message: Message): object {

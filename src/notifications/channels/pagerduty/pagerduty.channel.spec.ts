@@ -67,6 +67,48 @@ describe('a channel of the type pagerduty', () => {
     expect(server.alerts.get('action:act-1')).toBe('resolved');
   });
 
+  it('calls people for a failure also when they have acknowledged the approval, and closes that', async () => {
+    const failed = { ...ACTION, approval_level: 'senior', approved_by: 'carol' };
+    await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
+    server.alerts.set('action:act-1', 'acknowledged');
+    await tell('action.failed', failed);
+    expect([...server.alerts]).toEqual([
+      ['action:act-1', 'resolved'],
+      ['action_failed:act-1', 'triggered'],
+    ]);
+  });
+
+  it('tells of a failure again when the approval could not be closed', async () => {
+    const failed = { ...ACTION, approval_level: 'senior' };
+    const message = messageAbout('action.failed', {
+      payload: failed,
+      subject: { type: 'action', id: 'act-1' },
+    });
+    server.play(202, 500);
+    expect(await channel.deliver(message, signal)).toMatchObject({ kind: 'failed' });
+    expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
+    expect([...server.alerts]).toEqual([['action_failed:act-1', 'triggered']]);
+  });
+
+  it('opens an alert for a severity that is raised, and none for one that is lowered', async () => {
+    const raised = {
+      ...MAIL,
+      severity: 'critical',
+      previous_severity: 'medium',
+      changed_by: 'bob',
+    };
+    const lowered = { ...MAIL, severity: 'low', previous_severity: 'critical', changed_by: 'bob' };
+    await tell('incident.severity_changed', lowered);
+    expect([...server.alerts]).toEqual([]);
+    await tell('incident.severity_changed', raised);
+    expect([...server.alerts]).toEqual([[INCIDENT, 'triggered']]);
+    expect(server.events.at(-1)!.payload).toMatchObject({ severity: 'critical' });
+    await tell('incident.severity_changed', lowered);
+    expect([...server.alerts]).toEqual([[INCIDENT, 'acknowledged']]);
+    await tell('incident.deleted', { ...MAIL, deleted_by: 'admin' });
+    expect([...server.alerts]).toEqual([[INCIDENT, 'resolved']]);
+  });
+
   it('resolves the alert of a connector and of a channel when it works again', async () => {
     const named = { name: 'edr', type: 'http', message: 'x' };
     const since = '2026-01-31T09:00:00.000Z';
@@ -122,7 +164,7 @@ describe('a channel of the type pagerduty', () => {
       severity: 'high',
     });
     const shown = 'hxxps://evil[.]example <b>';
-    const url = 'https://triage.example.com/api/actions/act-1';
+    const url = 'https://triage.example.com/docs?action=act-1';
     expect(server.events[0]).toMatchObject({
       payload: {
         summary: `[high] Approval needed: isolate_host for INC-2026-0042 - ${shown}`,

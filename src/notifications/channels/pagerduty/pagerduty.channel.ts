@@ -10,7 +10,7 @@ import {
   PAGERDUTY_CHANNEL_SCHEMA,
   type PagerDutyChannelConfig,
 } from './pagerduty-config.js';
-import { pagerDutyEvent } from './pagerduty-event.js';
+import { pagerDutyEvents } from './pagerduty-event.js';
 
 /** Opens, acknowledges and resolves alerts. Its keys make an event that comes twice the same as one that comes once. */
 class PagerDutyChannel implements Channel {
@@ -25,8 +25,13 @@ class PagerDutyChannel implements Channel {
   }
 
   async deliver(message: Message, signal: AbortSignal): Promise<Outcome> {
-    const body = JSON.stringify(pagerDutyEvent(message, this.config.routing_key));
-    return await postJson(this.http, { url: this.url, body, signal }, readAnswer);
+    let outcome: Outcome = { kind: 'delivered' };
+    for (const event of pagerDutyEvents(message, this.config.routing_key)) {
+      if (outcome.kind !== 'delivered') break;
+      const body = JSON.stringify(event);
+      outcome = await postJson(this.http, { url: this.url, body, signal }, readAnswer);
+    }
+    return outcome;
   }
 }
 

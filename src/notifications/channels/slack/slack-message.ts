@@ -5,6 +5,7 @@ import { LINK_TEXT, shownWords } from '../shown-words.js';
 /** Slack takes no header that is longer, and no section of more fields. */
 const LONGEST_HEADER = 150;
 const MOST_FIELDS = 10;
+const MOST_FACTS = 2 * MOST_FIELDS;
 
 /**
  * What Slack shows, in blocks. What strangers may have written is `plain_text` alone, in which Slack reads no mrkdwn, and
@@ -13,14 +14,15 @@ const MOST_FIELDS = 10;
  */
 export function slackMessage(message: Message): Readonly<Record<string, unknown>> {
   const { summary, headline, facts, request, url } = shownWords(message);
-  const fields = facts.slice(0, MOST_FIELDS).map(({ name, value }) => plain(`${name}\n${value}`));
+  const fields = facts.slice(0, MOST_FACTS).map(({ name, value }) => plain(`${name}\n${value}`));
+  const sections = [fields.slice(0, MOST_FIELDS), fields.slice(MOST_FIELDS)];
   return {
     // Shown where blocks are not, such as on a lock screen.
     text: slackText(summary),
     mrkdwn: false,
     blocks: [
       header(headline),
-      ...(fields.length > 0 ? [{ type: 'section', fields }] : []),
+      ...sections.flatMap((part) => (part.length > 0 ? [{ type: 'section', fields: part }] : [])),
       ...(request === undefined ? [] : [{ type: 'section', text: plain(request) }]),
       ...(url === undefined ? [] : [{ type: 'section', text: link(url) }]),
     ],

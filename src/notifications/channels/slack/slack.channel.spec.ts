@@ -48,7 +48,7 @@ describe('a channel of the type slack', () => {
     );
     expect(blocks[2]!.text!.text).toBe('It waits for approval at level senior or higher.');
     expect(blocks[3]!.text!.text).toBe(
-      '<https://triage.example.com/api/actions/act-1|Open in the triage service>',
+      '<https://triage.example.com/docs?action=act-1|Open in the triage service>',
     );
   });
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../notification.js';
 import { LINK_TEXT, shownWords } from '../shown-words.js';
 
-const MOST_FACTS = 10;
+const MOST_FACTS = 12;
 
 /**
  * An Adaptive Card, as a workflow takes it. All its text is in runs (`TextRun`): unlike TextBlock and FactSet they know no

@@ -23,21 +23,30 @@ describe('a channel of the type teams', () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
       subject: { type: 'action', id: 'act-1' },
-      payload: { ...payload, approval_level: 'senior', severity: 'high' },
+      payload: {
+        ...payload,
+        approval_level: 'senior',
+        severity: 'high',
+        incident_title: 'Beacon',
+        reason: 'ransomware note seen',
+        expires_at: '2026-01-31T13:30:00.000Z',
+      },
     });
     await channel.deliver(message, signal);
     expect(server.shown).toEqual([
       'Approval needed: isolate_host for INC-2026-0042',
       'Target: WS-042',
+      'Reason: ransomware note seen',
+      'Incident: Beacon',
       'Severity: high',
       'Requested by: alice',
       'Approval level: senior',
       'Action: act-1',
-      'It waits for approval at level senior or higher.',
+      'It waits for approval at level senior or higher, until 2026-01-31T13:30:00.000Z.',
     ]);
     const [{ content }] = server.messages[0]!.attachments;
     expect(content.actions).toMatchObject([
-      { url: 'https://triage.example.com/api/actions/act-1' },
+      { url: 'https://triage.example.com/docs?action=act-1' },
     ]);
   });
 

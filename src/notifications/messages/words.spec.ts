@@ -1,0 +1,97 @@
+import { messageAbout } from '../../../test/support/notifications/mean-message.js';
+import { shownWords } from '../channels/shown-words.js';
+import { EVENT_SCHEMAS } from './event-schemas.js';
+import type { EventName } from '../notification.js';
+
+const INCIDENT = { title: 'Beacon', incident_type: 'malware', severity: 'high', source: 'edr' };
+const ACTION = { action_type: 'isolate_host', target: 'WS-077', requested_by: 'alice' };
+const OF_ACTION = { type: 'action', id: 'act-1' };
+const FAILING = {
+  name: 'soc',
+  type: 'webhook',
+  message: 'It answered with status 500.',
+  failing_since: '2026-01-31T09:00:00.000Z',
+};
+
+const wordsOf = (event: EventName, payload: object, subject = OF_ACTION) =>
+  messageAbout(event, { payload, ...(event.startsWith('incident') ? {} : { subject }) }).words;
+const factsOf = (...of: Parameters<typeof wordsOf>) =>
+  Object.fromEntries(wordsOf(...of).facts.map(({ name, value }) => [name, value]));
+
+describe('the words of an event', () => {
+  it('tell who is to approve what an action is for, why, and until when', () => {
+    const payload = {
+      ...ACTION,
+      reason: 'ransomware note seen',
+      incident_title: 'Beacon',
+      severity: 'high',
+      approval_level: 'senior',
+      expires_at: '2026-01-31T13:30:00.000Z',
+    };
+    expect(factsOf('action.pending_approval', payload)).toMatchObject({
+      Target: 'WS-077',
+      Reason: 'ransomware note seen',
+      Incident: 'Beacon',
+      'Requested by': 'alice',
+    });
+    expect(wordsOf('action.pending_approval', payload).request).toBe(
+      'It waits for approval at level senior or higher, until 2026-01-31T13:30:00.000Z.',
+    );
+  });
+
+  it('tell who approved or rejected it', () => {
+    const approved = { ...ACTION, approved_by: 'carol', message: 'Done.' };
+    expect(factsOf('action.completed', approved)).toMatchObject({ 'Approved by': 'carol' });
+    expect(factsOf('action.failed', approved)).toMatchObject({ 'Approved by': 'carol' });
+    const rejected = { ...ACTION, rejected_by: 'bob', message: 'Not needed.' };
+    expect(factsOf('action.rejected', rejected)).toMatchObject({ 'Rejected by': 'bob' });
+    expect(factsOf('action.rejected', rejected)).not.toHaveProperty('Approved by');
+  });
+
+  it.each([
+    ['medium', 'critical', 'Severity raised from medium to critical: INC-2026-0042'],
+    ['critical', 'low', 'Severity lowered from critical to low: INC-2026-0042'],
+  ])('tell a change of severity from %s to %s', (previous_severity, severity, headline) => {
+    const payload = { ...INCIDENT, severity, previous_severity, changed_by: 'bob' };
+    expect(wordsOf('incident.severity_changed', payload).headline).toBe(headline);
+    expect(factsOf('incident.severity_changed', payload)).toMatchObject({ 'Changed by': 'bob' });
+  });
+
+  it.each([
+    [
+      'notification_channel.unhealthy',
+      'Notification channel soc does not work - It answered with status 500.',
+    ],
+    ['connector.unhealthy', 'Connector soc does not work - It answered with status 500.'],
+  ] as const)('tell in one line why: %s', (event, summary) => {
+    const { summary: shown } = shownWords(messageAbout(event, { payload: FAILING }));
+    expect(shown).toBe(summary);
+  });
+
+  it.each<[EventName, string, string, string | undefined]>([
+    ['incident.created', 'incident', '7', 'incident=7'],
+    ['action.failed', 'action', 'act-7', 'action=act-7'],
+    ['connector.recovered', 'connector', '7', 'connector=7'],
+    ['notification_channel.unhealthy', 'notification_channel', '7', 'notification_channel=7'],
+    ['action.completed', 'action', 'a/b?c#d', 'action=a%2Fb%3Fc%23d'],
+    ['kill_switch.activated', 'kill_switch', 'kill_switch', ''],
+    ['incident.deleted', 'incident', '7', undefined],
+    ['notification.test', 'notification_channel', '7', undefined],
+  ])('lead people from %s to the page that shows it', (event, type, id, query) => {
+    const payload = { ...INCIDENT, ...ACTION, ...FAILING };
+    const url = (publicUrl?: string) =>
+      messageAbout(event, { payload, subject: { type, id }, publicUrl }).words.url;
+    const page = query && `?${query}`;
+    expect(url('https://triage.example.com')).toBe(
+      page === undefined ? undefined : `https://triage.example.com/docs${page}`,
+    );
+    expect(url()).toBeUndefined();
+  });
+
+  it('are there for every event', () => {
+    for (const event of Object.keys(EVENT_SCHEMAS) as EventName[]) {
+      const payload = { ...INCIDENT, ...ACTION, ...FAILING, recommended_actions: [] };
+      expect(wordsOf(event, payload).headline).not.toBe('');
+    }
+  });
+});

@@ -1,0 +1,134 @@
+import type { DataSource } from 'typeorm';
+import { schema } from '../../src/app.schema.js';
+import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
+import { createDataSource } from '../../src/platform/database/data-source.js';
+import { ToldIncidents1795003200000 } from '../../src/platform/database/migrations/1795003200000-told-incidents.js';
+import { migrate } from '../../src/platform/database/open-database.js';
+import { newId } from '../../src/platform/ids.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const NEW = ['incident.severity_changed', 'incident.deleted'];
+const BEFORE = NOTIFIED_EVENTS.filter((name) => !NEW.includes(name));
+
+describe('who is told of an incident', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ empty: true });
+    const last = schema.migrations.indexOf(ToldIncidents1795003200000);
+    await migrate(database.url, { ...schema, migrations: schema.migrations.slice(0, last) });
+    dataSource = await createDataSource(schema, { connectionString: database.url }).initialize();
+  });
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  const channel = async (name: string, events: readonly string[], minSeverity = 'low') => {
+    const id = newId();
+    await query(
+      `insert into notification_channels (id, name, type, enabled, events, min_severity, config, created_by)
+       values ($1, $2, 'webhook', true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'alice')`,
+      [id, name, events, minSeverity],
+    );
+    return id;
+  };
+  /** Answers how many deliveries it made. */
+  const tell = async (type: string, incident: string, severity?: string): Promise<number> => {
+    const id = newId();
+    await query(
+      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+       values ($1, $2, 'incident', $3, $4, now())`,
+      [id, type, incident, { severity }],
+    );
+    const [row] = await query(
+      'select count(*)::integer as n from notification_deliveries where event_id = $1',
+      [id],
+    );
+    return row.n as number;
+  };
+  const down = async () => {
+    const runner = dataSource.createQueryRunner();
+    await new ToldIncidents1795003200000().down(runner);
+    await runner.release();
+  };
+  const up = () =>
+    migrate(database.url, {
+      ...schema,
+      migrations: schema.migrations.slice(
+        0,
+        schema.migrations.indexOf(ToldIncidents1795003200000) + 1,
+      ),
+    });
+
+  it('is, after the migration, who was told of it before, and whoever its severity is enough for', async () => {
+    await channel('SOC .', BEFORE);
+    const some = await channel('some', ['incident.created', 'incident.deleted']);
+    await query(
+      `update notification_channels set enabled = false, deleted_at = now() where id = $1`,
+      [some],
+    );
+    await up();
+    expect(
+      await query(
+        `select name, name_key, events, config from notification_channels order by name_key`,
+      ),
+    ).toEqual([
+      { name: 'SOC .', name_key: 'soc', events: [...BEFORE, ...NEW], config: expect.any(Object) },
+      {
+        name: 'some',
+        name_key: 'some',
+        events: ['incident.created', 'incident.deleted'],
+        config: {},
+      },
+    ]);
+    await query('delete from notification_channels');
+
+    await query(`alter table notification_channels alter column name_key set default 'x'`);
+    const high = await channel('high', NOTIFIED_EVENTS, 'high');
+    const [known, unknown] = [newId(), newId()];
+    expect(await tell('incident.created', unknown, 'low')).toBe(0);
+    expect(await tell('incident.severity_changed', unknown, 'medium')).toBe(0);
+    expect(await tell('incident.resolved', unknown, 'medium')).toBe(0);
+    expect(await tell('incident.severity_changed', known, 'high')).toBe(1);
+    expect(await tell('incident.severity_changed', known, 'low')).toBe(1);
+    expect(await tell('incident.deleted', known, 'low')).toBe(1);
+    // Another channel was told, and not this one.
+    await query(`update notification_deliveries set channel_id = $1`, [newId()]);
+    expect(await tell('incident.resolved', known, 'low')).toBe(0);
+    // What a channel did not choose it is not told of, whatever it knows.
+    expect(await tell('incident.created', known, 'high')).toBe(1);
+    await query(`update notification_channels set events = '{incident.created}' where id = $1`, [
+      high,
+    ]);
+    expect(await tell('incident.resolved', known, 'critical')).toBe(0);
+    expect(await tell('incident.created', `${known} `, 'low')).toBe(0);
+  });
+
+  it('is found by an index among very many deliveries', async () => {
+    await query(`
+      insert into notification_deliveries
+        (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at, incident_id, due_at, expires_at)
+      select gen_random_uuid(), channel.id, gen_random_uuid(), 'incident.created', 'incident', '', '{}', now(),
+             gen_random_uuid(), now(), now()
+        from notification_channels channel, generate_series(1, 20000)`);
+    await query('analyze notification_deliveries');
+    const [{ id }] = await query('select id from notification_channels');
+    const rows = await query(
+      `explain select from notification_deliveries earlier
+        where earlier.channel_id = '${id}' and earlier.incident_id = '${newId()}'`,
+    );
+    expect(JSON.stringify(rows)).toContain('ix_notification_deliveries_incident');
+  });
+
+  it('is, before the migration, whoever its severity is enough for', async () => {
+    await query(`update notification_channels set events = $1`, [NOTIFIED_EVENTS]);
+    await down();
+    const known = newId();
+    expect(await tell('incident.created', known, 'high')).toBe(1);
+    expect(await tell('incident.resolved', known, 'low')).toBe(0);
+    expect(await query('select events from notification_channels')).toEqual([{ events: BEFORE }]);
+  });
+});

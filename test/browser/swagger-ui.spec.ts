@@ -351,6 +351,39 @@ describe('Swagger UI in a browser', () => {
     await viewers.context.close();
   });
 
+  it('leads from a message over the login to the decision, and to what else it is about', async () => {
+    const action = await pendingAction('ws-100');
+    const { client } = await makeKey(app, 'analyst');
+    const { body: made } = await client.request('POST', '/api/incidents', {
+      body: { incident_type: 'other', source: 'test', title: 'Linked' },
+    });
+    const { name, password } = await makeUser(app, 'senior');
+    const context = await browser.newContext();
+    const other = await context.newPage();
+    await other.goto(`${app.url}/docs?action=${action}`);
+    await other.getByLabel(/user/i).fill(name);
+    await other.getByLabel('Password').fill(password);
+    await other.keyboard.press('Enter');
+    const line = other.locator('#approvals li[aria-current]');
+    await line.waitFor();
+    expect(await line.innerText()).toContain('ws-100');
+    expect(
+      await line.getByRole('link', { name: 'Approve' }).evaluate((link) => link.matches(':focus')),
+    ).toBe(true);
+
+    await other.goto(`${app.url}/docs?incident=${made.data.id}`);
+    const block = other.locator('#operations-Incidents-getIncident');
+    await block.locator('.live-responses-table').getByText('"title": "Linked"').waitFor();
+
+    await client.request('GET', '/api/actions');
+    const { client: senior } = await makeKey(app, 'senior');
+    await senior.request('POST', `/api/actions/${action}/reject`, { body: { reason: 'No.' } });
+    await other.goto(`${app.url}/docs?action=${action}`);
+    const shown = other.locator('#operations-Actions-getAction');
+    await shown.locator('.live-responses-table').getByText('"rejected"').waitFor();
+    await context.close();
+  });
+
   it('leads whose session has ended to the login, and back', async () => {
     const { context, other } = await pageOf('senior');
     await other.locator('#approvals li').first().waitFor();

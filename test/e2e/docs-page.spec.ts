@@ -81,6 +81,31 @@ describe('the page of Swagger UI', () => {
     expect(packed).toBeLessThan((plain as number) / 3);
   });
 
+  it('leads who has not logged in over the login to what a link shows', async () => {
+    const link = '/docs?action=act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+    const answer = await app.request('GET', link);
+    const location = String(answer.headers['location']);
+    expect([answer.status, location]).toEqual([
+      303,
+      `/login?next=${link.replace('?', '%3F').replace('=', '%3D')}`,
+    ]);
+    const form = await app.request('GET', location);
+    expect(form.text).toContain(`name="next" value="${link}"`);
+    expect((await app.request('GET', link, { headers })).status).toBe(200);
+    for (const strange of [
+      '//evil.example',
+      `?next=//evil.example`,
+      '?a=%0d%0aSet-Cookie:x',
+      '?%',
+    ]) {
+      const { status, headers: sent } = await app.request('GET', `/docs${strange}`);
+      expect([strange, status === 303 ? sent['location'] : '/login?next=/docs']).toEqual([
+        strange,
+        expect.stringMatching(/^\/login\?next=\/docs(%[\w%.-]*)?$/),
+      ]);
+    }
+  });
+
   it('gives its files to nobody who has not logged in', async () => {
     const [file] = await filesOfThePage();
     const answer = await app.request('GET', file!);

@@ -17,6 +17,8 @@ const FILES = {
   'approvals.mjs': [OURS, SCRIPT],
   'boxes.mjs': [OURS, SCRIPT],
   'kill-switch.mjs': [OURS, SCRIPT],
+  'linked.mjs': [OURS, SCRIPT],
+  'operations.mjs': [OURS, SCRIPT],
   'page.mjs': [OURS, SCRIPT],
   'plugin.mjs': [OURS, SCRIPT],
   'search.mjs': [OURS, SCRIPT],

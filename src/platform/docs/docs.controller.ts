@@ -21,7 +21,9 @@ const ONE_DAY = 'public, max-age=86400';
 export class DocsController {
   @Get()
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!request.caller) void reply.redirect('/login?next=/docs', 303);
+    // The query says what to show, for links in messages.
+    const query = encodeURIComponent(new URL(request.url, 'http://this.host').search);
+    if (!request.caller) void reply.redirect(`/login?next=/docs${query}`, 303);
     else void reply.type('text/html; charset=utf-8').send(docsPage(request.caller));
   }
 

@@ -1,3 +1,4 @@
+import { openOperation } from './operations.mjs';
 import { element, read, whyUnread } from './page.mjs';
 
 /* What waits for the consent of the reader, above everything else. Each line leads to the operation that gives it. */
@@ -20,7 +21,7 @@ const QUOTES = /["\u201c-\u201f\u2033\u2036\u301d-\u301f\uff02]/gu;
 export const listOf = (levels) =>
   `/api/actions?status=pending_approval&approval_level=${levels}&sort=requested_at&per_page=20`;
 
-/** Shows them in `section`, and gives the function that reads them again. Who may approve nothing is shown nothing. */
+/** Gives the function that reads them and shows them in `section`. Who may approve nothing is shown nothing. */
 export function showApprovals(section, ui) {
   const { levels } = section.dataset;
   if (levels === '') return () => undefined;
@@ -37,7 +38,6 @@ export function showApprovals(section, ui) {
   };
   again.addEventListener('click', show);
   section.hidden = false;
-  void show();
   return show;
 }
 
@@ -62,7 +62,12 @@ function lineOf(action, types, ui) {
     what.append(quoted('reason', shortened(parameters.reason, LONGEST_REASON)));
   if (incident) what.append(quoted(incident.incident_number, incident.title));
   const decisions = DECISIONS.map((to) => linkTo(to, id, ui));
-  return element('li', {}, what, element('span', { class: 'its-decisions' }, ...decisions));
+  return element(
+    'li',
+    { 'data-action': id },
+    what,
+    element('span', { class: 'its-decisions' }, ...decisions),
+  );
 }
 
 const quoted = (label, words) =>
@@ -113,21 +118,4 @@ function linkTo([words, operationId, path], id, ui) {
     openOperation(ui, ['operations', 'Approvals', operationId], [path, 'post'], id);
   });
   return link;
-}
-
-/** Opens an operation with the id in its box, and with nothing that belongs to another decision. */
-function openOperation({ layoutActions, specActions, oas3Actions }, place, operation, id) {
-  specActions.clearResponse(...operation);
-  specActions.clearRequest(...operation);
-  oas3Actions.clearRequestBodyValue({ pathMethod: operation });
-  layoutActions.updateFilter('');
-  layoutActions.show(place.slice(0, 2), true);
-  layoutActions.show(place, true);
-  specActions.changeParam(operation, 'id', 'path', id, false);
-  const block = () => document.getElementById(place.join('-'));
-  // The block is drawn when the page gets round to it.
-  setTimeout(() => {
-    block()?.scrollIntoView({ block: 'start' });
-    block()?.querySelector('button')?.focus({ preventScroll: true });
-  }, 100);
 }

@@ -1,6 +1,7 @@
 import { showApprovals } from './approvals.mjs';
 import { documentForPage } from './boxes.mjs';
 import { showKillSwitch } from './kill-switch.mjs';
+import { linkedIn, showLinked } from './linked.mjs';
 import { pagePlugin } from './plugin.mjs';
 import { inOrder } from './search.mjs';
 
@@ -40,8 +41,12 @@ const ui = window.SwaggerUIBundle({
     return response;
   },
 });
-const shown = [
-  showKillSwitch(document.getElementById('kill-switch')),
-  showApprovals(document.getElementById('approvals'), ui),
-];
-readAgain = () => shown.forEach((read) => void read());
+const readSwitch = showKillSwitch(document.getElementById('kill-switch'));
+const readApprovals = showApprovals(document.getElementById('approvals'), ui);
+readAgain = () => {
+  void readSwitch();
+  void readApprovals();
+};
+await readApprovals();
+const linked = linkedIn(location.search);
+if (linked) await showLinked(linked, ui);

@@ -43,7 +43,7 @@ const Events = (options: FieldOptions = {}) =>
 const MinSeverity = (options: FieldOptions = {}) =>
   Choice('Severity', SEVERITIES, {
     description:
-      'Of incidents, and of what is done about them, only those of at least this severity. What belongs to no incident is told at any.',
+      'Of incidents, and of what is done about them, only those of at least this severity. Once it was told of an incident, it is told how that goes on, also at a lower one. What belongs to no incident is told at any.',
     example: NEW_CHANNEL_EXAMPLE.min_severity,
     ...options,
   });

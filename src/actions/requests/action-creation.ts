@@ -81,7 +81,8 @@ export class ActionCreation {
   /** Each waits for approval where it has a level, else it may run. */
   async recordAll(tx: Tx, wanted: readonly ActionToRecord[]): Promise<Action[]> {
     if (wanted.length === 0) return [];
-    const actions = wanted.map((one) => this.actionOf(one));
+    const ttl = this.settings.approvalTtlMinutes;
+    const actions = wanted.map((one) => withExpiry(this.actionOf(one), ttl));
     const changes = actions.flatMap(changesOf);
     const records = this.recorder.recordsOf(changes);
     const rows = actions.map((action, at) => {
@@ -89,7 +90,7 @@ export class ActionCreation {
     });
     await this.actions.insertAll(tx, rows, records);
     afterCommit(tx, () => this.recorder.recorded(records, changes));
-    return actions.map((action) => withExpiry(action, this.settings.approvalTtlMinutes));
+    return actions;
   }
 
   private judged({ askedLevel, claimFor, ...wanted }: ActionToCreate): ActionToRecord {

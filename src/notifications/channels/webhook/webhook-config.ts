@@ -13,7 +13,8 @@ export const WEBHOOK_SCHEMA: ConfigSchema = {
       format: 'uri-with-query',
       minLength: 8,
       maxLength: 2_000,
-      description: 'Where events are posted to.',
+      description:
+        'Where events are posted to. Admins see all of it: nothing secret belongs into its query.',
     },
     secret: {
       type: 'string',

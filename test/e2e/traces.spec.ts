@@ -1,6 +1,7 @@
 import type { ApiClient } from '../support/api-client.js';
 import { FakeVendor } from '../support/fake-vendor.js';
-import { as } from '../support/principals.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { makeKey } from '../support/principals.js';
 import type { SeenSpan } from '../support/traces/otlp-collector.js';
 import { startTracedApp, type TracedApp } from '../support/traces/traced-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
@@ -21,11 +22,12 @@ describe('traces', () => {
   let traced: TracedApp;
   let vendor: FakeVendor;
   let admin: ApiClient;
+  let key: string;
 
   beforeAll(async () => {
     traced = await startTracedApp({ DATABASE_POOL_SIZE: '2' });
     vendor = await FakeVendor.start();
-    admin = await as(traced.app, 'admin');
+    ({ client: admin, key } = await makeKey(traced.app, 'admin'));
     const config = {
       base_url: vendor.url,
       headers: { authorization: 'Bearer {{ secrets.token }}' },
@@ -159,6 +161,28 @@ describe('traces', () => {
       .traceOf(failed.traceId)
       .find(({ name }) => name === 'action lookup_ip');
     expect(action!.attributes['action.status']).toBe('failed');
+  });
+
+  it('tells of a request whose caller gave up', async () => {
+    const { traceId, headers } = callersTrace();
+    vendor.behave('hang');
+    const giveUp = new AbortController();
+    const body = { action: 'lookup_ip', parameters: { ip: '203.0.113.78' } };
+    const answer = fetch(`${traced.app.url}/api/actions/execute`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      signal: giveUp.signal,
+    });
+    await eventually(
+      () => vendor.requests.filter((request) => request.body.includes('203.0.113.78')),
+      ({ length }) => length > 0,
+    );
+    giveUp.abort();
+    await expect(answer).rejects.toThrow();
+    const span = await requestOf(traceId);
+    expect(span).toMatchObject({ isError: true, attributes: { 'error.type': 'client_gone' } });
+    expect(span.attributes).not.toHaveProperty('http.response.status_code');
   });
 
   it('keeps the statements of requests apart that wait for the same two connections', async () => {

@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { presentSpan, type Span, traceWith, within } from '../tracing/tracing.js';
+import { RecordedSpans } from '../../../test/support/traces/recorded-spans.js';
+import { beginSpan, presentSpan, within } from '../tracing/tracing.js';
 import { BackgroundLoop, type LoopOptions, reportFailure } from './background-loop.js';
 
 const warn = jest.fn<void, [string]>();
@@ -39,30 +39,15 @@ describe('a background loop', () => {
   });
 
   it('works in no trace when a request wakes it, which only happens to be the one', async () => {
-    const spans = new AsyncLocalStorage<Span | undefined>();
-    const span: Span = {
-      traceId: 'trace',
-      traceparent: 'header',
-      isOver: false,
-      rename: () => undefined,
-      note: () => undefined,
-      end: () => undefined,
-    };
-    traceWith({
-      get present() {
-        return spans.getStore();
-      },
-      begin: () => span,
-      within: (one, run) => spans.run(one, run),
-    });
+    const spans = RecordedSpans.begin();
     const seen: unknown[] = [];
     const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
       seen.push(presentSpan() ?? 'no trace');
     });
-    within(span, () => loop.start());
+    within(beginSpan({ name: 'request', kind: 'server' }), () => loop.start());
     while (seen.length < 3) await sleep(5);
     await loop.stop();
-    traceWith(undefined);
+    spans.end();
 
     expect(new Set(seen)).toEqual(new Set(['no trace']));
   });

@@ -1,3 +1,4 @@
+import { RecordedSpans } from '../../../test/support/traces/recorded-spans.js';
 import { SmtpServer, type Step } from '../../../test/support/vendors/smtp-server.js';
 import type { Settings } from '../config/settings.js';
 import type { Departure } from './gate.js';
@@ -47,6 +48,21 @@ describe('OutboundSmtp', () => {
       text: '250 2.0.0 queued as 4711',
     });
     expect(server.mails).toMatchObject([{ to: MAIL.to, content: String(MAIL.content) }]);
+  });
+
+  it('tells in a trace which server was asked and how it replied, and nothing of the mail', async () => {
+    const spans = RecordedSpans.begin();
+    await smtp().deliver(at(), MAIL, departure());
+    spans.end();
+    expect(spans.all).toEqual([
+      {
+        name: 'SMTP 127.0.0.1',
+        kind: 'client',
+        attributes: { 'server.address': '127.0.0.1', 'server.port': server.port },
+        noted: { 'smtp.response.status_code': 250 },
+        failure: undefined,
+      },
+    ]);
   });
 
   it.each<Step>(['GREETING', 'EHLO'])(

@@ -155,9 +155,13 @@ describe('tracing', () => {
     while (collector.headers.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     collector.behaviour = 'take';
     await end();
-    expect(collector.spans).toHaveLength(2_048);
     // The request that hangs is still under way, and told of when its time is up.
     expect(said).toEqual([]);
+    await eventually(
+      () => collector.spans.length,
+      (count) => count >= 2_048,
+    );
+    expect(collector.spans).toHaveLength(2_048);
     await eventually(
       () => said,
       ({ length }) => length === 1,

@@ -37,6 +37,11 @@ describe('the audit trail over HTTP', () => {
       expect((await manager.request('GET', path)).status).toBe(200);
     }
     expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
+    const refused = await manager.request('GET', '/api/audit?action=auth.role_refused');
+    expect(refused.body.data.length).toBeGreaterThan(0);
+    expect(new Set(refused.body.data.map(({ action }: { action: string }) => action))).toEqual(
+      new Set(['auth.role_refused']),
+    );
   });
 
   it('shows what was done, with its hash once it is sealed', async () => {
@@ -68,6 +73,10 @@ describe('the audit trail over HTTP', () => {
 
   it.each([
     'sort=actor',
+    'action=incident.create',
+    'action=Incident.created',
+    'action=incident.created,incident.updated',
+    'action=',
     'from=yesterday',
     'actor=',
     'per_page=101',

@@ -40,6 +40,8 @@ const SHOWN: readonly string[] = [
   '?source=edr&type=malware&status=open&severity=critical',
   '?sort=-severity',
   '?sort=-severity&status=open',
+  '?sort=-severity,created_at',
+  '?sort=-severity,-updated_at',
   '?sort=status',
   '?sort=source',
   '?sort=-incident_number',

@@ -17,24 +17,22 @@ export function goTool({ name, module, version, folder, tags = '' }: GoTool): st
   const place = resolve('node_modules/.cache', name, version);
   const program = join(place, process.platform === 'win32' ? `${name}.exe` : name);
   if (existsSync(program)) return program;
-  if (spawnSync('go', ['version']).status !== 0) {
-    throw new Error('the toolchain of Go is not installed');
-  }
-  mkdirSync(place, { recursive: true });
   // In its own folder, because there its go.sum says what exactly it is built of.
   const { Dir } = JSON.parse(go(['mod', 'download', '-json', `${module}@${version}`])) as {
     readonly Dir: string;
   };
+  mkdirSync(place, { recursive: true });
   go(['install', '-tags', tags, folder], Dir, { GOBIN: place, GOWORK: 'off' });
   return program;
 }
 
 function go(args: readonly string[], cwd = process.cwd(), env: Record<string, string> = {}) {
-  const { status, stdout, stderr } = spawnSync('go', args, {
+  const { error, status, stdout, stderr } = spawnSync('go', args, {
     cwd,
     encoding: 'utf8',
     env: { ...process.env, GOFLAGS: '-trimpath -buildvcs=false', ...env },
   });
+  if (error) throw new Error('the toolchain of Go is not installed');
   if (status !== 0) throw new Error(`go ${args[0]} failed:\n${(stderr || stdout).trim()}`);
   return stdout;
 }

@@ -88,7 +88,14 @@ export default tseslint.config(
   {
     // These run in the browser of whoever reads the documentation.
     files: ['src/platform/docs/browser/*.mjs'],
-    languageOptions: { globals: { document: 'readonly', window: 'readonly' } },
+    languageOptions: {
+      globals: {
+        document: 'readonly',
+        location: 'readonly',
+        URLSearchParams: 'readonly',
+        window: 'readonly',
+      },
+    },
     rules: {
       'no-console': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_' }],

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-worker.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
@@ -182,7 +183,8 @@ describe('deliveries of notifications', () => {
       await put(`/api/incidents/${id}`, { status: 'resolved' });
     }
     await ended(chosen.id, 2);
-    expect(receiver.events.map(({ data }) => data.incident.severity)).toEqual(['high', 'critical']);
+    const severities = receiver.events.map(({ data }) => data.incident.severity);
+    expect(severities.toSorted()).toEqual(['critical', 'high']);
     expect((await deliveries(disabled.id)).meta.total).toBe(0);
   });
 
@@ -550,6 +552,24 @@ describe('deliveries of notifications', () => {
     expect(
       (await deliveries(failing.id)).data.map(({ event }: { event: string }) => event),
     ).toEqual(['incident.created', 'incident.created']);
+  });
+
+  it('are told of in the log once when they begin to fail', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('error-500', 'error-500', 'apply');
+    await incident();
+    await eventually(
+      async () => {
+        await hurry();
+        return (await deliveries(id, '?status=delivered')).data;
+      },
+      (rows) => rows.length === 1,
+    );
+    const told = warn.mock.calls.filter(([, words]) => /channel fails/.test(String(words)));
+    warn.mockRestore();
+    const line = 'A notification channel fails: It answered with status 500.';
+    expect(told).toEqual([[{ channel: expect.stringMatching(/^hook/) }, line]]);
   });
 
   it('go out at once when a channel works again, also those that waited', async () => {

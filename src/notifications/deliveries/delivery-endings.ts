@@ -72,6 +72,11 @@ export class DeliveryEndings {
   ): Promise<void> {
     const after = await this.channels.countFailure(tx, channel.id, outcome.why);
     const pauseMs = after ? pauseAfter(outcome, after.failures, Math.random()) : 0;
+    if (after?.failures === 1) {
+      afterCommit(tx, () =>
+        this.log.warn({ channel: after.name }, `A notification channel fails: ${outcome.why}`),
+      );
+    }
     if (pauseMs > 0) await this.channels.pause(tx, channel.id, pauseMs);
     if (after) await this.tellOthers(tx, after);
     const ending = endingOf(outcome, delivery, Math.random());

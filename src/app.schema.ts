@@ -51,6 +51,7 @@ import { Resolutions1795002600000 } from './platform/database/migrations/1795002
 import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
 import { Recoveries1795003000000 } from './platform/database/migrations/1795003000000-recoveries.js';
 import { ToldIncidents1795003200000 } from './platform/database/migrations/1795003200000-told-incidents.js';
+import { NotificationFlow1795003250000 } from './platform/database/migrations/1795003250000-notification-flow.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -145,6 +146,7 @@ export const schema: Schema = {
     PlaybookRunsMayGo1795002800000,
     Recoveries1795003000000,
     ToldIncidents1795003200000,
+    NotificationFlow1795003250000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

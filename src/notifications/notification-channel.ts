@@ -5,11 +5,14 @@ import type { NotifiedEvent } from './notification.js';
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
 export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
 
-/** A channel without its secrets, as admins may see it. */
-export interface ChannelRecord {
+export interface ChannelIdentity {
   readonly id: string;
   readonly name: string;
   readonly type: string;
+}
+
+/** A channel without its secrets, as admins may see it. */
+export interface ChannelRecord extends ChannelIdentity {
   readonly enabled: boolean;
   readonly events: readonly NotifiedEvent[];
   readonly minSeverity: Severity;
@@ -20,10 +23,13 @@ export interface ChannelRecord {
   readonly formerSecretUntil?: Date;
   /** Counts the changes that people make. */
   readonly version: number;
-  /** Attempts that failed since the last delivery; the three fields after it are of these. */
+  /** Attempts that failed since the last delivery, but for those that only came too fast. */
   readonly failures: number;
+  /** When the first attempt failed since the last delivery. */
   readonly failingSince?: Date;
   readonly lastError?: string;
+  /** Nothing is tried before. */
+  readonly pausedUntil?: Date;
   /** It has failed for so long that the other channels were told. */
   readonly unhealthySince?: Date;
   /** When the other channels were told that it fails; undefined when they were not, or were told that it works again. */
@@ -41,10 +47,10 @@ export interface SealedChannel extends ChannelRecord {
 
 export function channelStatusOf({
   enabled,
-  failures,
+  failingSince,
   unhealthySince,
-}: Pick<ChannelRecord, 'enabled' | 'failures' | 'unhealthySince'>): ChannelStatus {
+}: Pick<ChannelRecord, 'enabled' | 'failingSince' | 'unhealthySince'>): ChannelStatus {
   if (!enabled) return 'disabled';
   if (unhealthySince) return 'unhealthy';
-  return failures > 0 ? 'degraded' : 'healthy';
+  return failingSince ? 'degraded' : 'healthy';
 }

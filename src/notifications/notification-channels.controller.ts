@@ -29,7 +29,7 @@ import {
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { ChannelTypes } from './channels/channel-types.js';
-import { DeliveriesService } from './deliveries/deliveries.service.js';
+import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries/deliveries.service.js';
 import {
   ChangedNotificationChannelDto,
   NewNotificationChannelDto,
@@ -196,7 +196,11 @@ export class NotificationChannelsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationTestDto> {
-    const remember = idempotency.remember(NotificationTestDto.from);
-    return NotificationTestDto.from(await this.deliveries.test(caller, id, remember));
+    const provisional = { provisionalForMs: TEST_ANSWERED_WITHIN_MS };
+    const result = await this.deliveries.test(caller, id, {
+      begun: idempotency.remember(NotificationTestDto.from, provisional),
+      ended: idempotency.remember(NotificationTestDto.from),
+    });
+    return NotificationTestDto.from(result);
   }
 }

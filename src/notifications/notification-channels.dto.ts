@@ -160,6 +160,13 @@ export class NotificationChannelDto {
   @Text({ optional: true, description: 'Why its last attempt failed.' })
   readonly last_error?: string;
 
+  @Instant({
+    optional: true,
+    description:
+      'Nothing is sent to it before: it failed several times in a row, or its receiver asked to wait. A change of `config` or `enabled`, and a test that succeeds, end that.',
+  })
+  readonly paused_until?: string;
+
   @Text({ description: 'Who set it up.', example: 'alice' })
   readonly created_by: string;
 
@@ -170,8 +177,10 @@ export class NotificationChannelDto {
   readonly updated_at: string;
 
   static from(this: void, record: ChannelRecord): NotificationChannelDto {
-    const { formerSecretUntil } = record;
-    const isValid = formerSecretUntil !== undefined && formerSecretUntil > new Date(presentTime());
+    const { formerSecretUntil, pausedUntil } = record;
+    const now = new Date(presentTime());
+    const isValid = formerSecretUntil !== undefined && formerSecretUntil > now;
+    const isPaused = pausedUntil !== undefined && pausedUntil > now;
     return {
       id: record.id,
       name: record.name,
@@ -185,6 +194,7 @@ export class NotificationChannelDto {
       status: channelStatusOf(record),
       failing_since: record.failingSince?.toISOString(),
       last_error: record.lastError,
+      paused_until: isPaused ? pausedUntil.toISOString() : undefined,
       created_by: record.createdBy,
       created_at: record.createdAt.toISOString(),
       updated_at: record.updatedAt.toISOString(),

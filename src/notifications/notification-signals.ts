@@ -22,12 +22,14 @@ export class NotificationSignals implements OnModuleInit {
     private readonly gauges: ScrapedGauges,
     @InjectMetric('notification_attempts_total')
     private readonly attempts: Counter<'type' | 'outcome'>,
+    @InjectMetric('notification_deliveries_dead_total') private readonly dead: Counter<'type'>,
     @InjectMetric('notification_channel_up') private readonly up: Gauge<'channel'>,
     @InjectMetric('notifications_waiting') private readonly waiting: Gauge,
   ) {}
 
   onModuleInit(): void {
     beginAtZero(this.attempts, { type: this.types.names, outcome: OUTCOMES });
+    beginAtZero(this.dead, { type: this.types.names });
     this.components.register('notifications', () => this.health());
     this.gauges.register(this.waiting, () => this.deliveries.waiting());
     this.gauges.register(this.up, async () => {

@@ -47,7 +47,7 @@ describe('claims of notifications', () => {
     const id = newId();
     await query(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, $1::text, $1::text, 'webhook', true, '{incident.created}', 'low', '{}', 'test')`,
+       values ($1::uuid, $1::text, $1::text, 'webhook', true, '{incident.created,action.pending_approval,kill_switch.activated}', 'low', '{}', 'test')`,
       [id],
     );
     if (more) await query(`update notification_channels set ${more} where id = $1`, [id]);
@@ -61,6 +61,18 @@ describe('claims of notifications', () => {
          from unnest($1::text[]) as incident`,
       [incidents],
     );
+  const urgent = (type: string, ...subjects: readonly string[]) =>
+    query(
+      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+       select gen_random_uuid(), $1, 'action', gen_random_uuid(),
+              jsonb_build_object('severity', 'high', 'incident_id', subject), now()
+         from unnest($2::text[]) as subject`,
+      [type, subjects],
+    );
+  const inOrder = async (): Promise<string[]> => {
+    const rows = await query('select id from notification_deliveries order by position');
+    return rows.map(({ id }: { id: string }) => id);
+  };
   const claim = (more: Partial<ClaimRequest> = {}): Promise<ClaimedDelivery[]> =>
     transactions.run((tx) => deliveries.claim(tx, { ...REQUEST, ...more }));
   const different = (n: number) => Array.from({ length: n }, () => newId());
@@ -125,8 +137,7 @@ describe('claims of notifications', () => {
     await channel();
     const long = randomBytes(6_000).toString('hex');
     await events('kill_switch', 'kill_switch', 'another', long, 'kill_switch');
-    const rows = await query('select id from notification_deliveries order by position');
-    const [first, second, another, longest] = rows.map(({ id }: { id: string }) => id);
+    const [first, second, another, longest] = await inOrder();
     const ids = (claimed: ClaimedDelivery[]) => claimed.map(({ id }) => id).toSorted();
     expect(ids(await claim())).toEqual([first, another, longest].toSorted());
     expect(await claim()).toEqual([]);
@@ -134,6 +145,61 @@ describe('claims of notifications', () => {
       `update notification_deliveries set status = 'dead', ended_at = now() where attempts > 0`,
     );
     expect(ids(await claim())).toEqual([second]);
+  });
+
+  it('take first what is urgent, with what has to go before it', async () => {
+    await channel();
+    const incident = newId();
+    await events(...different(10), incident);
+    await events(...different(10));
+    await urgent('action.pending_approval', incident);
+    await urgent('action.pending_approval', incident);
+    await urgent('kill_switch.activated', 'kill_switch');
+    const order = await inOrder();
+    const [before, approval, second, killSwitch] = [10, 21, 22, 23].map((at) => order[at]);
+    const claimed: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const [next] = await claim({ placesPerChannel: 1 });
+      claimed.push(next!.id);
+      await transactions.run((tx) => deliveries.delivered(tx, next!));
+    }
+    // Ids of tests are by chance, so the kill switch is somewhere among them.
+    expect(claimed.filter((id) => id !== killSwitch)).toEqual([before, approval, second]);
+    expect(claimed).toContain(killSwitch);
+    expect(await claim()).toHaveLength(4);
+  });
+
+  it('take something urgent of each incident, however much there is of one', async () => {
+    await channel();
+    const incident = newId();
+    await urgent('action.pending_approval', ...Array.from({ length: 30 }, () => incident));
+    await events(...different(10));
+    await urgent('kill_switch.activated', 'kill_switch');
+    const claimed = await claim();
+    expect(claimed.map(({ type }) => type).toSorted()).toEqual([
+      'action.pending_approval',
+      'incident.created',
+      'incident.created',
+      'kill_switch.activated',
+    ]);
+  });
+
+  it('take one at a time of a channel whose receiver wants no more', async () => {
+    const id = await channel(`one_by_one_until = now() + interval '1 minute'`);
+    await events(...different(3));
+    expect(await claim()).toHaveLength(1);
+    expect(await claim({ underWay: new Map([[id, 1]]) })).toEqual([]);
+    await query(`update notification_channels set one_by_one_until = now()`);
+    expect(await claim({ underWay: new Map([[id, 1]]) })).toHaveLength(2);
+  });
+
+  it('share what waits, none twice, when replicas claim at once', async () => {
+    await channel();
+    await events(...different(40));
+    await urgent('action.pending_approval', ...different(4));
+    const claimed = (await Promise.all(Array.from({ length: 4 }, () => claim()))).flat();
+    expect(new Set(claimed.map(({ id }) => id)).size).toBe(claimed.length);
+    expect(claimed.filter(({ type }) => type === 'action.pending_approval')).toHaveLength(4);
   });
 
   it('take nothing of a channel that is disabled or paused, and one of a channel that fails', async () => {

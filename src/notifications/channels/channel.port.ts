@@ -25,6 +25,8 @@ export interface Failed {
   readonly why: string;
   /** How long the receiver asked to wait (Retry-After); the whole channel waits so long. */
   readonly retryAfterMs?: number;
+  /** It takes what comes, but not so fast: the channel slows down, and nothing counts as broken. */
+  readonly isBusy?: true;
   /** Some of the people behind the channel have it: it is tried again for the rest, and no other message waits for that. */
   readonly isPartial?: true;
 }

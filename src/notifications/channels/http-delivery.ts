@@ -15,6 +15,8 @@ export interface JsonPost {
   readonly body: string;
   readonly headers?: OutboundRequest['headers'];
   readonly signal: AbortSignal;
+  /** The status says it all: a long or endless answer is none that failed. */
+  readonly withoutBody?: boolean;
 }
 
 /** Posts JSON once, and reads what the answer means, or that there is none. */
@@ -48,11 +50,9 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
     ? `It answered with status ${status}: redirects are not followed.`
     : `It answered with status ${status}.`;
   if (REFUSALS.has(status)) return { kind: 'refused', why };
-  return {
-    kind: 'failed',
-    why,
-    retryAfterMs: retryAfterMs(answer.header('retry-after'), new Date(presentTime())),
-  };
+  const waitMs = retryAfterMs(answer.header('retry-after'), new Date(presentTime()));
+  const isBusy = status === 429 && waitMs !== undefined;
+  return { kind: 'failed', why, retryAfterMs: waitMs, ...(isBusy ? { isBusy } : {}) };
 }
 
 /** For the audit trail; of an address that is lost with the key of the secrets there is nothing to tell. */

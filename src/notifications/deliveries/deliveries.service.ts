@@ -17,6 +17,7 @@ import { DeliveryWritesRepository } from '../records/delivery-writes.repository.
 import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryEndings } from './delivery-endings.js';
+import { ATTEMPT_MS } from './delivery-rules.js';
 import { DeliveryWorker } from './delivery-worker.js';
 
 export interface TestResult {
@@ -24,6 +25,21 @@ export interface TestResult {
   readonly message: string;
   readonly latencyMs: number;
 }
+
+/** The message leaves between two transactions: the first one keeps twins away, and the second one knows what came of it. */
+export interface TestParticipants {
+  readonly begun: Participant<TestResult>;
+  readonly ended: Participant<TestResult>;
+}
+
+/** So long a twin of a test is told that it is under way. */
+export const TEST_ANSWERED_WITHIN_MS = 2 * ATTEMPT_MS;
+
+const UNKNOWN: TestResult = {
+  success: false,
+  message: 'The service stopped meanwhile: nobody knows whether the message arrived.',
+  latencyMs: 0,
+};
 
 /** What people see of deliveries, and do with them. */
 @Injectable()
@@ -50,9 +66,10 @@ export class DeliveriesService {
   async test(
     caller: Caller,
     id: string,
-    idempotency: Participant<TestResult>,
+    { begun: claimed, ended }: TestParticipants,
   ): Promise<TestResult> {
     const channel = await this.channels.get(id);
+    await this.transactions.run<TestResult>(() => Promise.resolve(UNKNOWN), caller, claimed);
     const begun = performance.now();
     const outcome = await this.attempts.test(channel, this.clock.now());
     const result: TestResult = {
@@ -62,14 +79,14 @@ export class DeliveriesService {
     };
     return await this.transactions.run<TestResult>(
       async (tx) => {
-        if (result.success) await this.endings.works(tx, channel.id);
+        if (result.success) await this.endings.mended(tx, channel.id);
         const { success } = result;
         await this.channels.record(tx, caller, 'notification_channel.tested', channel, { success });
         afterCommit(tx, () => this.worker.wake());
         return result;
       },
       caller,
-      idempotency,
+      ended,
     );
   }
 

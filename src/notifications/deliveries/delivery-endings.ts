@@ -5,15 +5,16 @@ import { Clock } from '../../platform/clock.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { shownStart } from '../../platform/text.js';
-import type { Outcome } from '../channels/channel.port.js';
+import type { Failed, Outcome, Refused } from '../channels/channel.port.js';
 import type { ClaimedDelivery } from '../delivery.js';
 import { CHANNEL_RECOVERED, CHANNEL_UNHEALTHY } from '../notification.js';
-import type { SealedChannel } from '../notification-channel.js';
+import type { ChannelIdentity, SealedChannel } from '../notification-channel.js';
 import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
 import {
   endingOf,
   FAILURES_UNTIL_PROBING,
+  ONE_BY_ONE_MS,
   pauseAfter,
   UNHEALTHY_AFTER_MS,
 } from './delivery-rules.js';
@@ -33,6 +34,7 @@ export class DeliveryEndings {
     private readonly clock: Clock,
     @InjectMetric('notification_attempts_total')
     private readonly attempts: Counter<'type' | 'outcome'>,
+    @InjectMetric('notification_deliveries_dead_total') private readonly dead: Counter<'type'>,
   ) {}
 
   async end(channel: SealedChannel, delivery: ClaimedDelivery, outcome: Outcome): Promise<void> {
@@ -58,9 +60,16 @@ export class DeliveryEndings {
     afterCommit(tx, () => this.log.log({ channel: name }, 'A notification channel works again'));
   }
 
+  /** Somebody saw that the channel delivers: nothing waits for a pause any longer. */
+  async mended(tx: Tx, channelId: string): Promise<void> {
+    await this.works(tx, channelId);
+    await this.channels.resume(tx, channelId);
+    await this.deliveries.tryNow(tx, channelId);
+  }
+
   private async delivered(tx: Tx, channel: SealedChannel, delivery: ClaimedDelivery) {
     // The row of a channel that works is not touched: all its deliveries would wait for each other there.
-    if (channel.failures > 0 || channel.unhealthyToldAt) await this.works(tx, channel.id);
+    if (channel.failingSince || channel.unhealthyToldAt) await this.works(tx, channel.id);
     await this.deliveries.delivered(tx, delivery);
   }
 
@@ -68,24 +77,49 @@ export class DeliveryEndings {
     tx: Tx,
     channel: SealedChannel,
     delivery: ClaimedDelivery,
-    outcome: Exclude<Outcome, { readonly kind: 'delivered' }>,
+    outcome: Failed | Refused,
   ): Promise<void> {
-    const after = await this.channels.countFailure(tx, channel.id, outcome.why);
+    const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
+    const after = await this.channels.noteFailure(tx, channel.id, outcome.why, isBusy ? 0 : 1);
     const pauseMs = after ? pauseAfter(outcome, after.failures, Math.random()) : 0;
-    if (after?.failures === 1) {
+    if (after?.failures === 1 && !isBusy) {
       afterCommit(tx, () =>
         this.log.warn({ channel: after.name }, `A notification channel fails: ${outcome.why}`),
       );
     }
-    if (pauseMs > 0) await this.channels.pause(tx, channel.id, pauseMs);
+    const oneByOneMs = isBusy ? pauseMs + ONE_BY_ONE_MS : 0;
+    if (pauseMs > 0) await this.channels.pause(tx, channel.id, { pauseMs, oneByOneMs });
     if (after) await this.tellOthers(tx, after);
     const ending = endingOf(outcome, delivery, Math.random());
     if (ending.kind === 'again') {
       await this.deliveries.again(tx, delivery, ending.error, ending.waitMs);
     } else if (ending.kind === 'dead' && (await this.deliveries.dead(tx, delivery, ending.error))) {
       const about = { channel: channel.name, delivery: delivery.id, event: delivery.type };
-      afterCommit(tx, () => this.log.warn(about, `A notification is dead: ${ending.error}`));
+      afterCommit(tx, () => {
+        this.dead.inc({ type: channel.type });
+        this.log.warn(about, `A notification is dead: ${ending.error}`);
+      });
     }
+  }
+
+  /** A channel that waits makes no attempt for long, and fails all the same: those for which something waits are told of here. */
+  async tellOfLongFailures(): Promise<void> {
+    const before = new Date(this.clock.now().getTime() - UNHEALTHY_AFTER_MS);
+    await this.transactions.run(async (tx) => {
+      for (const channel of await this.channels.lockFailingSince(tx, before)) {
+        await this.tellOthers(tx, channel);
+      }
+    });
+  }
+
+  /** Ends at most so many that nobody can deliver any more; answers how many those were. */
+  async expire({ id, name, type }: ChannelIdentity, most: number): Promise<number> {
+    const n = await this.deliveries.expire(id, most);
+    if (n > 0) {
+      this.dead.inc({ type }, n);
+      this.log.warn({ channel: name, n }, 'Notifications are dead: their day is over');
+    }
+    return n;
   }
 
   /** Once for each time that a channel begins to fail for long. A change of its configuration alone does not end that time. */

@@ -3,6 +3,7 @@ import { endingOf, FAILURES_UNTIL_PROBING, pauseAfter } from './delivery-rules.j
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const failed = (retryAfterMs?: number) => ({ kind: 'failed', why: 'No.', retryAfterMs }) as const;
+const busy = (retryAfterMs: number) => ({ ...failed(retryAfterMs), isBusy: true }) as const;
 const refused = { kind: 'refused', why: 'Never.' } as const;
 
 const waitOf = (
@@ -44,6 +45,13 @@ describe('a delivery after an attempt', () => {
     expect(waitOf(9, 0.5, 1_000)).toBe(HOUR_MS);
   });
 
+  it('keeps its turn when it only came too fast', () => {
+    const waits = [1, 9, 99].map((attempts) =>
+      endingOf(busy(1_000), { attempts, leftMs: DAY_MS }, 0.5),
+    );
+    expect(waits).toEqual(waits.map(() => ({ kind: 'again', waitMs: 1_000, error: 'No.' })));
+  });
+
   it('is tried once more when its day is over, and is dead when that fails', () => {
     expect(waitOf(5, 0.5, 7 * DAY_MS, 20_000)).toBe(20_000);
     expect(endingOf(failed(), { attempts: 6, leftMs: 0 }, 0.5)).toEqual({
@@ -56,7 +64,16 @@ describe('a delivery after an attempt', () => {
 describe('a channel after an attempt', () => {
   it('has no pause when one message failed, or was refused', () => {
     expect(pauseAfter(failed(), 1, 0.5)).toBe(0);
-    expect(pauseAfter(refused, 99, 0.5)).toBe(0);
+    expect(pauseAfter(refused, 2, 0.5)).toBe(0);
+  });
+
+  it('has a pause when it refuses several messages in a row, so that not all are lost at once', () => {
+    expect(pauseAfter(refused, FAILURES_UNTIL_PROBING, 0.5)).toBe(5_000);
+  });
+
+  it('has no other pause than it asks for while messages only come too fast', () => {
+    const pauses = [1_000, 0, 30_000, 1e12].map((asked) => pauseAfter(busy(asked), 99, 0.5));
+    expect(pauses).toEqual([1_000, 1_000, 30_000, DAY_MS]);
   });
 
   it('has no pause while it delivers to some of its people', () => {

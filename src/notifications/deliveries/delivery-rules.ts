@@ -1,4 +1,4 @@
-import type { Outcome } from '../channels/channel.port.js';
+import type { Failed, Outcome, Refused } from '../channels/channel.port.js';
 import type { ClaimedDelivery } from '../delivery.js';
 
 const SECOND_MS = 1_000;
@@ -17,9 +17,14 @@ export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;
 /** From so many failures in a row on, one delivery at a time shows whether the channel works again. */
 export const FAILURES_UNTIL_PROBING = 3;
 
+/** How long a channel tries one delivery at a time after its receiver said that more are too many. */
+export const ONE_BY_ONE_MS = MINUTE_MS;
+
 const FIRST_WAIT_MS = 2 * SECOND_MS;
 const WAIT_FACTOR = 3;
 const LONGEST_WAIT_MS = HOUR_MS;
+/** At least so long, also when somebody who has enough says that it may be at once. */
+const SHORTEST_BUSY_MS = SECOND_MS;
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
@@ -39,19 +44,28 @@ export function endingOf(
   if (outcome.kind === 'delivered') return outcome;
   const error = outcome.why;
   if (outcome.kind === 'refused' || leftMs <= 0) return { kind: 'dead', error };
-  const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1));
-  const waitMs = Math.max(spread(backoff, random), outcome.retryAfterMs ?? 0);
+  const waitMs = Math.max(backoffOf(outcome, attempts, random), outcome.retryAfterMs ?? 0);
   // The last attempt is made when its day is over, also when somebody asked for a longer wait.
   return { kind: 'again', waitMs: Math.min(waitMs, leftMs), error };
 }
 
+/** What only came too fast keeps its turn: it is the first again when the receiver takes more. */
+function backoffOf({ isBusy }: Failed, attempts: number, random: number): number {
+  if (isBusy) return SHORTEST_BUSY_MS;
+  return spread(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1)), random);
+}
+
 /**
  * How long nothing is sent to the channel after an attempt that failed; 0 for no pause. One failure may be the fault of one
- * message; several in a row are not.
+ * message; several in a row are not, also when each is refused for good.
+ *
+ * @param failures in a row, with this one
  */
-export function pauseAfter(outcome: Outcome, failures: number, random: number): number {
-  if (outcome.kind !== 'failed' || outcome.isPartial) return 0;
-  const asked = Math.min(LONGEST_ASKED_MS, outcome.retryAfterMs ?? 0);
+export function pauseAfter(outcome: Failed | Refused, failures: number, random: number): number {
+  if (outcome.kind === 'failed' && outcome.isPartial) return 0;
+  const asked =
+    outcome.kind === 'failed' ? Math.min(LONGEST_ASKED_MS, outcome.retryAfterMs ?? 0) : 0;
+  if (outcome.kind === 'failed' && outcome.isBusy) return Math.max(asked, SHORTEST_BUSY_MS);
   const further = failures - FAILURES_UNTIL_PROBING;
   if (further < 0) return asked;
   return Math.max(asked, spread(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** further), random));

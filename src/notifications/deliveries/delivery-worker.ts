@@ -26,6 +26,7 @@ const PAUSE_MS = 500;
 /** How many deliveries of one channel a replica tries at once. */
 const PLACES_PER_CHANNEL = 4;
 const CLEAN_UP_SECONDS = 600;
+const TELL_SECONDS = 30;
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 const AT_ONCE = 5_000;
@@ -68,6 +69,8 @@ export class DeliveryWorker
 
   onModuleInit(): void {
     this.jobs.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
+    const tell = () => this.endings.tellOfLongFailures();
+    this.jobs.every('tell-of-failing-channels', TELL_SECONDS, tell);
   }
 
   onApplicationBootstrap(): void {
@@ -90,9 +93,9 @@ export class DeliveryWorker
   /** Ends what nobody can deliver any more, and removes what ended long ago. */
   async cleanUp(): Promise<void> {
     const before = firstIdAt(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
-    for (const id of await this.channels.allIds()) {
-      await this.deliveries.expire(id, AT_ONCE);
-      while ((await this.deliveries.prune(id, before, AT_ONCE)) === AT_ONCE);
+    for (const channel of await this.channels.all()) {
+      while ((await this.endings.expire(channel, AT_ONCE)) === AT_ONCE);
+      while ((await this.deliveries.prune(channel.id, before, AT_ONCE)) === AT_ONCE);
     }
   }
 

@@ -29,35 +29,61 @@ const COLUMNS = DELIVERY_COLUMNS.map((column) => `delivery.${column}`).join(', '
 const orderOf = (row: string): string =>
   `left(coalesce(${row}.incident_id::text, ${row}.subject_id), 100)`;
 
+/** The position of the first one that is open and about the same, which PostgreSQL makes no join of: that would read all that waits. */
+const firstPosition = (row: string, condition = 'true'): string => `(
+                 select earlier.position from notification_deliveries earlier
+                  where earlier.channel_id = ${row}.channel_id and ${orderOf('earlier')} = ${orderOf(row)}
+                    and earlier.status = 'pending' and ${condition}
+                  order by earlier.position limit 1)`;
+
+/** What people wait for, or have to know at once: it goes first. An index has the same list. */
+const isUrgent = (row: string): string =>
+  `${row}.type in ('kill_switch.activated', 'kill_switch.deactivated', 'action.pending_approval')`;
+
+const isFree = (row: string): string => `${row}.due_at <= now()
+                 and ${row}.expires_at > now() - interval '1 hour'
+                 and (${row}.lease_until is null or ${row}.lease_until <= now())`;
+
 /**
  * Each channel has places of its own, so that one that hangs takes none from another. Of an incident, and of what else events are
- * about, only the first delivery that is still open is chosen: the later ones wait for it, whichever replica has it, so that nobody
- * hears that the kill switch is on after it is off. The first one is asked for by a subquery with
- * a limit, which PostgreSQL makes no join of: that would read all that waits. What expired long ago, such as in an old backup that
- * was restored, is left to the clean-up.
+ * about, only the first delivery that is still open is chosen: the later ones wait for it, whichever replica has it. What is urgent
+ * goes first, and with it what has to go before it. More are found than there are places for, because another replica may take
+ * some of them at the same time. What expired long ago, such as in an old backup that was restored, is left to the clean-up.
  */
 export const CLAIM: Statement = {
   name: 'notification_deliveries_claim',
   text: `
     with place as (
-      select channel.id, case when channel.failures >= $4 then 1 else $3 end - coalesce(busy.n, 0) as free
+      select channel.id,
+             case when channel.failures >= $4 or channel.one_by_one_until > now() then 1 else $3 end - coalesce(busy.n, 0) as free
         from notification_channels channel
         left join unnest($1::uuid[], $2::integer[]) as busy (id, n) on busy.id = channel.id
        where channel.enabled and (channel.paused_until is null or channel.paused_until <= now())),
     chosen as materialized (
       select next.id
         from place cross join lateral (
-          select candidate.id from notification_deliveries candidate
-           where candidate.channel_id = place.id and candidate.status = 'pending'
-             and candidate.due_at <= now() and candidate.expires_at > now() - interval '1 hour'
-             and (candidate.lease_until is null or candidate.lease_until <= now())
-             and candidate.position = coalesce((
-               select earlier.position from notification_deliveries earlier
-                where earlier.channel_id = candidate.channel_id and ${orderOf('earlier')} = ${orderOf('candidate')}
-                  and earlier.status = 'pending'
-                order by earlier.position limit 1), candidate.position)
-           order by candidate.id limit greatest(0, place.free)
-             for update skip locked) as next)
+          select delivery.id
+            from (
+              select id, min(turn) as turn from (
+                (select first.id, 0 as turn
+                   from notification_deliveries urgent
+                   join notification_deliveries first on first.channel_id = place.id and first.status = 'pending'
+                    and ${orderOf('first')} = ${orderOf('urgent')} and first.position = ${firstPosition('urgent')}
+                  where urgent.channel_id = place.id and urgent.status = 'pending' and ${isUrgent('urgent')}
+                    and urgent.position = ${firstPosition('urgent', isUrgent('earlier'))}
+                    and ${isFree('first')}
+                  order by urgent.id limit 2 * greatest(0, place.free))
+                union all
+                (select candidate.id, 1
+                   from notification_deliveries candidate
+                  where candidate.channel_id = place.id and candidate.status = 'pending' and ${isFree('candidate')}
+                    and candidate.position = ${firstPosition('candidate')}
+                  order by candidate.id limit 2 * greatest(0, place.free))) as found
+               group by id) as wanted
+            join notification_deliveries delivery on delivery.id = wanted.id
+           where delivery.status = 'pending' and ${isFree('delivery')}
+           order by wanted.turn, delivery.id limit greatest(0, place.free)
+             for update of delivery skip locked) as next)
     update notification_deliveries delivery
        set fence = fence + 1, attempts = attempts + 1, lease_until = now() + $5::integer * interval '1 millisecond'
      where id = any(array(select id from chosen))
@@ -97,7 +123,7 @@ const TRY_NOW: Statement = {
   name: 'notification_deliveries_try_now',
   text: `
     update notification_deliveries set due_at = now()
-     where channel_id = $1 and status = 'pending' and due_at > now() and lease_until is null`,
+     where channel_id = $1 and status = 'pending' and due_at > now() and (lease_until is null or lease_until <= now())`,
 };
 
 const REOPEN: Statement = {
@@ -121,7 +147,8 @@ const EXPIRE: Statement = {
        select id from notification_deliveries
         where channel_id = $1 and status = 'pending' and expires_at <= now() - interval '30 minutes'
           and (lease_until is null or lease_until <= now())
-        order by id limit $2 for update skip locked)`,
+        order by id limit $2 for update skip locked)
+    returning 1`,
 };
 
 const PRUNE: Statement = {
@@ -169,7 +196,7 @@ export class DeliveryWritesRepository {
     await this.statements.rows(RELEASE, [id, fence]);
   }
 
-  /** What waits after a failure waits no longer: its channel works again. */
+  /** What waits after a failure waits no longer: its channel works again, or is another one now. */
   async tryNow(tx: Tx, channelId: string): Promise<void> {
     await this.statements.rowsIn(tx, TRY_NOW, [channelId]);
   }
@@ -180,8 +207,9 @@ export class DeliveryWritesRepository {
     return row && deliveryOf(row);
   }
 
-  async expire(channelId: string, most: number): Promise<void> {
-    await this.statements.rows(EXPIRE, [channelId, most]);
+  /** Answers how many those were. */
+  async expire(channelId: string, most: number): Promise<number> {
+    return (await this.statements.rows(EXPIRE, [channelId, most])).length;
   }
 
   /** Removes ended ones with an id before the given one; answers how many. */

@@ -6,7 +6,7 @@ import type { NotifiedEvent } from '../notification.js';
 
 @Entity('notification_channels')
 @Check('ck_notification_channels_severity', `min_severity in ('low', 'medium', 'high', 'critical')`)
-@Check('ck_notification_channels_failing', `(failures = 0) = (failing_since is null)`)
+@Check('ck_notification_channels_failing', `failures = 0 or failing_since is not null`)
 @Check(
   'ck_notification_channels_deleted',
   `deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}')`,
@@ -60,7 +60,7 @@ export class NotificationChannelEntity extends RowTimes {
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
-  /** Attempts that failed since the last delivery. */
+  /** Attempts that failed since the last delivery, but for those that only came too fast. */
   @Column({ type: 'integer', default: 0 })
   readonly failures: number;
 
@@ -73,6 +73,10 @@ export class NotificationChannelEntity extends RowTimes {
   /** Nothing is tried before. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly paused_until: Date | null;
+
+  /** Until then one delivery at a time: the receiver said that more are too many. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly one_by_one_until: Date | null;
 
   /** Since then it counts as failing for long. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })

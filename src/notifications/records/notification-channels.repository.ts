@@ -1,7 +1,7 @@
 // SQL: an advisory lock, which TypeORM has no words for.
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
-import { DataSource, In, IsNull } from 'typeorm';
+import { DataSource, In, IsNull, LessThanOrEqual } from 'typeorm';
 import type { Config } from '../../connectors/config/config-schema.js';
 import type { Severity } from '../../incidents/incident.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
@@ -11,7 +11,8 @@ import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { nameKey } from '../channel-name.js';
 import type { NotifiedEvent } from '../notification.js';
-import type { SealedChannel } from '../notification-channel.js';
+import type { ChannelIdentity, SealedChannel } from '../notification-channel.js';
+import { DeliveryWritesRepository } from './delivery-writes.repository.js';
 import { NotificationChannelEntity } from './notification-channel.entity.js';
 
 /** What a caller decides about a channel. */
@@ -27,23 +28,27 @@ export interface ChannelContent {
   readonly formerSecretUntil: Date | undefined;
 }
 
+/** How long nothing is sent, and how long one at a time. */
+export interface Pause {
+  readonly pauseMs: number;
+  readonly oneByOneMs: number;
+}
+
 export const CHANNEL_SORTS = sortWords('created_at', 'name');
 export type ChannelSort = (typeof CHANNEL_SORTS)[number];
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
 const NOT_DELETED = { deleted_at: IsNull() };
-const WORKS = {
-  failures: 0,
-  failing_since: null,
-  last_error: null,
-  paused_until: null,
-  unhealthy_since: null,
-};
+const WORKS = { failures: 0, failing_since: null, last_error: null, unhealthy_since: null };
+const AT_ONCE = { paused_until: null, one_by_one_until: null };
 
 @Injectable()
 export class NotificationChannelsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly deliveries: DeliveryWritesRepository,
+  ) {}
 
   async list(request: PageRequest, sort: readonly ChannelSort[]): Promise<Page<SealedChannel>> {
     const channels = this.dataSource.getRepository(NotificationChannelEntity);
@@ -75,10 +80,10 @@ export class NotificationChannelsRepository {
     return new Map(rows.map((row) => [row.id, channelOf(row)]));
   }
 
-  /** The ids of deleted ones, too. */
-  async allIds(): Promise<string[]> {
+  /** Deleted ones, too. */
+  async all(): Promise<ChannelIdentity[]> {
     const channels = this.dataSource.getRepository(NotificationChannelEntity);
-    return (await channels.find({ select: { id: true } })).map(({ id }) => id);
+    return await channels.find({ select: { id: true, name: true, type: true } });
   }
 
   /** How many there are. Whoever else asks waits for the end of the transaction, so that two never make the last one. */
@@ -105,7 +110,10 @@ export class NotificationChannelsRepository {
     return await this.read(tx, id);
   }
 
-  /** Changes a channel that is locked. What went wrong with another configuration says nothing about this one. */
+  /**
+   * Changes a channel that is locked. What went wrong with another configuration says nothing about this one, so what waits
+   * after it is tried at once.
+   */
   async update(tx: Tx, before: SealedChannel, content: ChannelContent): Promise<SealedChannel> {
     const isSame =
       before.sealed === content.sealed &&
@@ -113,10 +121,11 @@ export class NotificationChannelsRepository {
       isDeepStrictEqual(before.config, content.config);
     await tx.getRepository(NotificationChannelEntity).update(before.id, {
       ...columnsOf(content),
-      ...(isSame ? {} : WORKS),
+      ...(isSame ? {} : { ...WORKS, ...AT_ONCE }),
       version: () => 'version + 1',
       updated_at: () => 'now()',
     });
+    if (!isSame) await this.deliveries.tryNow(tx, before.id);
     return await this.read(tx, before.id);
   }
 
@@ -133,12 +142,17 @@ export class NotificationChannelsRepository {
     });
   }
 
-  /** Counts a failure, and answers the channel as it is with it; undefined when it is gone. */
-  async countFailure(tx: Tx, id: string, error: string): Promise<SealedChannel | undefined> {
+  /** Answers the channel as it is with the failure; undefined when it is gone. */
+  async noteFailure(
+    tx: Tx,
+    id: string,
+    error: string,
+    count: 0 | 1,
+  ): Promise<SealedChannel | undefined> {
     const { affected } = await tx.getRepository(NotificationChannelEntity).update(
       { id, ...NOT_DELETED },
       {
-        failures: () => 'failures + 1',
+        failures: () => `failures + ${count}`,
         failing_since: () => 'coalesce(failing_since, now())',
         last_error: error,
       },
@@ -146,15 +160,33 @@ export class NotificationChannelsRepository {
     return affected ? await this.read(tx, id) : undefined;
   }
 
-  async pause(tx: Tx, id: string, ms: number): Promise<void> {
+  async pause(tx: Tx, id: string, { pauseMs, oneByOneMs }: Pause): Promise<void> {
     // Two attempts that end together may ask for different pauses: the longer one counts.
+    const later = (column: string, ms: string) =>
+      `greatest(${column}, case when :${ms} > 0 then now() + :${ms} * interval '1 millisecond' end)`;
     await tx
       .createQueryBuilder()
       .update(NotificationChannelEntity)
-      .set({ paused_until: () => `greatest(paused_until, now() + :ms * interval '1 millisecond')` })
+      .set({
+        paused_until: () => later('paused_until', 'pauseMs'),
+        one_by_one_until: () => later('one_by_one_until', 'oneByOneMs'),
+      })
       .where({ id })
-      .setParameters({ ms })
+      .setParameters({ pauseMs, oneByOneMs })
       .execute();
+  }
+
+  /** Those that have failed since then and something waits for, and nobody was told so. */
+  async lockFailingSince(tx: Tx, before: Date): Promise<SealedChannel[]> {
+    const rows = await tx
+      .createQueryBuilder(NotificationChannelEntity, 'channel')
+      .where({ enabled: true, unhealthy_since: IsNull(), failing_since: LessThanOrEqual(before) })
+      .andWhere(
+        `exists (select from notification_deliveries where channel_id = channel.id and status = 'pending')`,
+      )
+      .setLock('pessimistic_write')
+      .getMany();
+    return rows.map(channelOf);
   }
 
   async markUnhealthy(tx: Tx, id: string): Promise<void> {
@@ -169,8 +201,11 @@ export class NotificationChannelsRepository {
   async markWorking(tx: Tx, id: string): Promise<SealedChannel | undefined> {
     const channels = tx.getRepository(NotificationChannelEntity);
     const row = await channels.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
-    if (!row || (row.failures === 0 && row.unhealthy_told_at === null)) return undefined;
-    await channels.update(id, { ...WORKS, ...(row.enabled ? { unhealthy_told_at: null } : {}) });
+    if (!row || (row.failing_since === null && row.unhealthy_told_at === null)) return undefined;
+    // One that came through beside others that were too many does not end the pause that the receiver asked for.
+    const paused_until = () => 'case when one_by_one_until > now() then paused_until end';
+    const told = row.enabled ? { unhealthy_told_at: null } : {};
+    await channels.update(id, { ...WORKS, ...told, paused_until });
     return channelOf(row);
   }
 
@@ -216,6 +251,7 @@ function channelOf(row: NotificationChannelEntity): SealedChannel {
     failures: row.failures,
     failingSince: row.failing_since ?? undefined,
     lastError: row.last_error ?? undefined,
+    pausedUntil: row.paused_until ?? undefined,
     unhealthySince: row.unhealthy_since ?? undefined,
     unhealthyToldAt: row.unhealthy_told_at ?? undefined,
     createdBy: row.created_by,

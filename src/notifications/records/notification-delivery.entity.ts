@@ -12,6 +12,10 @@ import type { DeliveryStatus } from '../delivery.js';
 @Index('ix_notification_deliveries_incident', ['channel_id', 'incident_id'], {
   where: 'incident_id is not null',
 })
+@Index('ix_notification_deliveries_urgent', { synchronize: false })
+@Index('ix_notification_deliveries_dead', ['channel_id', 'ended_at'], {
+  where: `status = 'dead'`,
+})
 export class NotificationDeliveryEntity extends EventColumns {
   /** Begins with the time of the event. */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })

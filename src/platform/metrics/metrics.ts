@@ -143,6 +143,11 @@ export const METRICS: readonly Provider[] = [
     help: 'Attempts to deliver a notification. Failed ones are tried again for a day, refused ones are not.',
     labelNames: ['type', 'outcome'],
   }),
+  makeCounterProvider({
+    name: 'notification_deliveries_dead_total',
+    help: 'Notifications that never arrive: the receiver refused them, or their day is over.',
+    labelNames: ['type'],
+  }),
   makeGaugeProvider({
     name: 'notification_channel_up',
     help: 'Whether an enabled notification channel has taken something in the last ten minutes, or had nothing to take.',

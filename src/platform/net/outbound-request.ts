@@ -11,6 +11,8 @@ export interface OutboundRequest {
   readonly timeoutMs?: number;
   /** When the answer is longer, the request is given up. */
   readonly maxAnswerBytes?: number;
+  /** The answer counts with its status line and headers: its body is not waited for, and the connection is closed. */
+  readonly withoutBody?: boolean;
   readonly signal?: AbortSignal;
   /**
    * The target is one that the operator's settings name, and no caller chose: it may be in any private network. Cloud

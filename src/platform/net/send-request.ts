@@ -104,7 +104,12 @@ class RequestUnderWay {
 
   private receive(incoming: IncomingMessage): void {
     const { statusCode = 0, headers } = incoming;
-    const { answerMemory, maxAnswerBytes } = this.request;
+    const { answerMemory, maxAnswerBytes, withoutBody = false } = this.request;
+    if (withoutBody) {
+      // Nobody reads it: what still comes, or goes wrong with it, changes nothing.
+      incoming.on('error', () => undefined);
+      return this.outcome.resolve(new OutboundAnswer(statusCode, headers, Buffer.alloc(0)));
+    }
     const tooLong = (): void => this.fail('broken', 'The answer is too long.');
     const body = answerMemory.open(() => this.fail('broken', 'The answer is too long for now.'));
     // The request asks for no compression. What is compressed all the same is not unpacked: a few bytes could become gigabytes.

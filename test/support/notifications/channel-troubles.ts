@@ -36,7 +36,8 @@ export function describeChannelTroubles(subject: () => Subject): void {
   it('waits as long as it is asked to', async () => {
     subject().server.retryAfter = '30';
     subject().server.play(429);
-    expect(await deliver()).toMatchObject({ kind: 'failed', retryAfterMs: 30_000 });
+    const busy = { kind: 'failed', isBusy: true, retryAfterMs: 30_000 };
+    expect(await deliver()).toMatchObject(busy);
   });
 
   it.each([400, 413])('is refused for good with status %i', async (status) => {

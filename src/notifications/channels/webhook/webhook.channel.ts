@@ -21,7 +21,8 @@ class WebhookChannel implements Channel {
     const body = JSON.stringify(payload);
     const signature = { id: eventId, at: new Date(presentTime()), secrets: this.secrets };
     const headers = signatureHeaders(body, signature);
-    return await postJson(this.http, { url: this.url, headers, body, signal });
+    const request = { url: this.url, headers, body, signal, withoutBody: true };
+    return await postJson(this.http, request);
   }
 }
 

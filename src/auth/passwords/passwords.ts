@@ -5,7 +5,7 @@ import { FairQueue, type Waiter } from '../../platform/concurrency/fair-queue.js
 import { COST, hashPassword, isOutdated, passwordMatches } from './password-hash.js';
 import { weaknessOf } from './password-requirements.js';
 
-/** Each takes 19 MiB, and one of the four threads that Node also uses for files and for looking up host names. */
+/** Each takes 19 MiB, and one of the few threads that Node also uses for files and for looking up host names. */
 const AT_A_TIME = 2;
 /** So many are done in some ten seconds, which is the longest that somebody waits for a login. */
 const MOST_WAITING_CHECKS = 300;

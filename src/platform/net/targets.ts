@@ -1,6 +1,7 @@
 import { lookup as lookUp } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
+import { NameLookups } from './name-lookups.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 import { literalIn, targetRules, type TargetRules } from '../addresses/target-rules.js';
 
@@ -26,12 +27,11 @@ export class Resolver {
 @Injectable()
 export class Targets {
   private readonly rules: TargetRules;
+  private readonly lookups: NameLookups<PinnedAddress[]>;
 
-  constructor(
-    private readonly resolver: Resolver,
-    settings: Settings,
-  ) {
+  constructor(resolver: Resolver, settings: Settings) {
     this.rules = targetRules(settings.allowedPrivateTargets);
+    this.lookups = new NameLookups((host) => resolver.resolve(host));
   }
 
   /**
@@ -74,7 +74,7 @@ export class Targets {
     if (literal) return [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
     let addresses: PinnedAddress[];
     try {
-      addresses = await this.resolver.resolve(host);
+      addresses = await this.lookups.find(host);
     } catch (cause) {
       throw new UnreachableError(`The name ${host} does not resolve.`, { cause });
     }

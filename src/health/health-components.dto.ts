@@ -92,6 +92,13 @@ class NotificationsComponentDto extends ComponentHealthDto {
   @Count('The notifications that are on their way.', 0)
   readonly waiting?: number;
 
+  @Texts({
+    optional: true,
+    description: 'The names of those whose last attempt failed, and that do not fail for long yet.',
+    example: [],
+  })
+  readonly failing?: readonly string[];
+
   @Texts({ optional: true, description: 'The names of those that fail for long.', example: [] })
   readonly unhealthy?: readonly string[];
 }

@@ -34,6 +34,8 @@ export interface ChannelRecord extends ChannelIdentity {
   readonly unhealthySince?: Date;
   /** When the other channels were told that it fails; undefined when they were not, or were told that it works again. */
   readonly unhealthyToldAt?: Date;
+  /** What was given up in the last 24 hours; a thousand stands for more. */
+  readonly deadLastDay: number;
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;

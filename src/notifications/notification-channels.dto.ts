@@ -167,6 +167,15 @@ export class NotificationChannelDto {
   })
   readonly paused_until?: string;
 
+  @WholeNumber({
+    min: 0,
+    max: 1_000,
+    description:
+      'How many deliveries were given up in the last 24 hours; 1000 stands for that many and more.',
+    example: 0,
+  })
+  readonly dead_last_day: number;
+
   @Text({ description: 'Who set it up.', example: 'alice' })
   readonly created_by: string;
 
@@ -195,6 +204,7 @@ export class NotificationChannelDto {
       failing_since: record.failingSince?.toISOString(),
       last_error: record.lastError,
       paused_until: isPaused ? pausedUntil.toISOString() : undefined,
+      dead_last_day: record.deadLastDay,
       created_by: record.createdBy,
       created_at: record.createdAt.toISOString(),
       updated_at: record.updatedAt.toISOString(),

@@ -44,10 +44,14 @@ export class NotificationSignals implements OnModuleInit {
     if (total === 0) return { status: 'disabled', message: 'No channel is enabled.', total };
     const waiting = await this.deliveries.waiting();
     const down = enabled.filter((channel) => channelStatusOf(channel) === 'unhealthy');
-    if (down.length === 0) return { status: 'healthy', total, waiting };
+    const failing = enabled.flatMap((channel) =>
+      channelStatusOf(channel) === 'degraded' ? [channel.name] : [],
+    );
+    const details = { total, waiting, ...(failing.length > 0 ? { failing } : {}) };
+    if (down.length === 0) return { status: 'healthy', ...details };
     const unhealthy = down.map(({ name }) => name);
     const verb = down.length === 1 ? 'has' : 'have';
     const message = `${down.length} of ${total} channels ${verb} not taken anything for long.`;
-    return { status: 'degraded', message, total, waiting, unhealthy };
+    return { status: 'degraded', message, ...details, unhealthy };
   }
 }

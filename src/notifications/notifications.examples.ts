@@ -13,6 +13,7 @@ const CHANNEL = {
   config: { url: 'https://hooks.example.com/incidents' },
   secrets_set: ['secret'],
   status: 'disabled',
+  dead_last_day: 0,
   created_by: 'admin',
   created_at: '2026-01-30T15:20:00.004Z',
   updated_at: '2026-01-30T15:20:00.004Z',

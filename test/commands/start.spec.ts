@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -56,6 +56,14 @@ describe('a start', () => {
     expect(service.lines).toHaveLength(1);
     expect(service.lines[0]).toMatch(/^Not started: .* is below something that is no folder\.$/);
     rmSync(folder, { recursive: true });
+  });
+
+  it('has threads enough that names which do not resolve leave some to others', async () => {
+    const { pid } = await ServiceProcess.start();
+    const threads = readdirSync(`/proc/${pid}/task`).map((id) =>
+      readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim(),
+    );
+    expect(threads.filter((name) => name === 'libuv-worker')).toHaveLength(16);
   });
 
   it('logs more, and less again, when it is told to by SIGUSR2', async () => {

@@ -1,7 +1,11 @@
 import { Logger } from '@nestjs/common';
+import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { DeliveryEndings } from '../../src/notifications/deliveries/delivery-endings.js';
 import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-worker.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
+import { TargetRefusedError } from '../../src/platform/net/net.errors.js';
+import { Targets } from '../../src/platform/net/targets.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -337,6 +341,172 @@ describe('deliveries of notifications', () => {
       last_error: 'It answered with status 422.',
     });
     expect(row).not.toHaveProperty('next_attempt_at');
+  });
+
+  it('are taken by the status, though the body of the answer never ends', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('huge', 'slow-drip');
+    await incident();
+    await incident();
+    const rows = await ended(id, 2);
+    expect(rows.map(({ status, attempts }: never) => [status, attempts])).toEqual([
+      ['delivered', 1],
+      ['delivered', 1],
+    ]);
+    await eventually(
+      () => receiver.vendor.connections,
+      (open) => open === 0,
+    );
+  });
+
+  it('are kept when the address may not be called, which the channel says', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    const refused = new TargetRefusedError('127.0.0.1 is not on a public network.');
+    const pin = jest.spyOn(app.nest.get(Targets), 'pin').mockRejectedValue(refused);
+    try {
+      for (let n = 0; n < 5; n += 1) await incident();
+      await eventually(
+        () => shown(id),
+        ({ paused_until }) => paused_until !== undefined,
+      );
+      expect(await shown(id)).toMatchObject({
+        status: 'degraded',
+        last_error: '127.0.0.1 is not on a public network.',
+      });
+      expect((await deliveries(id, '?status=pending')).meta.total).toBe(5);
+      const { body } = await admin.request('GET', '/health/detailed');
+      expect(body.components.notifications.failing).toEqual([expect.stringMatching(/^hook /)]);
+    } finally {
+      pin.mockRestore();
+    }
+    await eventually(hurry, () => receiver.requests.length >= 5);
+    expect((await ended(id, 5)).map(({ status }: { status: string }) => status)).toEqual(
+      Array.from({ length: 5 }, () => 'delivered'),
+    );
+  });
+
+  it('come as fast as the receiver takes them, and what people wait for comes first', async () => {
+    const { id } = await channel({ events: ['incident.created', 'kill_switch.activated'] });
+    receiver.vendor.retryAfter = '1';
+    receiver.vendor.behave('apply', 'rate-limit');
+    for (let n = 0; n < 6; n += 1) await incident();
+    await eventually(
+      () => shown(id),
+      ({ status }) => status === 'degraded',
+    );
+    await post('/api/kill-switch/activate', { reason: 'An exercise.' });
+    await post('/api/kill-switch/deactivate', { reason: 'It is over.' });
+    const [row] = await sql(
+      `select failures, one_by_one_until > now() as slow from notification_channels where id = $1`,
+      [id],
+    );
+    expect(row).toEqual({ failures: 0, slow: true });
+    await eventually(typesOf, (types) => types.at(-1) === 'kill_switch.activated');
+    const seen = receiver.requests.length;
+    receiver.vendor.behave('apply', 'rate-limit', 'apply');
+    await ended(id, 7);
+    expect(typesOf()[seen]).toBe('kill_switch.activated');
+    expect(await shown(id)).toMatchObject({ status: 'healthy' });
+  });
+
+  it('that wait are tried at once with another configuration, and when a test succeeds', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    const stall = async () => {
+      receiver.vendor.retryAfter = '7200';
+      receiver.vendor.behave('rate-limit');
+      await incident();
+      await eventually(
+        () => shown(id),
+        ({ paused_until }) => paused_until !== undefined,
+      );
+      expect(Date.parse((await shown(id)).paused_until) - Date.now()).toBeGreaterThan(7_000_000);
+      receiver.vendor.behave('apply');
+    };
+    await stall();
+    await put(`${PATH}/${id}`, { config: { url: `${receiver.url}&moved=yes` } });
+    await ended(id, 1);
+    await stall();
+    await put(`${PATH}/${id}`, { enabled: false });
+    await put(`${PATH}/${id}`, { enabled: true });
+    await ended(id, 2);
+    await stall();
+    expect((await post(`${PATH}/${id}/test`)).body.data.success).toBe(true);
+    await ended(id, 3);
+    expect(await shown(id)).not.toHaveProperty('paused_until');
+  });
+
+  it('make others hear of a channel that waits for long, without an attempt', async () => {
+    const waiting = await channel({ events: ['incident.created'] });
+    const quiet = await channel({ events: ['incident.created'], min_severity: 'critical' });
+    await channel({ events: ['kill_switch.activated'] }, other.url);
+    receiver.vendor.retryAfter = '7200';
+    receiver.vendor.behave('rate-limit');
+    await incident();
+    await eventually(
+      () => shown(waiting.id),
+      ({ status }) => status === 'degraded',
+    );
+    // One that failed and has nothing to deliver may be well by now.
+    await sql(`update notification_channels set failing_since = now() where id = $1`, [quiet.id]);
+    await sql(`update notification_channels set failing_since = now() - interval '11 minutes'
+                where failing_since is not null`);
+    const tries = receiver.requests.length;
+    await app.nest.get(DeliveryEndings).tellOfLongFailures();
+    expect((await shown(quiet.id)).status).toBe('degraded');
+    await admin.request('DELETE', `${PATH}/${quiet.id}`);
+    await app.nest.get(DeliveryEndings).tellOfLongFailures();
+    await eventually(
+      () => typesOf(other),
+      (types) => types.length === 1,
+    );
+    expect(other.events[0]!.data).toMatchObject({ channel: { id: waiting.id } });
+    expect(receiver.events.slice(tries).map(({ type }) => type)).not.toContain('incident.created');
+    expect((await shown(waiting.id)).status).toBe('unhealthy');
+  });
+
+  it('of a test are one for each Idempotency-Key, also for twins at once', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.answerAfter(500);
+    const headers = { 'idempotency-key': `test-${id}` };
+    const send = () => admin.request('POST', `${PATH}/${id}/test`, { headers, body: {} });
+    try {
+      const twins = await Promise.all([send(), send(), send()]);
+      expect(twins.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+      const [first] = twins.filter(({ status }) => status === 200);
+      const again = await send();
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      expect(again.body).toEqual(first!.body);
+      expect(receiver.requests).toHaveLength(1);
+    } finally {
+      receiver.vendor.answerAfter(0);
+    }
+  });
+
+  it('that are dead are counted, by whichever way they died', async () => {
+    const dead = async () => {
+      const { text } = await admin.request('GET', '/metrics');
+      return Number(/notification_deliveries_dead_total\{type="webhook"\} (\d+)/.exec(text)![1]);
+    };
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('refuse', 'apply');
+    const atFirst = await dead();
+    await incident();
+    await ended(id, 1);
+    expect((await dead()) - atFirst).toBe(1);
+    await sql(`update notification_channels set paused_until = now() + interval '1 day'`);
+    await incident();
+    await app.nest.get(DeliveryWorker).cleanUp();
+    const before = await dead();
+    await sql(
+      `update notification_deliveries set expires_at = now() - interval '2 hours' where channel_id = $1`,
+      [id],
+    );
+    await app.nest.get(DeliveryWorker).cleanUp();
+    await ended(id, 2);
+    expect((await dead()) - before).toBe(1);
+    expect((await shown(id)).dead_last_day).toBe(2);
+    const { body } = await admin.request('GET', PATH);
+    expect(body.data[0]).toMatchObject({ id, dead_last_day: 2 });
   });
 
   it('are dead when their day is over and the last attempt fails', async () => {

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Config } from '../../connectors/config/config-schema.js';
 import type { Severity } from '../../incidents/incident.js';
 import { RowTimes } from '../../platform/database/row-times.js';
@@ -85,6 +85,15 @@ export class NotificationChannelEntity extends RowTimes {
   /** When the others were told of that; null when they were not, or were told that it works again. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_told_at: Date | null;
+  /** What was given up in the last 24 hours; a thousand stands for more. */
+  @VirtualColumn({
+    type: 'integer',
+    query: (channel) => `
+      select count(*)::integer from (
+        select from notification_deliveries
+         where channel_id = ${channel}.id and status = 'dead' and ended_at > now() - interval '1 day' limit 1000) as dead`,
+  })
+  readonly dead_last_day: number;
 
   @Column({ type: 'text' })
   readonly created_by: string;

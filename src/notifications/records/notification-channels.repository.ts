@@ -254,6 +254,7 @@ function channelOf(row: NotificationChannelEntity): SealedChannel {
     pausedUntil: row.paused_until ?? undefined,
     unhealthySince: row.unhealthy_since ?? undefined,
     unhealthyToldAt: row.unhealthy_told_at ?? undefined,
+    deadLastDay: row.dead_last_day,
     createdBy: row.created_by,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

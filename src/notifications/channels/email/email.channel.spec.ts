@@ -252,7 +252,7 @@ describe('a channel of the type email', () => {
   it('refuses a private address that is not allowed, by number and by name', async () => {
     for (const host of ['127.0.0.1', 'mail.example.com']) {
       const to = typeFor([]).connect(configWith({ host }));
-      expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'refused' });
+      expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
     }
     expect(server.connections).toBe(0);
   });

@@ -15,7 +15,7 @@ import { WrongKeyError } from '../platform/secrets/secrets.errors.js';
 import { backupKeys, ServiceRestorePlan } from './service-backup.js';
 import { runCommand, say } from './command.js';
 
-const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key]
+const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key] [--quiet]
 
 Puts a backup into an empty database, all of it or nothing. The service may run meanwhile, with the embedded database
 too; its requests wait. It has to be stopped for a backup of an earlier release, which is brought to this one, and for
@@ -23,7 +23,9 @@ one that was made with other keys. Where no service runs, the embedded database 
 
   --force        replace everything that the database holds
   --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md), or although
-                 nobody signed it: whoever wrote the file may have put anything into it`;
+                 nobody signed it: whoever wrote the file may have put anything into it
+  --quiet        disable the notification channels of the backup: for a drill, which is to tell nobody of what the
+                 backup still had to send`;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
     options: {
       force: { type: 'boolean', default: false },
       'without-key': { type: 'boolean', default: false },
+      quiet: { type: 'boolean', default: false },
     },
   });
   const [file] = positionals;
@@ -41,7 +44,7 @@ async function main(): Promise<void> {
   const backup = await verifyBackup(file);
   if (!withoutKey) requireKeys(settings, backup);
   const server = await reachServer(settings, () => undefined, { join: true });
-  const plan = new ServiceRestorePlan(settings, backup, withoutKey);
+  const plan = new ServiceRestorePlan(settings, backup, withoutKey, values.quiet);
   try {
     const { ownerUrl: url } = server;
     await requireSameDatabase(server);

@@ -17,6 +17,11 @@ import {
   noteRunsBeforeRestore,
   tellOfCancelledRuns,
 } from '../playbooks/runs/runs-across-restore.js';
+import {
+  carryDeliveriesOverRestore,
+  type DeliveriesAcrossRestore,
+  noteDeliveriesBeforeRestore,
+} from '../notifications/records/deliveries-across-restore.js';
 import type { PlaybookRunSummary } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/anchor/accept-head.js';
@@ -77,8 +82,8 @@ async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: a kill switch that somebody turned on, and actions that vendors carried out since the
- * backup. A playbook run that would do its steps again does not go on. Everything else becomes what it was in the backup.
+ * What a restore must not undo: a kill switch that somebody turned on, actions that vendors carried out since the backup,
+ * and notifications that arrived. A playbook run that would do its steps again does not go on. Everything else becomes what it was in the backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
@@ -86,6 +91,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private switchNow: ActiveSwitch | undefined;
   private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { continued: [], lost: [] };
+  private deliveries: DeliveriesAcrossRestore = { sent: 0, channelsDisabled: 0 };
   private runsNotRepeated = 0;
   private cancelledRuns: readonly PlaybookRunSummary[] = [];
 
@@ -93,6 +99,7 @@ export class ServiceRestorePlan implements RestorePlan {
     private readonly settings: Settings,
     private readonly backup: VerifiedBackup,
     private readonly withoutKey: boolean,
+    private readonly quiet: boolean,
   ) {}
 
   /** Each running process was started with all keys that the present database needs. */
@@ -107,6 +114,7 @@ export class ServiceRestorePlan implements RestorePlan {
     this.keysInUse = inUse ? await new SecretKeysRepository(tx.dataSource).listInUse(tx) : [];
     await noteActionsBeforeRestore(tx);
     await noteRunsBeforeRestore(tx);
+    await noteDeliveriesBeforeRestore(tx);
   }
 
   async rebuild(tx: Tx): Promise<void> {
@@ -115,6 +123,7 @@ export class ServiceRestorePlan implements RestorePlan {
     this.switchNow = await killSwitch.findActive(tx);
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
+    this.deliveries = await carryDeliveriesOverRestore(tx, this.quiet);
     await sendUnhandledEventsAgain(tx);
     this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     await new IncidentCountsRepository(new Statements(tx.dataSource)).recount(tx);
@@ -152,6 +161,15 @@ export class ServiceRestorePlan implements RestorePlan {
         `Triages for which playbooks had started by themselves since the backup, and do not again: ${this.runsNotRepeated}.`,
       );
     }
+    const { sent, channelsDisabled } = this.deliveries;
+    if (sent > 0) {
+      lines.push(
+        `Notifications that were on their way in the backup, and are sent: ${sent}. Who has them already hears it twice.`,
+      );
+    }
+    if (channelsDisabled > 0) {
+      lines.push(`Notification channels that were enabled, and are disabled: ${channelsDisabled}.`);
+    }
     return lines;
   }
 
@@ -176,6 +194,8 @@ export class ServiceRestorePlan implements RestorePlan {
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_continued: countedIds(continued.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
+        notifications_sent: this.deliveries.sent || undefined,
+        notification_channels_disabled: this.deliveries.channelsDisabled || undefined,
         playbook_runs_cancelled: countedIds(this.cancelledRuns.map(({ id }) => id)),
       },
     });

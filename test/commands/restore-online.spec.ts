@@ -182,6 +182,27 @@ describe.each(['external', 'embedded'])(
       expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
     });
 
+    it('sends what had still to be sent, and disables the channels when it is to be quiet', async () => {
+      const channel = {
+        name: 'nobody',
+        type: 'webhook',
+        config: { url: 'https://nobody.invalid/' },
+        events: ['incident.created'],
+      };
+      const { body } = await admin.request('POST', '/api/notification-channels', { body: channel });
+      const incident = { incident_type: 'malware', source: 'edr' };
+      await admin.request('POST', '/api/incidents', { body: incident });
+      expect(await run('backup', file)).toMatchObject({ code: 0 });
+      const restored = await run('restore', file, '--force');
+      expect(restored).toMatchObject({ code: 0, stderr: '' });
+      expect(restored.stdout).toMatch(/in the backup, and are sent: 1\. /);
+      const quiet = await run('restore', file, '--force', '--quiet');
+      expect(quiet.stdout).toContain('enabled, and are disabled: 1.');
+      expect(quiet.stdout).not.toContain('and are sent');
+      const shown = await get(`/api/notification-channels/${body.data.id}`);
+      expect(shown.data).toMatchObject({ enabled: false, status: 'disabled' });
+    });
+
     it('leaves the kill switch on, and keeps ended what has ended since the backup', async () => {
       site.vendor.forget();
       site.vendor.plan = () => ({ behaviour: 'apply', afterMs: VENDOR_MS });

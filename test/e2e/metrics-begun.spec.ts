@@ -43,6 +43,7 @@ describe('Counters of a service that has counted nothing', () => {
     ['triage_duration_seconds_count', { status: 'failed' }],
     ['playbook_runs_total', { automatic: 'true', outcome: 'failed' }],
     ['notification_attempts_total', { type: 'slack', outcome: 'refused' }],
+    ['notification_deliveries_dead_total', { type: 'slack' }],
     ['http_requests_total', { method: 'POST', route: '/api/incidents', status: '500' }],
     ['http_requests_total', { method: 'GET', route: '/api/incidents/:id', status: '503' }],
     ['http_requests_total', { method: 'other', route: 'unknown', status: '500' }],

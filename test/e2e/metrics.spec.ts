@@ -36,6 +36,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['playbook_runs_oldest_due_seconds', 'gauge'],
   ['connector_up', 'gauge'],
   ['notification_attempts_total', 'counter'],
+  ['notification_deliveries_dead_total', 'counter'],
   ['notification_channel_up', 'gauge'],
   ['notifications_waiting', 'gauge'],
 ];

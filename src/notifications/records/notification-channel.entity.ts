@@ -85,6 +85,7 @@ export class NotificationChannelEntity extends RowTimes {
   /** When the others were told of that; null when they were not, or were told that it works again. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_told_at: Date | null;
+
   /** What was given up in the last 24 hours; a thousand stands for more. */
   @VirtualColumn({
     type: 'integer',

@@ -31,8 +31,8 @@ describe('notifications across a restore', () => {
     ({ dataSource } = database);
     channel = newId();
     await query(
-      `insert into notification_channels (id, name, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, 'soc', 'webhook', true, '{incident.created}', 'low', '{}', 'test')`,
+      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
+       values ($1::uuid, 'soc', 'soc', 'webhook', true, '{incident.created}', 'low', '{}', 'test')`,
       [channel],
     );
   });

@@ -725,7 +725,7 @@ describe('deliveries of notifications', () => {
   });
 
   it('are told of in the log once when they begin to fail', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const { id } = await channel({ events: ['incident.created'] });
     receiver.vendor.behave('error-500', 'error-500', 'apply');
     await incident();

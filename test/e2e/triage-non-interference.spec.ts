@@ -35,6 +35,7 @@ const CHANGING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   incidents: [
     'status',
     'verdict',
+    'classification',
     'verdict_by_person',
     'recommended_actions',
     'triaged_at',

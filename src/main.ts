@@ -1,5 +1,5 @@
 import './node-version.js';
-import './thread-pool.js';
+import './platform/config/thread-pool.js';
 import { stopAsked } from './stop-signal.js';
 import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';

@@ -29,6 +29,7 @@ const METRICS = [
   'llm_tokens_total',
   'notification_attempts_total',
   'notification_channel_up',
+  'notification_deliveries_dead_total',
   'notifications_waiting',
   'playbook_runs',
   'playbook_runs_oldest_due_seconds',

@@ -507,6 +507,17 @@ describe('deliveries of notifications', () => {
     expect((await shown(id)).dead_last_day).toBe(2);
     const { body } = await admin.request('GET', PATH);
     expect(body.data[0]).toMatchObject({ id, dead_last_day: 2 });
+    const more = await dead();
+    await sql(`update notification_channels set paused_until = now() + interval '1 day'`);
+    await incident();
+    await admin.request('DELETE', `${PATH}/${id}`);
+    await sql(
+      `update notification_deliveries set expires_at = now() - interval '2 hours' where channel_id = $1`,
+      [id],
+    );
+    await app.nest.get(DeliveryWorker).cleanUp();
+    // Nobody misses what was on its way to a channel that somebody deleted.
+    expect(await dead()).toBe(more);
   });
 
   it('are dead when their day is over and the last attempt fails', async () => {

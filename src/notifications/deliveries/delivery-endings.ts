@@ -113,9 +113,13 @@ export class DeliveryEndings {
   }
 
   /** Ends at most so many that nobody can deliver any more; answers how many those were. */
-  async expire({ id, name, type }: ChannelIdentity, most: number): Promise<number> {
+  async expire(
+    { id, name, type, isDeleted }: ChannelIdentity & { readonly isDeleted: boolean },
+    most: number,
+  ): Promise<number> {
     const n = await this.deliveries.expire(id, most);
-    if (n > 0) {
+    // Whoever deletes a channel wants nothing of it any more: nothing is lost with it.
+    if (n > 0 && !isDeleted) {
       this.dead.inc({ type }, n);
       this.log.warn({ channel: name, n }, 'Notifications are dead: their day is over');
     }

@@ -81,9 +81,14 @@ export class NotificationChannelsRepository {
   }
 
   /** Deleted ones, too. */
-  async all(): Promise<ChannelIdentity[]> {
+  async all(): Promise<(ChannelIdentity & { readonly isDeleted: boolean })[]> {
     const channels = this.dataSource.getRepository(NotificationChannelEntity);
-    return await channels.find({ select: { id: true, name: true, type: true } });
+    const rows = await channels.find({
+      select: { id: true, name: true, type: true, deleted_at: true },
+    });
+    return rows.map(({ id, name, type, deleted_at }) => {
+      return { id, name, type, isDeleted: deleted_at !== null };
+    });
   }
 
   /** How many there are. Whoever else asks waits for the end of the transaction, so that two never make the last one. */

@@ -118,6 +118,15 @@ export const NOTIFICATION_EXAMPLES: OperationExamples = {
       answer: { data: [DELIVERY], meta: { page: 1, per_page: 20, total: 1 } },
     },
   },
+  redeliverDeadNotifications: {
+    day: {
+      summary: 'Try what was given up since midnight',
+      path: { id: STORY.channel },
+      body: { since: '2026-01-31T00:00:00.000Z' },
+      status: 202,
+      answer: { data: { redelivered: 1 } },
+    },
+  },
   redeliverNotification: {
     again: {
       summary: 'Try it for another day',

@@ -112,6 +112,7 @@ describe('the code samples', () => {
     expect(missing.toSorted()).toEqual([
       'listDeadJobs',
       'listNotificationDeliveries',
+      'redeliverDeadNotifications',
       'redeliverNotification',
       'requeueDeadJob',
       'testNotificationChannel',

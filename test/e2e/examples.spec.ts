@@ -13,6 +13,7 @@ const NOT_PLAYED = [
   'getReadinessUnderApi not_ready',
   'listDeadJobs of_a_queue',
   'listNotificationDeliveries dead',
+  'redeliverDeadNotifications day',
   'redeliverNotification again',
   'requeueDeadJob not_found',
   'requeueDeadJob requeued',

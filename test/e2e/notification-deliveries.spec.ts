@@ -608,6 +608,32 @@ describe('deliveries of notifications', () => {
     expect(audit.body.data[0].subject.id).toBe(dead.id);
   });
 
+  it('that died are delivered again all at once, in their order, since the time that somebody gives', async () => {
+    const { id } = await channel({ events: ['incident.created', 'incident.resolved'] });
+    const since = new Date().toISOString();
+    const again = (body: object) => post(`${PATH}/${id}/deliveries/redeliver`, body);
+    receiver.vendor.behave('refuse');
+    const one = await incident();
+    await put(`/api/incidents/${one}`, { status: 'resolved' });
+    await ended(id, 2);
+    expect((await again({ since: '2100-01-01T00:00:00Z' })).body.data).toEqual({ redelivered: 0 });
+    expect((await again({})).body.error.code).toBe('validation_error');
+    receiver.vendor.behave('apply');
+    const tries = receiver.requests.length;
+    expect((await again({ since })).body.data).toEqual({ redelivered: 2 });
+    const rows = await ended(id, 2);
+    expect(rows.map(({ status }: { status: string }) => status)).toEqual([
+      'delivered',
+      'delivered',
+    ]);
+    expect(typesOf().slice(tries)).toEqual(['incident.created', 'incident.resolved']);
+    expect((await again({ since })).body.data).toEqual({ redelivered: 0 });
+    const audit = await admin.request('GET', '/api/audit?action=notification_delivery.redelivered');
+    expect(audit.body.data[0]).toMatchObject({ subject: { id }, details: { count: 0 } });
+    await put(`${PATH}/${id}`, { enabled: false });
+    expect((await again({ since })).body.error.code).toBe('invalid_state');
+  });
+
   it('are found in their own channel alone', async () => {
     const [one, two] = [await channel(), await channel({}, other.url)];
     await incident();

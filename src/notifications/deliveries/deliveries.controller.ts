@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../auth/current-principal.js';
 import type { Principal } from '../../auth/principal.js';
@@ -14,7 +14,12 @@ import {
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { EVENT_SCHEMAS } from '../messages/event-schemas.js';
-import { DeliveryQueryDto, NotificationDeliveryDto } from './deliveries.dto.js';
+import {
+  DeliveryQueryDto,
+  NotificationDeliveryDto,
+  DeadDeliveriesDto,
+  RedeliveredDeliveriesDto,
+} from './deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
 
 /** The schemas of the events are in the contract, although no answer has them: a webhook is sent them. */
@@ -43,6 +48,36 @@ export class DeliveriesController {
   ): Promise<ListAnswer<NotificationDeliveryDto>> {
     const page = await this.deliveries.list(DeliveryQueryDto.toRequest(id, query));
     return ListAnswer.of(page, query, NotificationDeliveryDto.from);
+  }
+
+  @Post('redeliver')
+  @HttpCode(202)
+  @Operation(
+    'redeliverDeadNotifications',
+    'Deliver again what was given up',
+    'Every dead delivery of the channel that was given up since a time, for another day, in the order in which it happened; 10000 at most in one request, the earliest first.',
+  )
+  @ApiAnswer({
+    status: 202,
+    description: 'They are on their way.',
+    type: RedeliveredDeliveriesDto,
+  })
+  @ApiErrors('invalid_state')
+  @ApiErrorMeanings({
+    invalid_state: 'The channel is disabled.',
+    conflict: SAME_KEY_UNDER_WAY,
+  })
+  async redeliverDead(
+    @Param('id') channelId: string,
+    @Body() { since }: DeadDeliveriesDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<RedeliveredDeliveriesDto> {
+    const remember = idempotency.remember(RedeliveredDeliveriesDto.from);
+    const which = { channelId, since: new Date(since) };
+    return RedeliveredDeliveriesDto.from(
+      await this.deliveries.redeliverDead(caller, which, remember),
+    );
   }
 
   @Post(':delivery_id/redeliver')

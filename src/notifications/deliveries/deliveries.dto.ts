@@ -15,6 +15,7 @@ import {
   type DeliveryListRequest,
   type DeliveryStatus,
 } from '../delivery.js';
+import { MOST_AT_ONCE } from './deliveries.service.js';
 
 const SORTS = sortWords('created_at');
 
@@ -28,6 +29,23 @@ export class DeliveryQueryDto extends PageQueryDto {
   static toRequest(this: void, channelId: string, query: DeliveryQueryDto): DeliveryListRequest {
     const { page, per_page, status, sort } = query;
     return { page, per_page, channelId, statuses: status, descending: sort === '-created_at' };
+  }
+}
+
+export class DeadDeliveriesDto {
+  @Instant({
+    description: 'Those that were given up at this time or later.',
+    example: '2026-01-31T00:00:00.000Z',
+  })
+  readonly since: string;
+}
+
+export class RedeliveredDeliveriesDto {
+  @WholeNumber({ min: 0, max: MOST_AT_ONCE, description: 'How many are tried again.', example: 12 })
+  readonly redelivered: number;
+
+  static from(this: void, redelivered: number): RedeliveredDeliveriesDto {
+    return { redelivered };
   }
 }
 

@@ -35,6 +35,9 @@ export interface TestParticipants {
 /** So long a twin of a test is told that it is under way. */
 export const TEST_ANSWERED_WITHIN_MS = 2 * ATTEMPT_MS;
 
+/** As many as one transaction may change without holding others up. */
+export const MOST_AT_ONCE = 10_000;
+
 const UNKNOWN: TestResult = {
   success: false,
   message: 'The service stopped meanwhile: nobody knows whether the message arrived.',
@@ -87,6 +90,33 @@ export class DeliveriesService {
       },
       caller,
       ended,
+    );
+  }
+
+  /** All that were given up since then are tried for another day, in the order in which they happened. */
+  async redeliverDead(
+    caller: Caller,
+    { channelId, since }: { readonly channelId: string; readonly since: Date },
+    idempotency: Participant<number>,
+  ): Promise<number> {
+    const channel = await this.channels.get(channelId);
+    return await this.transactions.run<number>(
+      async (tx) => {
+        const locked = await this.rows.lockById(tx, channel.id);
+        if (!locked?.enabled) throw new ChannelDisabledError();
+        const count = await this.deliveries.reopenDead(tx, channel.id, since, MOST_AT_ONCE);
+        await this.rows.resume(tx, channel.id);
+        await this.audit.record(tx, {
+          actor: caller.name,
+          action: 'notification_delivery.redelivered',
+          subject: { type: 'notification_channel', id: channel.id },
+          details: { channel: channel.name, since: since.toISOString(), count },
+        });
+        afterCommit(tx, () => this.worker.wake());
+        return count;
+      },
+      caller,
+      idempotency,
     );
   }
 

@@ -135,6 +135,19 @@ const REOPEN: Statement = {
     returning ${COLUMNS}`,
 };
 
+/** Those that ended since then, the first ones first. */
+const REOPEN_DEAD: Statement = {
+  name: 'notification_deliveries_reopen_dead',
+  text: `
+    update notification_deliveries
+       set status = 'pending', ended_at = null, due_at = now(), expires_at = now() + interval '1 day'
+     where id in (
+       select id from notification_deliveries
+        where channel_id = $1 and status = 'dead' and ended_at >= $2
+        order by ended_at limit $3 for update)
+    returning 1`,
+};
+
 const LATE = 'It could not be tried for a day.';
 
 /** Those that nobody can claim: their channel is disabled, gone, or was paused for the whole day. */
@@ -205,6 +218,11 @@ export class DeliveryWritesRepository {
   async reopen(tx: Tx, channelId: string, id: string): Promise<Delivery | undefined> {
     const [row] = await this.statements.rowsIn<DeliveryRow>(tx, REOPEN, [channelId, id]);
     return row && deliveryOf(row);
+  }
+
+  /** Begins those anew that died since then; answers how many, `most` at most. */
+  async reopenDead(tx: Tx, channelId: string, since: Date, most: number): Promise<number> {
+    return (await this.statements.rowsIn(tx, REOPEN_DEAD, [channelId, since, most])).length;
   }
 
   /** Answers how many those were. */

@@ -41,6 +41,8 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
     'A notification channel has failed for ten minutes. Every other channel is told.',
   NotificationChannelUpdate: 'What is to be changed of a notification channel: at least one field.',
   NotificationsComponent: 'How it stands with notifications.',
+  DeadDeliveries: 'Which deliveries that were given up are tried again.',
+  RedeliveredDeliveries: 'How many deliveries are tried again.',
   NotificationDelivery: 'One event on its way to one channel.',
   NotificationDeliveryStatus:
     'pending: it is tried, for a day. delivered: the receiver has it. dead: the receiver refused it, or the day is over.',

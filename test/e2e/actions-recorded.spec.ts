@@ -44,30 +44,44 @@ describe('the event of a change of an action', () => {
       approval_level: 'senior',
       incident_id: incidentId,
       incident_number: await numberOf(incidentId),
+      incident_title: 'Phishing from test',
       severity: 'critical',
     };
+    const waiting = { ...about, expires_at: expect.any(String) };
     const first = await world.execute('isolate_host', { incidentId });
     expect(await recorded()).toEqual([
-      expect.objectContaining({ type: 'action.pending_approval', payload: about }),
+      expect.objectContaining({ type: 'action.pending_approval', payload: waiting }),
     ]);
     await forget();
     await decide(first.body.data.action_id, 'approve', {});
     expect(await recorded()).toEqual([
       expect.objectContaining({
         type: 'action.completed',
-        payload: { ...about, message: 'The service answered with status 200.' },
+        payload: {
+          ...about,
+          approved_by: world.names.manager,
+          message: 'The service answered with status 200.',
+        },
       }),
     ]);
     const second = await world.execute('isolate_host', { incidentId });
     await forget();
     await decide(second.body.data.action_id, 'reject', { reason: 'no' });
     expect(await recorded()).toEqual([
-      expect.objectContaining({ type: 'action.rejected', payload: { ...about, message: 'no' } }),
+      expect.objectContaining({
+        type: 'action.rejected',
+        payload: { ...about, rejected_by: world.names.manager, message: 'no' },
+      }),
     ]);
   });
 
   it.each([
-    ['how severe the incident is by then', 'PUT', { severity: 'low' }, { severity: 'low' }],
+    [
+      'how severe the incident is by then, and its title',
+      'PUT',
+      { severity: 'low', title: 'Another title' },
+      { severity: 'low', incident_title: 'Another title' },
+    ],
     ['nothing of an incident that was deleted meanwhile', 'DELETE', undefined, {}],
   ])('says %s when the action ends', async (_, method, body, said) => {
     const incidentId = await world.incident({ severity: 'high' });

@@ -27,8 +27,9 @@ const OF_ENDED = `where subject_id in (select ${SHOWN_ID} from ended)`;
 
 /** The run had the incident as it was before: it may be more severe by now, or deleted. */
 const EVENT_PAYLOAD = `
-  (select case when ended.incident is null then event.payload - 'incident_number' - 'severity'
-               else event.payload || jsonb_build_object('severity', ended.incident -> 'severity') end
+  (select case when ended.incident is null then event.payload - 'incident_number' - 'incident_title' - 'severity'
+               else event.payload || jsonb_build_object(
+                 'severity', ended.incident -> 'severity', 'incident_title', ended.incident -> 'title') end
      from ended where ${SHOWN_ID} = event.subject_id)`;
 
 /** A run that does not count any more ends nothing, and nothing is recorded of it. */

@@ -28,6 +28,13 @@ describe('a channel of the type slack', () => {
     ]);
   };
 
+  it('tells the origin of its address, and nothing when that is lost', () => {
+    expect(type.sentTo({ webhook_url: 'https://hooks.example.com:8443/services/T0/B0/x' })).toEqual(
+      ['https://hooks.example.com:8443'],
+    );
+    expect(type.sentTo({})).toEqual([]);
+  });
+
   it('tells what happened, what is asked of people and where', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {

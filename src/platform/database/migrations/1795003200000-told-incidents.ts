@@ -6,8 +6,8 @@ const EVENTS_BEFORE = 12;
 
 const BY_SEVERITY = `coalesce(about.severity
                    >= array_position(array['low', 'medium', 'high', 'critical'], channel.min_severity), true)`;
-/** Who was told of an incident is told how it goes on, also when its severity was lowered. */
-const OR_TOLD_BEFORE = `or exists (
+/** Who was told of an incident is told how it goes on, also when its severity was lowered. Of a new one nobody was. */
+const OR_TOLD_BEFORE = `or event.type <> 'incident.created' and exists (
                      select from notification_deliveries earlier
                       where earlier.channel_id = channel.id and earlier.incident_id = about.incident_id)`;
 

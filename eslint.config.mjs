@@ -35,7 +35,11 @@ export default tseslint.config(
   },
   {
     // The environment is read here, once; scripts and tests set it for the processes that they start.
-    files: ['src/platform/config/**/*.ts', 'test/**/*.ts', 'scripts/{clients,contract,lib}/**/*.ts'],
+    files: [
+      'src/platform/config/**/*.ts',
+      'test/**/*.ts',
+      'scripts/{clients,contract,lib}/**/*.ts',
+    ],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

@@ -113,6 +113,7 @@ describe('the code samples', () => {
       'listDeadJobs',
       'listNotificationDeliveries',
       'redeliverDeadNotifications',
+      'redeliverDeadNotifications',
       'redeliverNotification',
       'requeueDeadJob',
       'testNotificationChannel',

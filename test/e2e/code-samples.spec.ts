@@ -113,7 +113,6 @@ describe('the code samples', () => {
       'listDeadJobs',
       'listNotificationDeliveries',
       'redeliverDeadNotifications',
-      'redeliverDeadNotifications',
       'redeliverNotification',
       'requeueDeadJob',
       'testNotificationChannel',

@@ -44,7 +44,7 @@ export class Settings {
 
   @Setting(
     SERVICE,
-    'Least level that is logged.',
+    'Least level that is logged. SIGUSR2 turns lines for debugging on, and off again, without a restart.',
     oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   )
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';

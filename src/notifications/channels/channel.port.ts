@@ -42,6 +42,13 @@ export interface Channel {
   deliver(message: Message, signal: AbortSignal): Promise<Outcome>;
 }
 
+export interface ConnectOptions {
+  /** Which channel it is: what is kept from one attempt for the next belongs to it alone. */
+  readonly channelId: string;
+  /** Of the field that `rotates`, as long as it is valid. */
+  readonly formerSecret?: string;
+}
+
 /**
  * A type of channel, such as `slack`. A new one is a class in a folder of its own and a line in ChannelTypes. Its schema
  * says what a configuration may hold, which of it is secret, and what people read about it.
@@ -72,9 +79,6 @@ export abstract class ChannelType implements ConfigDefinition {
     return [];
   }
 
-  /**
-   * @param config checked by the schema, and with its secrets
-   * @param formerSecret of the field that `rotates`, as long as it is valid
-   */
-  abstract connect(config: Config, formerSecret?: string): Channel;
+  /** @param config checked by the schema, and with its secrets */
+  abstract connect(config: Config, more: ConnectOptions): Channel;
 }

@@ -88,7 +88,7 @@ export class DeliveryAttempts {
     const type = this.types.find(channel.type);
     if (!type) return undefined;
     try {
-      return type.connect(this.configs.open(id, channel), former);
+      return type.connect(this.configs.open(id, channel), { channelId: id, formerSecret: former });
     } catch (err) {
       this.log.error({ err, channel: channel.name }, 'A notification channel cannot be used');
       return undefined;

@@ -12,6 +12,7 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 const EVE = 'eve@example.net';
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
+const SOC = { channelId: 'soc' };
 const EVENT_ID = messageWith().eventId;
 const MEAN =
   '<a href="https://evil.example">x</a> \u202egpj.exe\r\nBcc: mallory@evil.example\r\n\r\n=?utf-8?Q?Hi?= &lt; \0\ud800';
@@ -61,7 +62,7 @@ describe('a channel of the type email', () => {
   beforeEach(() => {
     resolver = new LocalResolver();
     server.forget();
-    channel = typeFor().connect(configWith());
+    channel = typeFor().connect(configWith(), SOC);
   });
   afterEach(() => expect(server.violations).toEqual([]));
   afterAll(() => server.stop());
@@ -178,6 +179,26 @@ describe('a channel of the type email', () => {
     expect(new Set(mails().map(({ headers }) => headers.to)).size).toBe(1);
   });
 
+  it('keeps apart what two channels send of one event from one address', async () => {
+    const type = typeFor();
+    const slow = type.connect(configWith({ to: [ADA, BOB] }), SOC);
+    const wrong = type.connect(configWith({ to: [EVE] }), { channelId: 'leads' });
+    server.rejections.set(BOB, '451 4.7.1 come again');
+    server.rejections.set(EVE, '550 5.1.1 no such user');
+    for (let n = 0; n < 3; n += 1) {
+      expect(await deliver(messageWith(), { to: slow })).toMatchObject({ isPartial: true });
+      const why = 'The mail server refused: 550 5.1.1 no such user';
+      expect(await deliver(messageWith(), { to: wrong })).toEqual({ kind: 'failed', why });
+    }
+    server.rejections.delete(EVE);
+    expect(await deliver(messageWith(), { to: wrong })).toEqual({ kind: 'delivered' });
+    // What the one has done with, the other one still knows.
+    expect(await deliver(messageWith(), { to: slow })).toMatchObject({ isPartial: true });
+    expect(await deliver(messageWith(), { to: slow })).toMatchObject({ isPartial: true });
+    expect(await deliver(messageWith(), { to: slow })).toMatchObject({ kind: 'refused' });
+    expect(server.mails.map(({ to }) => to)).toEqual([[ADA], [EVE]]);
+  });
+
   it('says who is refused for ever, and sends the others no second copy', async () => {
     server.rejections.set(EVE, '550 5.1.1 no such user');
     const why = `The mail server refused ${EVE}: 550 5.1.1 no such user. The others have the message.`;
@@ -210,8 +231,8 @@ describe('a channel of the type email', () => {
   it('is done when those who were refused are no recipients any more', async () => {
     const type = typeFor();
     server.rejections.set(EVE, '451 4.7.1 come again');
-    await deliver(messageWith(), { to: type.connect(configWith()) });
-    const without = type.connect(configWith({ to: [ADA, BOB] }));
+    await deliver(messageWith(), { to: type.connect(configWith(), SOC) });
+    const without = type.connect(configWith({ to: [ADA, BOB] }), SOC);
     expect(await deliver(messageWith(), { to: without })).toEqual({ kind: 'delivered' });
     expect(server.connections).toBe(1);
   });
@@ -251,20 +272,20 @@ describe('a channel of the type email', () => {
 
   it('refuses a private address that is not allowed, by number and by name', async () => {
     for (const host of ['127.0.0.1', 'mail.example.com']) {
-      const to = typeFor([]).connect(configWith({ host }));
+      const to = typeFor([]).connect(configWith({ host }), SOC);
       expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
     }
     expect(server.connections).toBe(0);
   });
 
   it('connects to the address that was judged, and resolves the name once', async () => {
-    const to = typeFor().connect(configWith({ host: 'mail.internal' }));
+    const to = typeFor().connect(configWith({ host: 'mail.internal' }), SOC);
     expect(await deliver(messageWith(), { to })).toEqual({ kind: 'delivered' });
     expect(resolver.lookups).toEqual(['mail.internal']);
   });
 
   it('says nothing to a public server that offers no TLS', async () => {
-    const to = typeFor().connect(configWith({ host: 'mail.example.com' }));
+    const to = typeFor().connect(configWith({ host: 'mail.example.com' }), SOC);
     expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
     expect(server.violations.splice(0)).toEqual(['STARTTLS']);
     expect(server.commands.join()).not.toContain('MAIL');
@@ -273,7 +294,7 @@ describe('a channel of the type email', () => {
   it('logs in, and shows neither password nor what encodes it when that is refused', async () => {
     const guarded = await SmtpServer.start({ mostRecipients: 20, login: LOGIN });
     const withPassword = (password: string) =>
-      typeFor().connect(configWith({ port: guarded.port, username: LOGIN.user, password }));
+      typeFor().connect(configWith({ port: guarded.port, username: LOGIN.user, password }), SOC);
     try {
       expect(await deliver(messageWith(), { to: withPassword(LOGIN.pass) })).toEqual({
         kind: 'delivered',

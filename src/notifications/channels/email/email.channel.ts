@@ -7,7 +7,7 @@ import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import type { MailReply } from '../../../platform/net/smtp-session.js';
 import { Targets } from '../../../platform/net/targets.js';
 import type { Message } from '../../notification.js';
-import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
+import { type Channel, ChannelType, type ConnectOptions, type Outcome } from '../channel.port.js';
 import { failureOf } from '../net-failure.js';
 import {
   EMAIL_CHANNEL_SCHEMA,
@@ -27,6 +27,7 @@ const MOST_PARTIAL_ATTEMPTS = 6;
 /** Sends one mail for each event to all recipients. Its Message-ID is that of the event, so that a copy is known as one. */
 class EmailChannel implements Channel {
   constructor(
+    private readonly channelId: string,
     private readonly config: EmailChannelConfig,
     private readonly smtp: OutboundSmtp,
     private readonly partly: PartlyDelivered,
@@ -34,7 +35,7 @@ class EmailChannel implements Channel {
 
   async deliver(message: Message, signal: AbortSignal): Promise<Outcome> {
     const { from, to } = this.config;
-    const mail = `${message.eventId} ${from}`;
+    const mail = `${this.channelId} ${message.eventId}`;
     const { holders } = this.partly.find(mail);
     const missing = to.filter((address) => !holders.includes(address));
     // Somebody took those who still had to get it out of the list.
@@ -93,7 +94,8 @@ export class EmailChannelType extends ChannelType {
     return emailConfigProblems(config as unknown as EmailChannelConfig, path, this.targets);
   }
 
-  connect(config: Config): Channel {
-    return new EmailChannel(config as unknown as EmailChannelConfig, this.smtp, this.partly);
+  connect(config: Config, { channelId }: ConnectOptions): Channel {
+    const email = config as unknown as EmailChannelConfig;
+    return new EmailChannel(channelId, email, this.smtp, this.partly);
   }
 }

@@ -16,7 +16,7 @@ const NOTHING: PartMail = { holders: [], attempts: 0 };
 export class PartlyDelivered {
   private readonly mails = new Map<string, PartMail>();
 
-  /** @param mail its event and sender: channels that have both in common send the same mail */
+  /** @param mail its channel and its event: what others get of the same event is no concern of a channel */
   find(mail: string): PartMail {
     return this.mails.get(mail) ?? NOTHING;
   }

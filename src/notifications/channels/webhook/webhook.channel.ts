@@ -3,7 +3,7 @@ import type { Config } from '../../../connectors/config/config-schema.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { Message } from '../../notification.js';
-import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
+import { type Channel, ChannelType, type ConnectOptions, type Outcome } from '../channel.port.js';
 import { httpsProblems, originOf, postJson } from '../http-delivery.js';
 import { WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
 import { newSecret, secretProblem, signatureHeaders } from './standard-signature.js';
@@ -59,7 +59,7 @@ export class WebhookChannelType extends ChannelType {
     ];
   }
 
-  connect(config: Config, formerSecret?: string): Channel {
+  connect(config: Config, { formerSecret }: ConnectOptions): Channel {
     const { url, secret } = config as unknown as WebhookConfig;
     const secrets = formerSecret === undefined ? [secret] : [secret, formerSecret];
     return new WebhookChannel(new URL(url), secrets, this.http);

@@ -218,6 +218,11 @@ export function actionType(name: ActionTypeName): ActionType {
   return TYPES.get(name)!;
 }
 
+/** The type whose effect an action of this one takes back, where it takes back any. */
+export function undoneBy(name: string): ActionTypeName | undefined {
+  return actionTypes().find(({ inverse }) => inverse === name)?.name;
+}
+
 export function actionTypes(): readonly ActionType[] {
   return [...TYPES.values()];
 }

@@ -86,7 +86,7 @@ describe('the rule of four eyes', () => {
     });
     const timeline = await analyst.request('GET', `/api/incidents/${incidentId}/timeline`);
     expect(timeline.body.data.map(({ summary }: { summary: string }) => summary)).toContain(
-      'Requested release_email "<m@example.net>" to roll back an action, which waits for approval at level analyst. Reason: a false alarm',
+      `Requested release_email "<m@example.net>" to roll back ${original}, which waits for approval at level analyst. Reason: a false alarm`,
     );
   });
 

@@ -85,8 +85,7 @@ describe('the timeline of an incident', () => {
     await post(world.clients.analyst, original, 'rollback', { reason: 'A false alarm.' });
     const [requested, completed] = (await timeline(incidentId)).slice(-2);
     expect(requested).toMatchObject({
-      summary:
-        'Requested unblock_sender "evil@example.net" to roll back an action. Reason: A false alarm.',
+      summary: `Requested unblock_sender "evil@example.net" to roll back ${original}. Reason: A false alarm.`,
       details: { rollback_of: original, reason: 'A false alarm.' },
     });
     expect(completed!.details).toMatchObject({ rollback_of: original });

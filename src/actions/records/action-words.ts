@@ -20,7 +20,7 @@ export function changeInWords(change: ActionChange, action: Action): string {
   const message = messageOf(change, action);
   switch (change) {
     case 'requested': {
-      const why = action.rollbackOf ? ' to roll back an action' : '';
+      const why = action.rollbackOf ? ` to roll back ${shownActionId(action.rollbackOf)}` : '';
       const waits =
         status === 'pending_approval' ? `, which waits for approval at level ${approvalLevel}` : '';
       return `Requested ${what}${why}${waits}.${said('Reason', reasonOf(action))}`;

@@ -48,6 +48,18 @@ describe('the words of an event', () => {
     expect(factsOf('action.rejected', rejected)).not.toHaveProperty('Approved by');
   });
 
+  it('tell that an action is a rollback, and of what', () => {
+    const rollback = { ...ACTION, action_type: 'unisolate_host', rollback_of: 'act-0' };
+    for (const event of ['action.pending_approval', 'action.completed'] as const) {
+      expect(wordsOf(event, rollback).headline).toMatch(
+        /: unisolate_host \(rollback of isolate_host\) for INC-2026-0042$/,
+      );
+      expect(factsOf(event, rollback)).toMatchObject({ 'Rollback of': 'act-0' });
+    }
+    expect(wordsOf('action.completed', ACTION).headline).not.toContain('rollback');
+    expect(factsOf('action.completed', ACTION)).not.toHaveProperty('Rollback of');
+  });
+
   it.each([
     ['medium', 'critical', 'Severity raised from medium to critical: INC-2026-0042'],
     ['critical', 'low', 'Severity lowered from critical to low: INC-2026-0042'],

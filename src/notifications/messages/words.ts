@@ -1,3 +1,4 @@
+import { undoneBy } from '../../action-catalogue/action-types.js';
 import { type Severity, severityRises } from '../../incidents/incident.js';
 import type { Fact, Words } from '../notification.js';
 import type { ActionData, EventIncident } from './event-data.js';
@@ -132,8 +133,12 @@ function aboutIncident(incident: EventIncident, what: string, more: readonly Fac
 }
 
 function aboutAction({ action, incident }: ActionData, what: string): Text {
+  const { rollback_of } = action;
+  const undone = undoneBy(action.action_type) ?? 'an action';
+  const rollback = rollback_of === undefined ? '' : ` (rollback of ${undone})`;
+  const where = incident ? ` for ${incident.incident_number}` : '';
   return {
-    headline: `${what}: ${action.action_type}${incident ? ` for ${incident.incident_number}` : ''}`,
+    headline: `${what}: ${action.action_type}${rollback}${where}`,
     facts: [
       ...fact('Target', action.target),
       ...fact('Reason', action.reason),
@@ -146,6 +151,7 @@ function aboutAction({ action, incident }: ActionData, what: string): Text {
       ...fact('Message', action.message),
       ...fact('Simulated', action.simulated && 'yes: nothing happened outside'),
       ...fact('Action', action.id),
+      ...fact('Rollback of', rollback_of),
     ],
   };
 }

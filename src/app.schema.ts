@@ -52,6 +52,7 @@ import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1
 import { Recoveries1795003000000 } from './platform/database/migrations/1795003000000-recoveries.js';
 import { ToldIncidents1795003200000 } from './platform/database/migrations/1795003200000-told-incidents.js';
 import { NotificationFlow1795003250000 } from './platform/database/migrations/1795003250000-notification-flow.js';
+import { Reopened1795003300000 } from './platform/database/migrations/1795003300000-reopened.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -147,6 +148,7 @@ export const schema: Schema = {
     Recoveries1795003000000,
     ToldIncidents1795003200000,
     NotificationFlow1795003250000,
+    Reopened1795003300000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

@@ -3,10 +3,11 @@ import type { AuditEntry } from '../audit/audit-entry.js';
 import {
   type IncidentChange,
   isNoLongerCritical,
+  isReopened,
   wasResolved,
   wasTriaged,
 } from './incident-changes.js';
-import type { Incident, NewIncident, Verdict } from './incident.js';
+import type { Incident, IncidentStatus, NewIncident, Verdict } from './incident.js';
 import { shownStart } from '../platform/text.js';
 
 /** The names of this module's events; its audit records have the same names. */
@@ -15,10 +16,11 @@ export const INCIDENT_EVENTS = {
   /** Beside `created`, where whoever made the incident wants it triaged: the beginning of a triage run. */
   triageWanted: 'incident.triage_wanted',
   updated: 'incident.updated',
-  /** Beside `updated`, like the two after it. */
+  /** Beside `updated`, like the three after it. */
   severityChanged: 'incident.severity_changed',
   triaged: 'incident.triaged',
   resolved: 'incident.resolved',
+  reopened: 'incident.reopened',
   deleted: 'incident.deleted',
 } as const;
 
@@ -31,6 +33,7 @@ const LONGEST_TOLD = 1_000;
 export interface IncidentEventPayload {
   readonly incident_type: string;
   readonly severity: string;
+  readonly status: IncidentStatus;
   readonly source: string;
   readonly title: string;
 }
@@ -58,6 +61,10 @@ export interface IncidentResolvedPayload extends IncidentEventPayload {
   readonly resolution?: string;
 }
 
+export interface IncidentReopenedPayload extends IncidentEventPayload {
+  readonly reopened_by: string;
+}
+
 export interface TriageWantedPayload {
   /** The principal who made the incident, such as a webhook source. */
   readonly requested_by?: string;
@@ -69,7 +76,7 @@ export function eventsOfCreation(
   id: string,
   incident: NewIncident & { readonly createdBy: string },
 ): NewEvent<IncidentEventPayload | TriageWantedPayload>[] {
-  const created = incidentEvent(INCIDENT_EVENTS.created, id, incident);
+  const created = incidentEvent(INCIDENT_EVENTS.created, id, { ...incident, status: 'open' });
   const { triage, createdBy } = incident;
   if (!triage) return [created];
   const subject = { type: 'incident', id };
@@ -83,27 +90,30 @@ export function incidentEvent(
   {
     incidentType,
     severity,
+    status,
     source,
     title,
-  }: Pick<NewIncident, 'incidentType' | 'severity' | 'source' | 'title'>,
+  }: Pick<Incident, 'incidentType' | 'severity' | 'status' | 'source' | 'title'>,
 ): NewEvent<IncidentEventPayload> {
   return {
     type,
     subject: { type: 'incident', id },
-    payload: { incident_type: incidentType, severity, source, title },
+    payload: { incident_type: incidentType, severity, status, source, title },
   };
 }
 
-/** One event for each thing that the change did, the most specific one last. */
+/** One event for each thing that the change did, in the order in which people would tell them. */
 export function eventsOfChange(
   before: Incident,
   after: Incident,
   askedBy: string,
 ): NewEvent<IncidentEventPayload>[] {
   const told = (type: string) => incidentEvent(type, after.id, after);
-  const { updated, severityChanged, triaged, resolved } = INCIDENT_EVENTS;
+  const { updated, severityChanged, triaged, resolved, reopened } = INCIDENT_EVENTS;
   return [
     told(updated),
+    // Before what comes with it: whoever opens an alert again may then hear that somebody has triaged.
+    ...(isReopened(before, after) ? [withMore(told(reopened), { reopened_by: askedBy })] : []),
     ...(after.severity === before.severity
       ? []
       : [

@@ -133,6 +133,28 @@ describe('the events and timeline entries of a change', () => {
     });
   });
 
+  it('tell that an incident was opened again, and by whom, before what comes with it', () => {
+    const resolved = applyChange(before, { status: 'resolved' }, person);
+    const open = applyChange(resolved, { status: 'open' }, person);
+    const [, reopened, ...more] = eventsOfChange(resolved, open, 'bob');
+    expect(reopened).toMatchObject({
+      type: 'incident.reopened',
+      payload: { status: 'open', reopened_by: 'bob' },
+    });
+    expect(more).toEqual([]);
+    const triaged = applyChange(resolved, { status: 'triaged', severity: 'high' }, person);
+    expect(recordsOf(resolved, triaged).events).toEqual([
+      ...['incident.updated', 'incident.reopened', 'incident.severity_changed', 'incident.triaged'],
+    ]);
+    for (const [from, to] of [
+      [before, triaged],
+      [before, resolved],
+      [resolved, resolved],
+    ] as const) {
+      expect(recordsOf(from, to).events).not.toContain('incident.reopened');
+    }
+  });
+
   it('tell how severe it was, and who changed that', () => {
     const after = applyChange(before, { severity: 'critical' }, person);
     const [updated, changed] = eventsOfChange(before, after, 'alice');
@@ -154,6 +176,7 @@ describe('the events and timeline entries of a change', () => {
     expect(eventsOfChange(before, after, 'alice')[0]?.payload).toEqual({
       incident_type: 'phishing',
       severity: 'medium',
+      status: 'open',
       source: 'gateway',
       title: 'The invoice',
     });

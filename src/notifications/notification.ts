@@ -6,6 +6,7 @@ export const NOTIFIED_EVENTS = [
   'incident.severity_changed',
   'incident.triaged',
   'incident.resolved',
+  'incident.reopened',
   'incident.deleted',
   'triage.failed',
   'action.pending_approval',

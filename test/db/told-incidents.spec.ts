@@ -8,7 +8,9 @@ import { newId } from '../../src/platform/ids.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const NEW = ['incident.severity_changed', 'incident.deleted'];
-const BEFORE = NOTIFIED_EVENTS.filter((name) => !NEW.includes(name));
+/** What came later is not the business of this migration. */
+const THEN = NOTIFIED_EVENTS.filter((name) => name !== 'incident.reopened');
+const BEFORE = THEN.filter((name) => !NEW.includes(name));
 
 describe('who is told of an incident', () => {
   let database: TestDatabase;
@@ -87,7 +89,7 @@ describe('who is told of an incident', () => {
     await query('delete from notification_channels');
 
     await query(`alter table notification_channels alter column name_key set default 'x'`);
-    const high = await channel('high', NOTIFIED_EVENTS, 'high');
+    const high = await channel('high', THEN, 'high');
     const [known, unknown] = [newId(), newId()];
     expect(await tell('incident.created', unknown, 'low')).toBe(0);
     expect(await tell('incident.severity_changed', unknown, 'medium')).toBe(0);
@@ -124,7 +126,7 @@ describe('who is told of an incident', () => {
   });
 
   it('is, before the migration, whoever its severity is enough for', async () => {
-    await query(`update notification_channels set events = $1`, [NOTIFIED_EVENTS]);
+    await query(`update notification_channels set events = $1`, [THEN]);
     await down();
     const known = newId();
     expect(await tell('incident.created', known, 'high')).toBe(1);

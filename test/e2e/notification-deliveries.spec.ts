@@ -229,6 +229,25 @@ describe('deliveries of notifications', () => {
     for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
   });
 
+  it('tell that an incident is open again, and how each incident stands', async () => {
+    const { id: channelId } = await channel({
+      events: ['incident.created', 'incident.resolved', 'incident.reopened'],
+    });
+    const id = await incident();
+    await put(`/api/incidents/${id}`, { status: 'resolved', resolution: 'Cleaned.' });
+    await put(`/api/incidents/${id}`, { status: 'open' });
+    await ended(channelId, 3);
+    const told = receiver.events.map(({ type, data }) => `${type} ${data.incident.status}`);
+    expect(told).toEqual([
+      'incident.created open',
+      'incident.resolved resolved',
+      'incident.reopened open',
+    ]);
+    const name = expect.stringMatching(/^key:admin/);
+    expect(receiver.events.at(-1)!.data).toMatchObject({ reopened_by: name });
+    for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
+  });
+
   it('tell what an action is for, until when it waits, and who decided', async () => {
     await channel();
     const id = await incident({ title: 'Beacon' });

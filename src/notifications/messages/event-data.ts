@@ -1,6 +1,8 @@
 import {
   CLASSIFICATIONS,
   type Classification,
+  INCIDENT_STATUSES,
+  type IncidentStatus,
   SEVERITIES,
   type Severity,
 } from '../../incidents/incident.js';
@@ -45,6 +47,13 @@ export class EventIncident {
 
   @Choice('Severity', SEVERITIES, { example: 'high' })
   readonly severity: Severity;
+
+  @Choice('IncidentStatus', INCIDENT_STATUSES, {
+    optional: true,
+    description: 'Absent from events that a release before this field recorded.',
+    example: 'open',
+  })
+  readonly status?: IncidentStatus;
 
   @Text({ example: 'email-gateway' })
   readonly source: string;
@@ -112,6 +121,11 @@ export class IncidentResolvedData extends IncidentData {
     example: 'The mail is deleted, and nobody clicked.',
   })
   readonly resolution?: string;
+}
+
+export class IncidentReopenedData extends IncidentData {
+  @Text({ description: 'Who opened it again.', example: 'alice' })
+  readonly reopened_by: string;
 }
 
 export class TriageFailedData extends IncidentData {

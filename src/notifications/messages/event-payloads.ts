@@ -2,6 +2,7 @@ import type { ActionEventPayload } from '../../actions/records/action-recorder.j
 import type {
   IncidentDeletedPayload,
   IncidentEventPayload,
+  IncidentReopenedPayload,
   IncidentResolvedPayload,
   IncidentSeverityChangedPayload,
   IncidentTriagedPayload,
@@ -20,6 +21,7 @@ import type {
   EventIncident,
   IncidentData,
   IncidentDeletedData,
+  IncidentReopenedData,
   IncidentResolvedData,
   IncidentSeverityChangedData,
   IncidentTriagedData,
@@ -52,6 +54,7 @@ const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
   'incident.severity_changed': severityChangedData,
   'incident.triaged': triagedData,
   'incident.resolved': resolvedData,
+  'incident.reopened': reopenedData,
   'incident.deleted': deletedData,
   'triage.failed': triageFailedData,
   'action.pending_approval': actionData,
@@ -89,6 +92,7 @@ function incidentOf(told: ToldEvent<IncidentEventPayload>): EventIncident {
     title: payload.title,
     incident_type: payload.incident_type,
     severity: payload.severity as Severity,
+    status: payload.status,
     source: payload.source,
     url: apiUrl(told.publicUrl, 'incident', subject.id),
   };
@@ -121,6 +125,10 @@ function triagedData(told: ToldEvent<IncidentTriagedPayload>): IncidentTriagedDa
 function resolvedData(told: ToldEvent<IncidentResolvedPayload>): IncidentResolvedData {
   const { resolved_by, resolution } = told.payload;
   return { incident: incidentOf(told), resolved_by, resolution };
+}
+
+function reopenedData(told: ToldEvent<IncidentReopenedPayload>): IncidentReopenedData {
+  return { incident: incidentOf(told), reopened_by: told.payload.reopened_by };
 }
 
 function triageFailedData(

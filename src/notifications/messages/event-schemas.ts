@@ -15,6 +15,7 @@ import {
   ConnectorUnhealthyData,
   IncidentData,
   IncidentDeletedData,
+  IncidentReopenedData,
   IncidentResolvedData,
   IncidentSeverityChangedData,
   IncidentTriagedData,
@@ -73,6 +74,15 @@ export class IncidentResolvedEvent extends Event {
 
   @Nested(() => IncidentResolvedData)
   readonly data: IncidentResolvedData;
+}
+
+@SentAs('incident.reopened')
+export class IncidentReopenedEvent extends Event {
+  @Type('incident.reopened')
+  readonly type: 'incident.reopened';
+
+  @Nested(() => IncidentReopenedData)
+  readonly data: IncidentReopenedData;
 }
 
 @SentAs('incident.deleted')
@@ -198,6 +208,7 @@ export const EVENT_SCHEMAS = {
   'incident.severity_changed': IncidentSeverityChangedEvent,
   'incident.triaged': IncidentTriagedEvent,
   'incident.resolved': IncidentResolvedEvent,
+  'incident.reopened': IncidentReopenedEvent,
   'incident.deleted': IncidentDeletedEvent,
   'triage.failed': TriageFailedEvent,
   'action.pending_approval': ActionPendingApprovalEvent,

@@ -48,6 +48,15 @@ describe('the words of an event', () => {
     expect(factsOf('action.rejected', rejected)).not.toHaveProperty('Approved by');
   });
 
+  it('tell who opened an incident again, and how it stands', () => {
+    const payload = { ...INCIDENT, status: 'triaged', reopened_by: 'bob' };
+    expect(wordsOf('incident.reopened', payload).headline).toBe('Incident reopened: INC-2026-0042');
+    expect(factsOf('incident.reopened', payload)).toMatchObject({
+      Status: 'triaged',
+      'Reopened by': 'bob',
+    });
+  });
+
   it('tell that an action is a rollback, and of what', () => {
     const rollback = { ...ACTION, action_type: 'unisolate_host', rollback_of: 'act-0' };
     for (const event of ['action.pending_approval', 'action.completed'] as const) {

@@ -39,6 +39,13 @@ function textOf(event: AnyEvent): Text {
       const facts = [...fact('Resolved by', resolved_by), ...fact('Resolution', resolution)];
       return aboutIncident(incident, 'Incident resolved', facts);
     }
+    case 'incident.reopened': {
+      const { incident, reopened_by } = event.data;
+      return aboutIncident(incident, 'Incident reopened', [
+        ...fact('Status', incident.status),
+        ...fact('Reopened by', reopened_by),
+      ]);
+    }
     case 'incident.deleted': {
       const { incident, deleted_by } = event.data;
       return aboutIncident(incident, 'Incident deleted', fact('Deleted by', deleted_by));

@@ -12,12 +12,23 @@ export interface AlertChange {
 
 /** What an event does to which alerts, in this order. */
 export function alertChanges(event: AnyEvent): readonly AlertChange[] {
+  if (isAfterTheEnd(event)) return [];
   const change = alertChange(event);
   // Whoever acknowledged the approval would not be called again by its alert, so a failure has one of its own.
   if (event.type !== 'action.failed' || event.data.action.approval_level === undefined) {
     return [change];
   }
   return [change, { action: 'resolve', key: `action:${event.data.action.id}` }];
+}
+
+/** Nobody is called for what becomes of a resolved incident: no later event would close the alert again. */
+function isAfterTheEnd({ type, data }: AnyEvent): boolean {
+  return (
+    (type === 'incident.severity_changed' ||
+      type === 'incident.triaged' ||
+      type === 'triage.failed') &&
+    data.incident.status === 'resolved'
+  );
 }
 
 /**
@@ -28,6 +39,7 @@ export function alertChanges(event: AnyEvent): readonly AlertChange[] {
 function alertChange(event: AnyEvent): AlertChange {
   switch (event.type) {
     case 'incident.created':
+    case 'incident.reopened':
     case 'triage.failed':
       return { action: 'trigger', key: `incident:${event.data.incident.id}` };
     case 'incident.severity_changed': {

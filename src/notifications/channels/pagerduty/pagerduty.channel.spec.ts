@@ -55,6 +55,24 @@ describe('a channel of the type pagerduty', () => {
     expect(server.events[0]).toMatchObject({ event_action: action, dedup_key: INCIDENT });
   });
 
+  it('calls nobody for what becomes of a resolved incident, until it is opened again', async () => {
+    const resolved = { ...MAIL, status: 'resolved' };
+    const raised = { severity: 'critical', previous_severity: 'low', changed_by: 'bob' };
+    const later: [EventName, object][] = [
+      ['incident.triaged', { verdict: BY_SYSTEM, triaged_by: 'alice' }],
+      ['incident.severity_changed', raised],
+      ['triage.failed', { triage_id: 't' }],
+    ];
+    await tell('incident.resolved', { ...resolved, resolved_by: 'alice' });
+    for (const [event, more] of later) await tell(event, { ...resolved, ...more });
+    expect(server.events.map(({ event_action }) => event_action)).toEqual(['resolve']);
+    const status = 'triaged';
+    await tell('incident.reopened', { ...MAIL, status, reopened_by: 'bob' });
+    expect([...server.alerts]).toEqual([[INCIDENT, 'triggered']]);
+    for (const [event, more] of later) await tell(event, { ...MAIL, status, ...more });
+    expect(server.events).toHaveLength(5);
+  });
+
   it('calls people for an approval also when they have acknowledged the incident', async () => {
     await tell('incident.created', MAIL);
     await tell('incident.triaged', { ...MAIL, triaged_by: 'alice' });

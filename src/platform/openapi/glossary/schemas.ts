@@ -25,6 +25,8 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   IncidentDeletedEvent: 'An incident was deleted.',
   IncidentSeverityChangedData: 'An incident, and how severe it was before.',
   IncidentSeverityChangedEvent: 'The severity of an incident was raised or lowered.',
+  IncidentReopenedData: 'An incident, and who opened it again.',
+  IncidentReopenedEvent: 'An incident that was resolved is open or triaged again.',
   IncidentResolvedData: 'An incident, and how it was resolved.',
   IncidentResolvedEvent: 'An incident was resolved.',
   IncidentTriagedData: 'An incident, and what it is taken for.',

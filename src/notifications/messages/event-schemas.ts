@@ -1,4 +1,6 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
+import { ApiExample } from '../../platform/openapi/answers.js';
 import { WEBHOOK_EXTENSION } from '../../platform/openapi/version-3-1.js';
 import { Field, Id, Instant, Nested } from '../../platform/validation/fields.js';
 import {
@@ -23,6 +25,7 @@ import {
   NotificationTestData,
   TriageFailedData,
 } from './event-data.js';
+import { eventExample } from './event-examples.js';
 
 /** What every event has, whatever it tells. */
 abstract class Event {
@@ -36,7 +39,8 @@ abstract class Event {
 }
 
 /** In OpenAPI 3.1 the contract shows the event among its webhooks. */
-const SentAs = (name: EventName) => ApiExtension(WEBHOOK_EXTENSION, name);
+const SentAs = (name: EventName) =>
+  applyDecorators(ApiExtension(WEBHOOK_EXTENSION, name), ApiExample(eventExample(name)));
 
 const Type = (name: EventName) => Field({ example: name }, { type: 'string', enum: [name] });
 

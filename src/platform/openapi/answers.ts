@@ -14,6 +14,7 @@ import type { ErrorCode } from '../errors/error-catalogue.js';
 export const ERRORS_EXTENSION = 'x-errors';
 export const SCHEMAS_EXTENSION = 'x-schemas';
 export const MEANINGS_EXTENSION = 'x-error-meanings';
+export const EXAMPLE_EXTENSION = 'x-example';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
 /** An answer that is one of several types. All statuses of success have to name the same one: some generators know only one. */
@@ -118,6 +119,11 @@ export function ApiErrorPages(): MethodDecorator & ClassDecorator {
 /** Schemas that the operation refers to, by their names, where no class describes them. */
 export function ApiSchemas(schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator {
   return ApiExtension(SCHEMAS_EXTENSION, schemas);
+}
+
+/** A whole value of the class; what decorates its fields gives examples of these alone. */
+export function ApiExample(example: object): ClassDecorator {
+  return ApiExtension(EXAMPLE_EXTENSION, example);
 }
 
 /** For the `headers` of an answer that says the version of what it shows. */

@@ -4,11 +4,12 @@ import {
   type OpenAPIObject,
   type OperationObject,
   type ParameterObject,
+  type ReferenceObject,
   type SchemaObject,
   SwaggerModule,
 } from '@nestjs/swagger';
 import { version } from '../config/version.js';
-import { SCHEMAS_EXTENSION } from './answers.js';
+import { EXAMPLE_EXTENSION, SCHEMAS_EXTENSION } from './answers.js';
 import { CHAPTERS } from './chapters.js';
 import { SHARED_SCHEMAS } from './error-schemas.js';
 import { addExamples, shareErrorExamples } from './examples.js';
@@ -71,6 +72,7 @@ export function buildDocument(app: INestApplication, examples: OperationExamples
     ...document.components,
     schemas: { ...document.components?.schemas, ...SHARED_SCHEMAS },
   };
+  for (const schema of Object.values(document.components.schemas!)) showExample(schema);
   const seen = new Set<string>();
   const answers = {};
   for (const { path, method, operation } of operationsOf(document)) {
@@ -101,6 +103,15 @@ type WithSchemas = OperationObject & { [SCHEMAS_EXTENSION]?: Record<string, Sche
 function addSchemas(document: OpenAPIObject, operation: WithSchemas): void {
   Object.assign(document.components!.schemas!, operation[SCHEMAS_EXTENSION]);
   delete operation[SCHEMAS_EXTENSION];
+}
+
+type WithExample = SchemaObject & { [EXAMPLE_EXTENSION]?: unknown };
+
+/** The one that its class brings with it; see ApiExample. */
+function showExample(schema: WithExample | ReferenceObject): void {
+  if ('$ref' in schema || !schema[EXAMPLE_EXTENSION]) return;
+  schema.example = schema[EXAMPLE_EXTENSION];
+  delete schema[EXAMPLE_EXTENSION];
 }
 
 /** The groups of operations, in the order in which a reader meets them. */

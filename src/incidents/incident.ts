@@ -72,7 +72,7 @@ export interface CreatedIncident {
   readonly createdAt: Date;
 }
 
-/** What lists show of an incident, and what actions and notifications say about it. */
+/** What actions and notifications say about an incident. */
 export interface IncidentSummary {
   readonly id: string;
   readonly incidentNumber: string;
@@ -85,7 +85,19 @@ export interface IncidentSummary {
   readonly updatedAt: Date;
 }
 
-export interface Incident extends IncidentSummary {
+/** While it is resolved; unknown where an older release resolved it and left no trace of that. */
+interface Resolved {
+  readonly resolvedAt?: Date;
+  readonly resolvedBy?: string;
+}
+
+/** What lists show of an incident. */
+export interface ListedIncident extends IncidentSummary, Resolved {
+  /** Of its verdict, once there is one. */
+  readonly classification?: Classification;
+}
+
+export interface Incident extends IncidentSummary, Resolved {
   readonly rawData: string;
   readonly verdict?: Verdict;
   /** A person gave or confirmed the verdict, so that an automatic run does not replace it. */
@@ -93,9 +105,6 @@ export interface Incident extends IncidentSummary {
   readonly recommendedActions: readonly string[];
   readonly resolution?: string;
   readonly triagedAt?: Date;
-  /** While it is resolved; unknown where an older release resolved it and left no trace of that. */
-  readonly resolvedAt?: Date;
-  readonly resolvedBy?: string;
   readonly version: number;
 }
 

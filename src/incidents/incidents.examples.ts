@@ -144,14 +144,15 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
             title: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com',
             created_at: '2026-01-31T09:42:00.006Z',
             updated_at: '2026-01-31T09:44:00.084Z',
+            classification: 'malicious',
           },
         ],
         meta: { page: 1, per_page: 20, total: 1 },
       },
     },
     malicious: {
-      summary: 'What was malicious and is resolved, changed last first',
-      query: { classification: 'malicious', status: 'resolved', sort: '-updated_at' },
+      summary: 'What was malicious and is resolved, resolved last first',
+      query: { classification: 'malicious', status: 'resolved', sort: '-resolved_at' },
       status: 200,
       answer: {
         data: [
@@ -165,6 +166,9 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
             title: 'CEO fraud against finance',
             created_at: '2026-01-31T09:42:00.006Z',
             updated_at: '2026-01-31T10:32:40.005Z',
+            classification: 'malicious',
+            resolved_at: '2026-01-31T10:32:40.005Z',
+            resolved_by: 'bob',
           },
         ],
         meta: { page: 1, per_page: 20, total: 1 },

@@ -24,6 +24,7 @@ import type {
   CreatedIncident,
   Incident,
   IncidentSummary,
+  ListedIncident,
   LockedIncident,
   NewIncident,
 } from './incident.js';
@@ -67,7 +68,7 @@ export class IncidentsService {
     return await this.creation.create(caller, { ...wanted, rawData, title }, idempotency);
   }
 
-  async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {
+  async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
     return await this.incidents.list(request);
   }
 

@@ -70,6 +70,19 @@ describe('the list of incidents after an import', () => {
     expect(text).not.toContain('Seq Scan on incidents');
   });
 
+  it.each([
+    ['triaged_at', 'ix_incidents_triaged_at'],
+    ['resolved_at', 'ix_incidents_resolved_at'],
+  ] as const)('reads a page that is sorted by %s in the order of %s', async (field, index) => {
+    await dataSource.query('vacuum analyze incidents');
+    const sort = [{ field, descending: true }] as const;
+    const { statement, values } = listQuery({ page: 1, per_page: 20, sort, filter: {} });
+    const plan = await dataSource.query<object[]>(`explain ${statement.text}`, [...values]);
+    const text = JSON.stringify(plan);
+    expect(text).toContain(` Scan Backward using ${index} `);
+    expect(text).not.toContain('Seq Scan on incidents');
+  });
+
   it('deletes what has been folded as soon as nothing changes any more', async () => {
     const fold = foldOf(dataSource);
     const leftAfterFold = async (): Promise<number> => {

@@ -125,6 +125,36 @@ describe('incidents that are resolved', () => {
         .filter((place) => place >= 0);
     };
 
+    it('shows what an incident was judged as, since when it is resolved and by whom, while that is so', async () => {
+      const { id } = await create({ source: 'shown-in-lists' });
+      const line = async (): Promise<Shown> =>
+        (await viewer.request('GET', '/api/incidents?source=shown-in-lists')).body.data[0];
+      const optional = ['classification', 'resolved_at', 'resolved_by'];
+      const untold = await line();
+      for (const field of optional) expect(untold).not.toHaveProperty(field);
+      await put(id!, { status: 'resolved', verdict: { classification: 'benign' } });
+      const { resolved_at, resolved_by } = await read(id!);
+      expect(resolved_by).toBe(aliceName);
+      expect(await line()).toMatchObject({ classification: 'benign', resolved_at, resolved_by });
+      await put(id!, { status: 'open', verdict: { classification: 'suspicious' } });
+      expect(await line()).toMatchObject({ status: 'open', classification: 'suspicious' });
+      for (const field of ['resolved_at', 'resolved_by']) {
+        expect(await line()).not.toHaveProperty(field);
+      }
+    });
+
+    it('sorts by when an incident was resolved, with what is not resolved at the end', async () => {
+      const resolved = await create({ source: 'f4' });
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      await put(resolved['id']!, { status: 'resolved' });
+      made.push(await read(resolved['id']!));
+      expect(await places('sort=-resolved_at')).toEqual([3, 1, 2, 0]);
+      expect(await places('sort=resolved_at')).toEqual([1, 3, 0, 2]);
+      expect(await places('sort=resolved_at,-created_at&classification=malicious')).toEqual([1]);
+      made.pop();
+      await put(resolved['id']!, { status: 'open' });
+    });
+
     it('finds incidents by their numbers, which have to be whole', async () => {
       const [one, , three] = made.map(({ incident_number }) => incident_number!);
       expect(await places(`number=${one}`)).toEqual([0]);

@@ -102,7 +102,8 @@ export class IncidentQueryDto extends PageQueryDto {
   readonly resolved_before?: string;
 
   @SortWords('IncidentSort', SORTS, {
-    description: 'severity sorts by rank; what has no triaged_at comes last either way.',
+    description:
+      'severity sorts by rank, status by the alphabet; what has no triaged_at or resolved_at comes last either way.',
     example: ['-severity', 'created_at'],
   })
   readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];

@@ -9,11 +9,14 @@ import {
   Text,
 } from '../../platform/validation/fields.js';
 import {
+  type Classification,
+  CLASSIFICATIONS,
   type CreatedIncident,
   type Incident,
   INCIDENT_STATUSES,
   type IncidentStatus,
   type IncidentSummary,
+  type ListedIncident,
   SEVERITIES,
   type Severity,
 } from '../incident.js';
@@ -48,7 +51,8 @@ export class CreatedIncidentDto {
   }
 }
 
-export class IncidentSummaryDto {
+/** What lists and the incident itself show alike. */
+class IncidentHeadDto {
   @Id('IncidentId')
   readonly id: string;
 
@@ -80,7 +84,7 @@ export class IncidentSummaryDto {
   @Instant({ example: TIME })
   readonly updated_at: string;
 
-  static from(this: void, incident: IncidentSummary): IncidentSummaryDto {
+  static headOf(this: void, incident: IncidentSummary): IncidentHeadDto {
     return {
       id: incident.id,
       incident_number: incident.incidentNumber,
@@ -95,7 +99,33 @@ export class IncidentSummaryDto {
   }
 }
 
-export class IncidentDto extends IncidentSummaryDto {
+const ResolvedAt = () =>
+  Instant({ optional: true, description: 'While it is resolved: since when.', example: TIME });
+
+const ResolvedBy = () =>
+  Text({ optional: true, description: 'While it is resolved: by whom.', example: 'alice' });
+
+export class IncidentSummaryDto extends IncidentHeadDto {
+  @Choice('Classification', CLASSIFICATIONS, { optional: true, example: 'malicious' })
+  readonly classification?: Classification;
+
+  @ResolvedAt()
+  readonly resolved_at?: string;
+
+  @ResolvedBy()
+  readonly resolved_by?: string;
+
+  static from(this: void, incident: ListedIncident): IncidentSummaryDto {
+    return {
+      ...IncidentHeadDto.headOf(incident),
+      classification: incident.classification,
+      resolved_at: incident.resolvedAt?.toISOString(),
+      resolved_by: incident.resolvedBy,
+    };
+  }
+}
+
+export class IncidentDto extends IncidentHeadDto {
   @JsonObject({ description: RAW_DATA_DESCRIPTION, example: RAW_DATA_EXAMPLE })
   readonly raw_data: Record<string, unknown>;
 
@@ -115,10 +145,10 @@ export class IncidentDto extends IncidentSummaryDto {
   @Instant({ optional: true, description: 'When it was triaged last.', example: TIME })
   readonly triaged_at?: string;
 
-  @Instant({ optional: true, description: 'While it is resolved: since when.', example: TIME })
+  @ResolvedAt()
   readonly resolved_at?: string;
 
-  @Text({ optional: true, description: 'While it is resolved: by whom.', example: 'alice' })
+  @ResolvedBy()
   readonly resolved_by?: string;
 
   /**
@@ -127,7 +157,7 @@ export class IncidentDto extends IncidentSummaryDto {
    */
   static envelopeOf(this: void, incident: Incident): string {
     const { verdict, resolution, triagedAt, resolvedAt, resolvedBy } = incident;
-    const { created_at, updated_at, ...before } = IncidentSummaryDto.from(incident);
+    const { created_at, updated_at, ...before } = IncidentHeadDto.headOf(incident);
     const after: Omit<IncidentDto, 'raw_data' | keyof typeof before> = {
       verdict: verdict as VerdictDto | undefined,
       recommended_actions: incident.recommendedActions,

@@ -15,10 +15,10 @@ import type { IncidentListRequest, SortField } from './incident-list.js';
 import { conditionsOf, type FilterSql, filterSql, hasChoice } from './list-filter.sql.js';
 import {
   boundFor,
+  datedPage,
   matchingIds,
   type PageIds,
   type PageWindow,
-  triagedPage,
   unfilteredPage,
 } from './page-ids.sql.js';
 
@@ -31,12 +31,14 @@ export interface ListQuery {
 const LARGEST_PREPARED = 4096;
 const USUAL_SIZES = new Set([10, 20, 25, 50, 100]);
 
-const COLUMNS = `id, number, incident_type, severity, status, source, title, created_at, updated_at, triaged_at`;
+const COLUMNS = `id, number, incident_type, severity, status, source, title, created_at, updated_at, triaged_at,
+  resolved_at, resolved_by, classification`;
 
 const SORT_COLUMNS: Readonly<Record<SortField, SortColumn>> = {
   created_at: BY_ID,
   incident_number: { column: 'number', unique: true },
   triaged_at: { column: 'triaged_at', nullable: true },
+  resolved_at: { column: 'resolved_at', nullable: true },
   updated_at: { column: 'updated_at' },
   severity: { column: 'severity' },
   status: { column: 'status' },
@@ -80,7 +82,7 @@ function pageOf(
   const prepared = bound <= LARGEST_PREPARED;
   // A page past the end is known by the total: nothing is read for it.
   const beforeEnd = `(select total from total) > ${skip}`;
-  const [{ column, direction }] = order;
+  const [{ column, direction, nullable }] = order;
 
   if (column === BY_ID.column && hasChoice(filter)) {
     const ids = matchingIds(filter, direction, bound);
@@ -92,8 +94,8 @@ function pageOf(
     }
   } else if (column === BY_ID.column && filter.uncounted.length === 0) {
     return { ...unfilteredPage(direction, window), prepared: true };
-  } else if (column === 'triaged_at') {
-    return { ...triagedPage(order, filter, window), prepared: false };
+  } else if (nullable) {
+    return { ...datedPage(order, filter, window), prepared: false };
   } else if (leadingDimensions(order).length > 0 && filter.uncounted.length === 0) {
     const grouped = groupedPage(order, filter, window, bound);
     if (grouped) return { ...grouped, prepared };

@@ -11,6 +11,7 @@ export const SORT_FIELDS = [
   'incident_type',
   'source',
   'incident_number',
+  'resolved_at',
 ] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 

@@ -121,30 +121,31 @@ function fromSegmentStart(direction: Direction): string {
 }
 
 /**
- * Sorted by triaged_at, with what has none at the end. The two parts are read apart, each in the order of an index, and
+ * Sorted by a time that not all have, such as triaged_at, with what has none at the end. The two parts are read apart, each
+ * in the order of an index, and
  * the second only when the first does not fill the page.
  */
-export function triagedPage(
-  [triaged, ...others]: Order,
+export function datedPage(
+  [dated, ...others]: Order,
   filter: FilterSql,
   { offset, skip, take }: PageWindow,
 ): PageIds {
   const most = offset + take;
   const part = (...conditions: string[]) =>
-    `select ${columnsOf([triaged, ...others])} from incidents${where([...conditionsOf(filter), ...conditions])}`;
+    `select ${columnsOf([dated, ...others])} from incidents${where([...conditionsOf(filter), ...conditions])}`;
   return {
     ctes: [
       `
-  triaged as materialized (
-    ${part('triaged_at is not null')}
-     order by ${orderBy([{ ...triaged, nullable: undefined }, ...others])} limit ${most})`,
+  dated as materialized (
+    ${part(`${dated.column} is not null`)}
+     order by ${orderBy([{ ...dated, nullable: undefined }, ...others])} limit ${most})`,
       `
-  untriaged as materialized (
-    ${part('triaged_at is null', `(select count(*) from triaged) < ${most}`)}
+  undated as materialized (
+    ${part(`${dated.column} is null`, `(select count(*) from dated) < ${most}`)}
      order by ${orderBy(others)} limit ${most})`,
     ],
     ids: `
-    select id from (select * from triaged union all select * from untriaged) as either
-     order by ${orderBy([triaged, ...others])} offset ${skip} limit ${take}`,
+    select id from (select * from dated union all select * from undated) as either
+     order by ${orderBy([dated, ...others])} offset ${skip} limit ${take}`,
   };
 }

@@ -8,6 +8,7 @@ import { Batcher } from '../../platform/concurrency/batcher.js';
 import {
   type Incident,
   type IncidentSummary,
+  type ListedIncident,
   type LockedIncident,
   incidentNumber,
 } from '../incident.js';
@@ -30,6 +31,9 @@ type SummaryRow = Pick<
   | 'created_at'
   | 'updated_at'
 >;
+
+type ListedRow = SummaryRow &
+  Pick<IncidentEntity, 'classification' | 'resolved_at' | 'resolved_by'>;
 
 /** raw_data comes as text: it is passed on digit by digit, and nobody needs to parse it. */
 type IncidentRow = Omit<IncidentEntity, 'raw_data' | 'classification'> & {
@@ -75,10 +79,10 @@ export class IncidentRepository {
     return await this.finds.submit(id.toLowerCase());
   }
 
-  async list(request: IncidentListRequest): Promise<Page<IncidentSummary>> {
+  async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
     const { statement, values } = listQuery(request);
-    const rows = await this.statements.rows<SummaryRow & WithTotal>(statement, [...values]);
-    return pageOf(rows, summaryOf);
+    const rows = await this.statements.rows<ListedRow & WithTotal>(statement, [...values]);
+    return pageOf(rows, listedOf);
   }
 
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
@@ -164,6 +168,15 @@ function summaryOf(row: SummaryRow): IncidentSummary {
     title: row.title ?? titleWithoutDetails(row.incident_type, row.source),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+  };
+}
+
+function listedOf(row: ListedRow): ListedIncident {
+  return {
+    ...summaryOf(row),
+    classification: row.classification ?? undefined,
+    resolvedAt: row.resolved_at ?? undefined,
+    resolvedBy: row.resolved_by ?? undefined,
   };
 }
 

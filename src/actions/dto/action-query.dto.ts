@@ -63,6 +63,7 @@ export class IncidentActionsQueryDto extends PageQueryDto {
     description:
       'created_at is another name of requested_at; what was not executed comes last either way.',
     example: ['status', '-requested_at'],
+    otherNames: { created_at: 'requested_at' },
   })
   readonly sort: readonly (typeof SORTS)[number][] = ['-requested_at'];
 

@@ -84,7 +84,10 @@ export class UserUpdateDto {
 }
 
 export class UserQueryDto extends PageQueryDto {
-  @SortWords('UserSort', USER_SORTS, { description: '`name` is the same as `username`.' })
+  @SortWords('UserSort', USER_SORTS, {
+    description: '`name` is the same as `username`.',
+    otherNames: { name: 'username' },
+  })
   readonly sort: readonly UserSort[] = ['-created_at'];
 }
 

@@ -5,13 +5,15 @@ interface SortOptions {
   /** What is special about the fields; the rest is the same for every list. */
   readonly description?: string;
   readonly example?: readonly string[];
+  /** Further names of fields, with the field that each stands for: beside that one it would decide nothing. */
+  readonly otherNames?: Readonly<Record<string, string>>;
 }
 
 /** Several fields to order a list by. `name` is what the contract calls the set of words. */
 export function SortWords(
   name: string,
   words: readonly string[],
-  { description, example }: SortOptions = {},
+  { description, example, otherNames = {} }: SortOptions = {},
 ): PropertyDecorator {
   const fields = new Set(words.map(sortField)).size;
   const most = Math.min(MOST_SORT_FIELDS, fields);
@@ -21,7 +23,7 @@ export function SortWords(
     {
       fits: (word) => words.includes(word),
       what: `one of ${words.join(', ')}`,
-      subject: sortField,
+      subject: (word) => otherNames[sortField(word)] ?? sortField(word),
     },
     {
       optional: true,

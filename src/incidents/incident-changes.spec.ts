@@ -201,7 +201,7 @@ describe('the events and timeline entries of a change', () => {
     (status) => {
       const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
       const entry = timelineOfChange(resolved, applyChange(resolved, { status }, person), 'alice');
-      expect(entry.at(-1)).toMatchObject({
+      expect(entry[0]).toMatchObject({
         event: 'updated',
         summary: `Changed status from resolved to ${status}. It was resolved so: Done.`,
         details: {

@@ -5,6 +5,7 @@ export interface IncidentChange {
   readonly title?: string;
   readonly severity?: Severity;
   readonly status?: IncidentStatus;
+  /** An empty one takes away what there is. */
   readonly resolution?: string;
   readonly incidentType?: string;
   readonly verdict?: GivenVerdict;
@@ -55,13 +56,14 @@ function resolutionAfter(
   status: IncidentStatus,
   { by, at }: Pick<ChangeOrigin, 'by' | 'at'>,
 ): Pick<Incident, 'resolution' | 'resolvedAt' | 'resolvedBy'> {
-  const { resolution, resolvedAt, resolvedBy } = before;
+  const { resolvedAt, resolvedBy } = before;
   if (isReopened(before, { status })) {
-    return { resolution: given, resolvedAt: undefined, resolvedBy: undefined };
+    return { resolution: given || undefined, resolvedAt: undefined, resolvedBy: undefined };
   }
+  const resolution = (given ?? before.resolution) || undefined;
   return wasResolved(before, { status })
-    ? { resolution: given ?? resolution, resolvedAt: at, resolvedBy: by }
-    : { resolution: given ?? resolution, resolvedAt, resolvedBy };
+    ? { resolution, resolvedAt: at, resolvedBy: by }
+    : { resolution, resolvedAt, resolvedBy };
 }
 
 type WithStatus = Pick<Incident, 'status'>;

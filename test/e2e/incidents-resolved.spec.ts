@@ -53,7 +53,7 @@ describe('incidents that are resolved', () => {
       { event: 'resolved', summary: 'Resolved: Blocked.', details: { resolution: 'Blocked.' } },
       {
         event: 'updated',
-        summary: 'Changed the resolution.',
+        summary: 'Changed resolution from "Blocked." to "Removed.".',
         details: { changes: [{ field: 'resolution', from: 'Blocked.', to: 'Removed.' }] },
       },
       {
@@ -80,7 +80,44 @@ describe('incidents that are resolved', () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Done.' });
     expect((await put(id!, body)).body.data).not.toHaveProperty('resolution');
-    expect((await timeline(id!)).at(-1).summary).toMatch(/It was resolved so: Done\.$/);
+    const [reopened, triaged] = (await timeline(id!)).slice(-2);
+    expect(reopened.summary).toMatch(/^Changed status .* It was resolved so: Done\.$/);
+    expect(triaged.event).toBe('triaged');
+  });
+
+  it.each(['', ' ', '\n\t\u3000', '\u202e\u200b\u2800'])(
+    'have no resolution when a blank one is given, %j',
+    async (blank) => {
+      const { id } = await create();
+      const resolved = await put(id!, { status: 'resolved', resolution: blank });
+      expect([resolved.status, resolved.body.data.status]).toEqual([200, 'resolved']);
+      expect(resolved.body.data).not.toHaveProperty('resolution');
+      expect((await timeline(id!)).at(-1).summary).toBe('Resolved.');
+
+      await put(id!, { resolution: 'Blocked.' });
+      expect((await timeline(id!)).at(-1).summary).toBe('Changed resolution to "Blocked.".');
+      expect((await put(id!, { resolution: blank })).body.data).not.toHaveProperty('resolution');
+      expect((await timeline(id!)).at(-1)).toMatchObject({
+        summary: 'Removed the resolution: Blocked.',
+        details: { changes: [{ field: 'resolution', from: 'Blocked.' }] },
+      });
+      const reopened = await put(id!, { status: 'open', resolution: blank });
+      expect(reopened.body.data).not.toHaveProperty('resolution');
+    },
+  );
+
+  it('tell both texts when another one is given with the status that reopens them', async () => {
+    const { id } = await create();
+    await put(id!, { status: 'resolved', resolution: 'Done.' });
+    const reopened = await put(id!, { status: 'triaged', resolution: 'It came "again".' });
+    expect(reopened.body.data.resolution).toBe('It came "again".');
+    expect((await timeline(id!)).slice(-2)).toMatchObject([
+      {
+        event: 'updated',
+        summary: String.raw`Changed status from resolved to triaged, resolution from "Done." to "It came \"again\".".`,
+      },
+      { event: 'triaged', summary: 'Triaged without a verdict.' },
+    ]);
   });
 
   it('keep their resolution when a run of triage is forced, which leaves them resolved', async () => {
@@ -93,11 +130,14 @@ describe('incidents that are resolved', () => {
     });
   });
 
-  it('tell attackers’ words as they are, in the answer and in the timeline', async () => {
-    const { id } = await create();
+  it('tell attackers’ words as they are in details, and in summaries without what nobody sees', async () => {
+    const { id } = await create({ source: 'gate\u202eway\u2028' });
     const resolution = '<b>"\u202eDone\u0007\n{"a":1}';
     await put(id!, { status: 'resolved', resolution });
-    expect((await timeline(id!)).at(-1).details).toEqual({ resolution });
+    const [created, resolved] = await timeline(id!);
+    expect(created.summary).toBe('Created from gateway .');
+    expect(resolved.details).toEqual({ resolution });
+    expect(resolved.summary).toBe('Resolved: <b>"Done {"a":1}');
   });
 
   describe('GET /api/incidents', () => {

@@ -4,6 +4,7 @@ import { Choice, Choices, Nested, Text } from '../../platform/validation/fields.
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { IncidentChange } from '../incident-changes.js';
 import { INCIDENT_STATUSES, type IncidentStatus, SEVERITIES, type Severity } from '../incident.js';
+import { SEEN } from '../title-text.js';
 import { IncidentType, shownTitle, Title } from './create-incident.dto.js';
 import { GivenVerdictDto } from './verdict.dto.js';
 
@@ -25,6 +26,8 @@ export class IncidentUpdateDto {
   @Text({
     optional: true,
     max: 10_000,
+    description:
+      'How the incident ended, in words for people. A blank one takes away what there is.',
     example: 'The sender was blocked and the message removed from all mailboxes.',
   })
   readonly resolution?: string;
@@ -56,7 +59,7 @@ export class IncidentUpdateDto {
       title: shownTitle(title),
       severity,
       status,
-      resolution,
+      resolution: resolution && (SEEN.test(resolution) ? resolution : ''),
       incidentType: incident_type,
       verdict: verdict && { ...verdict },
       recommendedActions: recommended_actions,

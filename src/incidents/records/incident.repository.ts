@@ -187,7 +187,8 @@ function incidentOf(row: IncidentRow): Incident {
     verdict: row.verdict ?? undefined,
     verdictByPerson: row.verdict_by_person,
     recommendedActions: row.recommended_actions,
-    resolution: row.resolution ?? undefined,
+    // Releases before this one kept an empty one as it was given.
+    resolution: row.resolution || undefined,
     version: row.version,
     triagedAt: row.triaged_at ?? undefined,
     resolvedAt: row.resolved_at ?? undefined,

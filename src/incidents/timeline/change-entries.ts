@@ -14,11 +14,11 @@ export function timelineOfChange(
 ): NewTimelineEntry[] {
   const about = { incidentId: after.id, actor, subject };
   const triaged = wasTriaged(before, after);
+  const reopened = isReopened(before, after);
   const resolved = wasResolved(before, after);
   const lowered = isNoLongerCritical(before, after);
   // The entry `updated` says nothing that another entry says.
-  const statusIsSaid =
-    resolved || (triaged && after.status === 'triaged' && !isReopened(before, after));
+  const statusIsSaid = resolved || (triaged && after.status === 'triaged' && !reopened);
   const changes = changesOf(before, {
     ...after,
     status: statusIsSaid ? before.status : after.status,
@@ -26,7 +26,13 @@ export function timelineOfChange(
     severity: lowered ? before.severity : after.severity,
   });
   const lowering = changesOf(before, { ...before, severity: after.severity });
+  const updated =
+    changes.length > 0
+      ? [{ ...about, event: 'updated', summary: changesInWords(changes), details: { changes } }]
+      : [];
   return [
+    // It is open again before somebody judges it anew.
+    ...(reopened ? updated : []),
     ...(triaged ? [{ ...about, event: 'triaged', summary: verdictInWords(after) }] : []),
     ...(resolved ? [{ ...about, event: 'resolved', ...resolutionTold(after) }] : []),
     ...(lowered
@@ -39,9 +45,7 @@ export function timelineOfChange(
           },
         ]
       : []),
-    ...(changes.length > 0
-      ? [{ ...about, event: 'updated', summary: changesInWords(changes), details: { changes } }]
-      : []),
+    ...(reopened ? [] : updated),
   ];
 }
 
@@ -78,19 +82,23 @@ function changesInWords(changes: readonly TimelineChange[]): string {
   const lost = changes.find(({ field, to }) => field === 'resolution' && to === undefined);
   const words = changes.filter((change) => change !== lost).map(changeInWords);
   const changed = `Changed ${words.join(', ')}.`;
-  return lost
-    ? `${changed} It was resolved so: ${shortened(String(lost.from), LONGEST_TOLD)}`
-    : changed;
+  if (!lost) return changed;
+  const was = shortened(String(lost.from), LONGEST_TOLD);
+  return words.length > 0
+    ? `${changed} It was resolved so: ${was}`
+    : `Removed the resolution: ${was}`;
 }
 
 function changeInWords({ field, from, to }: TimelineChange): string {
   switch (field) {
-    case 'resolution':
     case 'recommended_actions':
-      return `the ${field.replace('_', ' ')}`;
+      return 'the recommended actions';
+    case 'resolution':
     case 'title':
-      return `title from ${JSON.stringify(from)} to ${JSON.stringify(to)}`;
+      return `${field}${from === undefined ? '' : ` from ${told(from)}`} to ${told(to)}`;
     default:
       return `${field.replace('incident_', '')} from ${String(from)} to ${String(to)}`;
   }
 }
+
+const told = (text: unknown) => JSON.stringify(shortened(String(text), LONGEST_TOLD));

@@ -6,6 +6,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { IncidentEntity } from '../records/incident.entity.js';
 import { IncidentTimelineEntity } from './incident-timeline.entity.js';
+import { oneLine } from '../title-text.js';
 import type { TimelineEntry, TimelineRequest } from './timeline-entry.js';
 import { insertTimeline } from './timeline-insert.js';
 
@@ -73,12 +74,14 @@ function creationOf(
     at: incident.created_at,
     event: 'created',
     actor: incident.created_by,
-    summary: `Created from ${incident.source}.`,
+    summary: oneLine(`Created from ${incident.source}.`),
   };
 }
 
+/** Many summaries hold words of strangers: what those hide, or turn round, would change our words beside them. */
 function entryOf(row: IncidentTimelineEntity): TimelineEntry {
-  const { at, event, actor, summary, subject_type: type, subject_id: id } = row;
+  const { at, event, actor, subject_type: type, subject_id: id } = row;
   const subject = type !== null && id !== null ? { type, id } : undefined;
+  const summary = oneLine(row.summary);
   return { at, event, actor, summary, subject, details: row.details ?? undefined };
 }

@@ -1,7 +1,7 @@
 import { SUBJECT } from './title-keys.js';
 import { type Detail, MOST_OTHERS, OTHERS } from './title-recipes.js';
 import { shortened } from './title-text.js';
-import { firstText, type Roots } from './title-values.js';
+import { firstText, type Roots, type Spots } from './title-values.js';
 
 export const LONGEST_DETAIL = 60;
 /** Of a value before it is cut: the words of a tool may have it whole, and the address stands at the end of a mailbox. */
@@ -23,19 +23,25 @@ class Facts {
   words = '';
   /** How many there are, with those that stand in the title already. */
   known = 0;
+  /** Where something was found. */
+  private readonly found = new Set<Spots>();
 
   constructor(
     private readonly title: string,
     private readonly roots: Roots,
   ) {}
 
-  add({ before, places, after = '', isMailbox, isQuoted }: Detail): void {
+  add(detail: Detail): void {
+    const { before, places, after = '', isMailbox, isBeside, most, shape, without } = detail;
+    if (without && this.found.has(without)) return;
     const text = firstText(this.roots, places, LONGEST_VALUE);
-    if (text === undefined) return;
-    this.known += 1;
-    const value = isMailbox ? addressOf(text) : isQuoted ? withoutQuotes(text) : text;
+    if (text === undefined || (shape && !shape.test(text))) return;
+    this.found.add(places);
+    if (!isBeside) this.known += 1;
+    const value = valueOf(detail, text);
+    const told = (isMailbox ? this.withoutSubject() : this.title) + this.words;
     // Many a rule names the host or the user itself.
-    if (hasWord((isMailbox ? this.withoutSubject() : this.title) + this.words, value)) return;
+    if (most ? told.includes(value) : hasWord(told, value)) return;
     this.words += `${before}${shortened(value, LONGEST_DETAIL)}${after}`;
   }
 
@@ -45,6 +51,11 @@ class Facts {
     const words = this.title.replace(/"[^"]*"/, ' ');
     return subject ? words.replaceAll(subject, ' ') : words;
   }
+}
+
+function valueOf({ isMailbox, isQuoted, most }: Detail, text: string): string {
+  const value = isMailbox ? addressOf(text) : isQuoted ? withoutQuotes(text) : text;
+  return value.slice(0, most);
 }
 
 /** Anybody may choose any name to stand before the address, as in `The CEO <someone@example.net>`. */

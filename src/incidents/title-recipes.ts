@@ -1,11 +1,14 @@
 import {
+  ACCOUNT,
   ADDRESS,
   COUNTRY,
   DESTINATION,
   DETECTION,
   FILE,
+  HASH,
   HOST,
   RECIPIENT,
+  REPLY_TO,
   RULE,
   SENDER,
   SUBJECT,
@@ -21,6 +24,14 @@ export interface Detail {
   readonly isMailbox?: true;
   /** As in a recipe. */
   readonly isQuoted?: true;
+  /** Its first characters are enough. */
+  readonly most?: number;
+  /** Only a value of this shape is told. */
+  readonly shape?: RegExp;
+  /** It is told only where nothing was found at these places, which come before it. */
+  readonly without?: Spots;
+  /** It tells incidents apart that are alike in all else. Where it stands alone, other facts are looked for, too. */
+  readonly isBeside?: true;
 }
 
 export interface Recipe {
@@ -32,39 +43,67 @@ export interface Recipe {
 
 const from = { before: ' from ', places: SENDER, isMailbox: true } as const;
 const to = { before: ' to ', places: RECIPIENT, isMailbox: true } as const;
+const replyTo: Detail = {
+  before: ' (reply to ',
+  places: REPLY_TO,
+  after: ')',
+  isMailbox: true,
+  isBeside: true,
+};
 const user = { before: ' for ', places: USER };
+const mailOfUser = { before: ' for ', places: ACCOUNT, shape: /@/, without: USER };
+const userOrAccount = { before: ' for ', places: together(USER, ACCOUNT) };
 const host = { before: ' on ', places: HOST };
 const file = { before: ' in ', places: FILE };
+const hash = {
+  before: ' (',
+  places: HASH,
+  after: ')',
+  shape: /^[0-9a-f]{32,}$/i,
+  most: 12,
+  without: HOST,
+};
 const address = { before: ' from ', places: ADDRESS };
+const sourceBeside = { ...address, isBeside: true } as const;
+const serverBeside = { before: ' (', places: ADDRESS, after: ')', isBeside: true } as const;
 const country = { before: ' (', places: COUNTRY, after: ')' };
 const destination = { before: ' to ', places: DESTINATION };
 
 const MAIL: Recipe = { quoted: SUBJECT, what: RULE, details: [from, to] };
-const MALWARE: Recipe = { what: together(DETECTION, RULE), details: [file, host, user] };
-const LOGIN: Recipe = { what: RULE, details: [user, host, address, country] };
-const EXFILTRATION: Recipe = { what: RULE, details: [file, user, host, destination] };
-const POLICY: Recipe = { what: RULE, details: [file, user, host] };
+const SPAM: Recipe = { ...MAIL, details: [from, to, serverBeside] };
+const BEC: Recipe = { ...MAIL, details: [from, replyTo, to] };
+const MALWARE: Recipe = {
+  what: together(DETECTION, RULE),
+  details: [file, host, hash, user, mailOfUser],
+};
+const LOGIN: Recipe = { what: RULE, details: [user, mailOfUser, host, address, country] };
+const TAKEOVER: Recipe = { what: RULE, details: [userOrAccount, host, address, country] };
+const EXFILTRATION: Recipe = {
+  what: RULE,
+  details: [file, user, mailOfUser, host, sourceBeside, destination],
+};
+const POLICY: Recipe = { what: RULE, details: [file, user, mailOfUser, host, sourceBeside] };
 const ANY: Recipe = {
   what: together(RULE, DETECTION),
-  details: [host, user, address, destination],
+  details: [host, user, mailOfUser, address, destination],
 };
 
 /** What tells incidents of any type apart, where nothing is found that their type is usually told by. */
 export const OTHERS: readonly Detail[] = [
   { before: ' "', places: SUBJECT, after: '"', isQuoted: true },
-  ...[from, to, user, host, address, file, destination, country],
+  ...[from, to, user, mailOfUser, host, address, file, destination, country],
 ];
 export const MOST_OTHERS = 2;
 
 /** One for each known type but `other`, which has that of unknown types. */
 const RECIPES: ReadonlyMap<string, Recipe> = new Map([
   ['phishing', MAIL],
-  ['spam', MAIL],
-  ['bec', MAIL],
+  ['spam', SPAM],
+  ['bec', BEC],
   ['malware', MALWARE],
   ['ransomware', MALWARE],
   ['suspicious_login', LOGIN],
-  ['account_takeover', LOGIN],
+  ['account_takeover', TAKEOVER],
   ['data_exfiltration', EXFILTRATION],
   ['policy_violation', POLICY],
 ]);

@@ -20,6 +20,40 @@ const FACTS: readonly [string, (n: number) => RawData][] = [
   ['the destination', (n) => ({ data: { details: { destination_domain: `d${n}.example.net` } } })],
 ];
 
+/** Alike in what their type is usually told by. */
+const ALIKE: readonly [string, string, (n: number) => RawData][] = [
+  [
+    'data_exfiltration',
+    'the source address',
+    (n) => ({ src_ip: `10.0.0.${n}`, dst_ip: '203.0.113.9', bytes: 7 }),
+  ],
+  [
+    'policy_violation',
+    'the source address',
+    (n) => ({ policy: 'No USB', host: 'WS-7', src_ip: `10.0.0.${n}` }),
+  ],
+  [
+    'spam',
+    'the address of the server',
+    (n) => ({ subject: 'Win', from: 'win@example.net', source_ip: `203.0.113.${n}` }),
+  ],
+  [
+    'bec',
+    'where answers go to',
+    (n) => ({ from: 'ceo@example.com', to: 'a@example.com', reply_to: `x${n}@example.net` }),
+  ],
+  [
+    'malware',
+    'the hash',
+    (n) => ({ file_name: 'a.exe', sha256: `${n}`.padStart(2, '0').repeat(32) }),
+  ],
+  [
+    'account_takeover',
+    'the account',
+    (n) => ({ account: `user${n}@example.com`, reason: 'Impossible travel' }),
+  ],
+];
+
 describe('incidentTitle', () => {
   it.each<[string, RawData, string]>([
     ['phishing', RAW_DATA_EXAMPLE, TITLE_EXAMPLE],
@@ -92,6 +126,59 @@ describe('incidentTitle', () => {
       'Suspicious login: Odd login from 203.0.113.7',
     ],
     [
+      'suspicious_login',
+      { rule: 'Odd login', account: 'ada@example.com', ip: '203.0.113.7' },
+      'Suspicious login: Odd login for ada@example.com from 203.0.113.7',
+    ],
+    [
+      'policy_violation',
+      { rule: 'No USB', account: 'tenant@example.com', user: 'ada' },
+      'Policy violation: No USB for ada',
+    ],
+    [
+      'account_takeover',
+      { rule: 'New device', account: 'ada', ip: '203.0.113.7' },
+      'Account takeover: New device for ada from 203.0.113.7',
+    ],
+    [
+      'data_exfiltration',
+      { src_ip: '10.0.0.5', dst_ip: '203.0.113.9', bytes: 7 },
+      'Data exfiltration from 10.0.0.5 to 203.0.113.9',
+    ],
+    [
+      'policy_violation',
+      { policy: 'No USB', host: 'WS-7', src_ip: '10.0.0.5' },
+      'Policy violation: No USB on WS-7 from 10.0.0.5',
+    ],
+    [
+      'spam',
+      { subject: 'Win', from: 'win@example.net', source_ip: '203.0.113.7' },
+      'Spam: "Win" from win@example.net (203.0.113.7)',
+    ],
+    ['spam', { ip: '203.0.113.7', user: 'ada', host: 'MX' }, 'Spam (203.0.113.7) for ada on MX'],
+    [
+      'bec',
+      { From: 'CEO <ceo@example.com>', To: 'a@example.com', 'Reply-To': 'CEO <x@example.net>' },
+      'BEC from ceo@example.com (reply to x@example.net) to a@example.com',
+    ],
+    [
+      'bec',
+      { from: 'ceo@example.com', replyTo: 'The CEO <CEO@example.com>' },
+      'BEC from ceo@example.com',
+    ],
+    [
+      'malware',
+      { file_name: 'a.exe', sha256: 'a1b2c3d4e5f6'.padEnd(64, '0') },
+      'Malware in a.exe (a1b2c3d4e5f6)',
+    ],
+    [
+      'malware',
+      { file: { name: 'a.exe', hash: { sha256: 'a1b2c3d4e5f6'.padEnd(64, '0') } }, host: 'WS-7' },
+      'Malware in a.exe on WS-7',
+    ],
+    ['malware', { file_name: 'a.exe', hash: '\u{1f600}'.repeat(40) }, 'Malware in a.exe'],
+    ['malware', { sha256: 'f'.repeat(64) }, `Malware in ${'f'.repeat(59)}…`],
+    [
       'dns_tunnel',
       { rule: { level: 12, id: 5710, description: 'Long names' }, agent: { name: 'web-01' } },
       'Dns tunnel: Long names on web-01',
@@ -124,6 +211,14 @@ describe('incidentTitle', () => {
       expect(new Set(titles).size).toBe(THIRTY.length);
       expect(titles.filter((title) => !title?.startsWith(words))).toEqual([]);
     });
+  });
+
+  it.each(ALIKE)('tells thirty incidents of the type %s apart by %s', (type, _, rawData) => {
+    const titles = THIRTY.map((n) => incidentTitle(type, rawData(n), 'siem'));
+    expect(new Set(titles).size).toBe(THIRTY.length);
+    const words = 'Something happened';
+    const ofTool = THIRTY.map((n) => titleOfTool(type, words, rawData(n)));
+    expect(new Set(ofTool).size).toBe(THIRTY.length);
   });
 
   it('takes facts of other types only where its own are missing, and two of them', () => {

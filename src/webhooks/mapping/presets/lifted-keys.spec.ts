@@ -3,7 +3,7 @@ import { incidentTitle } from '../../../incidents/title-rules.js';
 import { LIFTED_KEYS } from './lifted-keys.js';
 
 /** They tell nothing by which people know an incident in a list. */
-const NOT_IN_TITLES = ['message_id', 'received_at', 'account', 'link'];
+const NOT_IN_TITLES = ['message_id', 'received_at', 'link'];
 
 describe('LIFTED_KEYS', () => {
   it('are known to titles, but for those that say nothing in a list', () => {

@@ -6,18 +6,24 @@ import {
 import type { QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import { connectionOf, createDataSource, type Schema } from './data-source.js';
+import { SQLSTATE, sqlStateOf } from './sqlstate.js';
 import { type Statement, Statements } from './statements.js';
 import { type Participant, Transactions, type Tx } from './transactions.js';
 
 const CONNECTIONS = 3;
+/** For how long the shared pool serves alone after the server let in no connection of these. */
+const FULL_FOR_MS = 1_000;
 
 /**
  * A small pool of connections beside the one that everything shares, for two things that must never wait behind other
  * work: turning the kill switch on or off, and finding out who asks for that. Each use holds a connection briefly.
+ * When the server lets in none of them, one of the shared pool has to do: without it nobody could use a replica that
+ * has connections and is ready.
  */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
   private opening?: Promise<DataSource>;
+  private fullUntil = -Infinity;
 
   constructor(private readonly shared: DataSource) {}
 
@@ -25,11 +31,11 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     work: (tx: Tx) => Promise<T>,
     ...participants: readonly Participant<T>[]
   ): Promise<T> {
-    return await new Transactions(await this.open()).run(work, ...participants);
+    return await this.onEither((one) => new Transactions(one).run(work, ...participants));
   }
 
   async rows<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
-    return await new Statements(await this.open()).rows<R>(statement, values);
+    return await this.onEither((one) => new Statements(one).rows<R>(statement, values));
   }
 
   /** Connects at the start, while the server still has a free connection. */
@@ -41,6 +47,18 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
   async onApplicationShutdown(): Promise<void> {
     const opened = await this.opening?.catch(() => undefined);
     await opened?.destroy();
+  }
+
+  private async onEither<T>(use: (one: DataSource) => Promise<T>): Promise<T> {
+    if (performance.now() < this.fullUntil) return await use(this.shared);
+    try {
+      return await use(await this.open());
+    } catch (error) {
+      // PostgreSQL says this only to whoever connects, so nothing has been done yet.
+      if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) throw error;
+      this.fullUntil = performance.now() + FULL_FOR_MS;
+      return await use(this.shared);
+    }
   }
 
   private open(): Promise<DataSource> {

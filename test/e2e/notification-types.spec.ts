@@ -118,6 +118,40 @@ describe('channels for people', () => {
     await mail.stop();
   });
 
+  it('of the type email with one sender and two lists tell each list for itself', async () => {
+    const mail = await SmtpServer.start({ mostRecipients: 20 });
+    mail.rejections.set('slow@example.com', '451 4.7.1 come again');
+    mail.rejections.set('bad@example.com', '550 5.1.1 no such user');
+    const lists = [['slow@example.com', 'ok@example.com'], ['bad@example.com']];
+    const config = { host: '127.0.0.1', port: mail.port, from: 'soc@example.com' };
+    const made: string[] = [];
+    for (const [n, to] of lists.entries()) {
+      const body = { name: `list ${n}`, type: 'email', config: { ...config, to } };
+      made.push((await admin.request('POST', PATH, { body })).body.data.id);
+    }
+    const body = { incident_type: 'phishing', source: 'email-gateway' };
+    await admin.request('POST', '/api/incidents', { body });
+    const told = await eventually(
+      () =>
+        Promise.all(
+          made.map(async (id) => {
+            const { body: list } = await admin.request('GET', `${PATH}/${id}/deliveries`);
+            return list.data[0];
+          }),
+        ),
+      // The third has begun, so the second has ended.
+      (rows) => rows.every((row) => row?.attempts >= 3 || row?.status === 'dead'),
+      20_000,
+    );
+    expect(told).toMatchObject([
+      { status: 'pending', last_error: expect.stringContaining('The others have the message.') },
+      { status: 'pending', last_error: 'The mail server refused: 550 5.1.1 no such user' },
+    ]);
+    expect(mail.mails.map(({ to }) => to)).toEqual([['ok@example.com']]);
+    for (const id of made) await admin.request('DELETE', `${PATH}/${id}`);
+    await mail.stop();
+  });
+
   it.each([
     ['slack', { webhook_url: 'https://10.0.0.1/services/T/B/x' }, 'target_refused'],
     ['teams', { webhook_url: 'http://169.254.169.254/workflows' }, 'target_refused'],

@@ -5,6 +5,7 @@ import {
   openDatabase,
   type OpenOptions,
 } from './platform/database/open-database.js';
+import type { Log } from './platform/database/outage.js';
 import { requireKnownKeys } from './platform/secrets/known-keys.js';
 import { givenSecretKeys } from './platform/secrets/load-secret-keys.js';
 import type { SecretKeys } from './platform/secrets/secret-keys.js';
@@ -17,7 +18,7 @@ export interface OpenWithKeys {
 /** How the service and every command come to the database: with the keys that it was used with, or not at all. */
 export async function openWithKeys(
   settings: Settings,
-  log: (line: string) => void,
+  log: Log,
   giveUp?: AbortSignal,
   options?: OpenOptions,
 ): Promise<OpenWithKeys> {

@@ -24,7 +24,8 @@ async function main(): Promise<void> {
   if (warning) logger.warn(warning);
   const endTracing = await startTracing(settings, logger);
   await runUntilStopped(stopAsked, settings, logger, async (giveUp) => {
-    const log = (line: string): void => logger.info(line);
+    const log = (line: string, err?: unknown): void =>
+      err === undefined ? logger.info(line) : logger.error({ err }, line);
     const { database } = await openWithKeys(settings, log, giveUp);
     log(`Database: ${database.place}`);
     const app = await createApp({ settings, dataSource: database.dataSource, logger });

@@ -7,6 +7,7 @@ import { type ComponentHealth, HealthComponents } from '../platform/health-compo
 import { within } from '../platform/concurrency/within.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { poolOf } from '../platform/database/data-source.js';
+import { isOutageTold } from '../platform/database/outage.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { Statements } from '../platform/database/statements.js';
 import { ClockWatch } from './clock-watch.js';
@@ -70,9 +71,9 @@ export class DatabaseHealth implements OnModuleInit {
     };
   }
 
-  /** Once, not at each probe. */
-  private tell(obstacle: string, message: string, error: unknown): void {
-    if (this.toldOf === obstacle) return;
+  /** Once, not at each probe, and not a second time when the pool has told of the outage. */
+  private tell(obstacle: DatabaseObstacle, message: string, error: unknown): void {
+    if (this.toldOf === obstacle || (obstacle === 'unreachable' && isOutageTold())) return;
     this.toldOf = obstacle;
     this.logger.error({ err: error }, message);
   }

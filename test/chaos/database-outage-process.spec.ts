@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../support/jobs/eventually.js';
 import { PrivateServer } from '../support/private-server.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -35,6 +36,31 @@ describe('a service whose database comes and goes', () => {
       if (Date.now() > end) throw new Error(`/ready never became ${status}.`);
     }
   };
+
+  it('says first that the database cannot be reached, once, and no error besides', async () => {
+    await until(200);
+    const before = service.lines.length;
+    const logged = () =>
+      service.lines
+        .slice(before)
+        .map((line) => JSON.parse(line) as { level: string; msg: string })
+        .filter(({ msg }) => msg !== 'request');
+    await server.stop();
+    try {
+      // Nobody asks: the service notices by itself, and its loops go on failing meanwhile.
+      await eventually(logged, (lines) => lines.length > 0);
+      await sleep(3_000);
+    } finally {
+      await server.startAgain();
+      proxy.target = server.port;
+    }
+    await eventually(logged, (lines) => lines.some(({ msg }) => msg.includes('is back')), 20_000);
+    await until(200);
+    const lines = logged().map(({ level, msg }) => `${level}: ${msg}`);
+    expect(lines[0]).toBe('error: The database cannot be reached.');
+    expect(lines.filter((line) => /^(error|warn)/.test(line))).toEqual(lines.slice(0, 1));
+    expect(lines.join()).toMatch(/The database is back after \d+ s\./);
+  });
 
   it.each<[string, () => void | Promise<void>, () => void | Promise<void>]>([
     [

@@ -5,6 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { AuditAnchor } from '../anchor/audit-anchor.js';
 import { AuditBacklog } from './audit-backlog.js';
 import { AuditKeys } from './audit-keys.js';
@@ -99,7 +100,8 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
   /** Logs a failure once, and not every second for as long as it lasts. */
   private report(failure: Error): void {
     if (failure.message !== this.lastFailure?.message) {
-      this.logger.error(`Audit rows wait to be sealed: ${failure.message}`);
+      if (failure instanceof BrokenChainError) this.logger.error(failure.message);
+      else reportFailure(this.logger, 'Sealing the audit trail', failure);
     }
     this.lastFailure = failure;
   }

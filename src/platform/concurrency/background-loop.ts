@@ -1,12 +1,13 @@
 import type { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../database/sqlstate.js';
+import { isOutageTold } from '../database/outage.js';
+import { isConnectionLost, isDatabaseUnavailable } from '../database/sqlstate.js';
 import { outsideTraces } from '../tracing/tracing.js';
 
 export interface LoopOptions {
   /** What the work does, as the log says it: `Recovering actions` failed. */
   readonly task: string;
-  readonly log: Pick<Logger, 'warn' | 'error'>;
+  readonly log: Pick<Logger, 'debug' | 'warn' | 'error'>;
   readonly pauseMs: number;
   /** How long it rests after each call, however often it is woken, so that what comes meanwhile is worked off together. */
   readonly restMs?: number;
@@ -75,10 +76,15 @@ export class BackgroundLoop {
   }
 }
 
-/** Tells the log that work in the background failed. That the database is away is no fault of the work: a warning. */
+/**
+ * Tells the log that work in the background failed. That the database is away is no fault of the work: a warning, or for
+ * debugging alone where the log has a line about the outage.
+ */
 export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): void {
   if (isDatabaseUnavailable(error)) {
-    log.warn(`${task} waits for the database: ${(error as Error).message}`);
+    const line = `${task} waits for the database: ${(error as Error).message}`;
+    if (isConnectionLost(error) && isOutageTold()) log.debug(line);
+    else log.warn(line);
   } else {
     log.error({ err: error }, `${task} failed.`);
   }

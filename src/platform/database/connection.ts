@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, type PoolConfig } from 'pg';
 import type { Settings } from '../config/settings.js';
 import { codeOf, type Span } from '../tracing/tracing.js';
-import { SQLSTATE, sqlStateOf } from './sqlstate.js';
+import { isConnectionLost, SQLSTATE, sqlStateOf } from './sqlstate.js';
 import { beginStatement } from './traced-statements.js';
 
 /** A server that hangs does not even end a statement in time: the client gives up this much later. */
@@ -46,10 +46,19 @@ export function withLibpqMeaning(url: string): string {
   return parsed.toString();
 }
 
-/** Is told of every attempt to connect: see ServicePool. */
+/** Rejects when the server lets nobody in now. */
+export async function tryToConnect(connection: PoolConfig): Promise<void> {
+  const client = new ServiceClient(connection);
+  await client.connect();
+  // Not waited for: a server that hangs never says goodbye.
+  client.end().catch(() => undefined);
+}
+
+/** Is told of every attempt to connect, and of a connection that broke in a statement: see ServicePool. */
 export interface Connecting {
   attemptBegins(): void;
   attemptEnds(error: unknown): void;
+  broke(error: Error): void;
 }
 
 /** The message of node-pg when `query_timeout` has passed. */
@@ -117,6 +126,8 @@ class ServiceClient extends Client {
       (
         this as unknown as { connection: { stream: { destroy(): void } } }
       ).connection.stream.destroy();
+    } else if (error instanceof Error && isConnectionLost(error)) {
+      this.connecting?.broke(error);
     }
   }
 }

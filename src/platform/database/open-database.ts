@@ -1,9 +1,10 @@
 import { type Roles, requireSameDatabase } from './same-database.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
-import { connectionOptions, patientConnectionOptions } from './connection.js';
+import { connectionOptions, patientConnectionOptions, tryToConnect } from './connection.js';
 import { createDataSource, poolOf, type Schema } from './data-source.js';
 import { followDatabaseTime } from './database-time.js';
+import { type Log, Outage } from './outage.js';
 import { grantRuntime } from './runtime-role.js';
 import { requireUsableDatabase } from './schema-checks.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
@@ -33,7 +34,7 @@ export interface OpenOptions {
 export async function openDatabase(
   settings: Settings,
   schema: Schema,
-  log: (line: string) => void,
+  log: Log,
   giveUp?: AbortSignal,
   options: OpenOptions = {},
 ): Promise<OpenDatabase> {
@@ -45,14 +46,15 @@ export async function openDatabase(
     );
     giveUp?.throwIfAborted();
     const { url, ownerUrl } = server;
-    const outage = new Outage(log);
-    const dataSource = createDataSource(schema, connectionOptions(url, settings), (error) =>
-      outage.begin(error),
-    );
+    const connection = connectionOptions(url, settings);
+    const outage = new Outage(log, () => tryToConnect(connection));
+    const dataSource = createDataSource(schema, connection, (error) => outage.lost(error));
     await dataSource.initialize();
     await followDatabaseTime(dataSource);
     const pool = poolOf(dataSource);
-    pool.on('connect', () => outage.end());
+    pool.on('connect', () => outage.connected());
+    pool.onBroken = (error) => outage.lost(error);
+    pool.onUnreachable = (error) => outage.unreachable(error);
     pool.onFull = (connections) =>
       log(
         `PostgreSQL lets in no more connections: ${connections} have to do, and what finds none free waits.`,
@@ -73,31 +75,6 @@ export async function openDatabase(
   } catch (error) {
     await server.stop();
     throw error;
-  }
-}
-
-/** Says once that the database went away, and once that it is back. */
-class Outage {
-  private lostAt?: number;
-  private ignored = false;
-
-  constructor(private readonly log: (line: string) => void) {}
-
-  begin(error: Error): void {
-    if (this.ignored || this.lostAt !== undefined) return;
-    this.lostAt = performance.now();
-    this.log(`A database connection was lost: ${error.message}`);
-  }
-
-  end(): void {
-    if (this.lostAt === undefined) return;
-    const seconds = Math.round((performance.now() - this.lostAt) / 1000);
-    this.lostAt = undefined;
-    this.log(`The database is back after ${seconds} s.`);
-  }
-
-  ignore(): void {
-    this.ignored = true;
   }
 }
 

@@ -1,6 +1,6 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Connecting } from './connection.js';
-import { SQLSTATE, sqlStateOf } from './sqlstate.js';
+import { isConnectionLost, SQLSTATE, sqlStateOf } from './sqlstate.js';
 
 /** For how long a server that let in no more is not asked for another connection. */
 const CLOSED_FOR_MS = 1_000;
@@ -19,6 +19,9 @@ type Callback = (
 export class ServicePool extends Pool implements Connecting {
   /** Called at most once a minute, with the number of connections that it goes on with. */
   onFull: (connections: number) => void = () => undefined;
+  /** Called before whoever waits for the connection, or for the answer, gets the error. */
+  onUnreachable: (error: unknown) => void = () => undefined;
+  onBroken: (error: Error) => void = () => undefined;
   private readonly most: number;
   private underWay = 0;
   private closedUntil = 0;
@@ -37,6 +40,7 @@ export class ServicePool extends Pool implements Connecting {
   /** Before the pool knows of it, so that it does not try at once for the next who waits. */
   attemptEnds(error: unknown): void {
     this.underWay -= 1;
+    if (isConnectionLost(error)) this.onUnreachable(error);
     if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) return;
     // The refused one still counts.
     const connected = this.totalCount - this.underWay - 1;
@@ -47,6 +51,10 @@ export class ServicePool extends Pool implements Connecting {
     if (now < this.toldAt + TOLD_EVERY_MS) return;
     this.toldAt = now;
     this.onFull(connected);
+  }
+
+  broke(error: Error): void {
+    this.onBroken(error);
   }
 
   override connect(): Promise<PoolClient>;

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss, type Queue, type QueueResult, type UpdateQueueOptions } from 'pg-boss';
 import type { PoolConfig } from 'pg';
+import { reportFailure } from '../../concurrency/background-loop.js';
 import { within } from '../../concurrency/within.js';
 import { UnavailableError } from '../../errors/app-error.js';
 import { isDatabaseUnavailable } from '../../database/sqlstate.js';
@@ -65,7 +66,7 @@ export class BossInstance {
         this.firstStart.resolve(boss);
         return;
       } catch (error) {
-        this.log.warn(`The job queue cannot start yet: ${(error as Error).message}`);
+        reportFailure(this.log, 'Starting the job queue', error);
         await boss.stop({ graceful: false }).catch(() => undefined);
         await sleep(START_RETRY_MS, undefined, { signal: this.giveUp.signal }).catch(
           () => undefined,

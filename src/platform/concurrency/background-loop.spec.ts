@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RecordedSpans } from '../../../test/support/traces/recorded-spans.js';
+import { Outage } from '../database/outage.js';
 import { beginSpan, presentSpan, within } from '../tracing/tracing.js';
 import { BackgroundLoop, type LoopOptions, reportFailure } from './background-loop.js';
 
 const warn = jest.fn<void, [string]>();
 const error = jest.fn<void, [{ err: Error }, string]>();
-const log = { warn, error } as unknown as LoopOptions['log'];
+const debug = jest.fn<void, [string]>();
+const log = { debug, warn, error } as unknown as LoopOptions['log'];
 
 beforeEach(() => jest.clearAllMocks());
 
@@ -103,11 +105,48 @@ describe('a background loop', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
+  const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
   it('only warns when the database is away', () => {
-    const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     reportFailure(log, 'Looking', away);
 
     expect(warn).toHaveBeenCalledWith('Looking waits for the database: connect ECONNREFUSED');
     expect(error).not.toHaveBeenCalled();
+  });
+
+  describe('while the log has a line about the outage', () => {
+    const outage = new Outage(
+      () => undefined,
+      () => Promise.reject(away),
+    );
+    beforeEach(() => outage.unreachable(away));
+    afterEach(() => outage.connected());
+
+    it('says for debugging alone that it waits', () => {
+      reportFailure(log, 'Looking', away);
+
+      expect(debug).toHaveBeenCalledWith('Looking waits for the database: connect ECONNREFUSED');
+      expect(warn).not.toHaveBeenCalled();
+    });
+
+    it('still warns of what is no lost connection', () => {
+      reportFailure(log, 'Looking', Object.assign(new Error('lock timeout'), { code: '55P03' }));
+
+      expect(warn).toHaveBeenCalledWith('Looking waits for the database: lock timeout');
+    });
+
+    it('tells of the first failure that has another cause', async () => {
+      let runs = 0;
+      const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
+        runs += 1;
+        throw runs === 1 ? away : new Error(`Run ${runs}`);
+      });
+      loop.start();
+      while (runs < 3) await sleep(5);
+      await loop.stop();
+
+      expect(debug).toHaveBeenCalledTimes(1);
+      expect(error.mock.calls.map(([{ err }]) => err.message)).toEqual(['Run 2']);
+    });
   });
 });

@@ -59,8 +59,7 @@ export class BackgroundLoop {
         await this.work();
         this.failing = false;
       } catch (error) {
-        if (!this.failing) reportFailure(log, task, error);
-        this.failing = true;
+        this.failing ||= reportFailure(log, task, error);
         break;
       }
       if (restMs > 0) await this.rest(restMs);
@@ -79,13 +78,19 @@ export class BackgroundLoop {
 /**
  * Tells the log that work in the background failed. That the database is away is no fault of the work: a warning, or for
  * debugging alone where the log has a line about the outage.
+ *
+ * @returns whether more was told than debugging is for
  */
-export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): void {
+export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): boolean {
   if (isDatabaseUnavailable(error)) {
     const line = `${task} waits for the database: ${(error as Error).message}`;
-    if (isConnectionLost(error) && isOutageTold()) log.debug(line);
-    else log.warn(line);
+    if (isConnectionLost(error) && isOutageTold()) {
+      log.debug(line);
+      return false;
+    }
+    log.warn(line);
   } else {
     log.error({ err: error }, `${task} failed.`);
   }
+  return true;
 }

@@ -62,9 +62,10 @@ export class Outage {
 
   /** The pool may not need a new connection for long, and so not see that the outage is over. */
   private async untilConnected(): Promise<void> {
-    while (this.told) {
+    const { since } = this;
+    while (this.since === since) {
       await sleep(RETRY_MS, undefined, { ref: false });
-      if (this.told && (await this.refusal()) === undefined) this.connected();
+      if (this.since === since && (await this.refusal()) === undefined) this.connected();
     }
   }
 

@@ -25,7 +25,7 @@ import {
   channelStatusOf,
 } from './notification-channel.js';
 import type { ChangedChannel } from './notification-channels.service.js';
-import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from './notification-examples.js';
+import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from './channel-example.js';
 import { CHANNEL_SORTS, type ChannelSort } from './records/notification-channels.repository.js';
 import { presentTime } from '../platform/clock.js';
 

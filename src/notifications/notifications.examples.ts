@@ -1,7 +1,7 @@
 import { type OperationExamples, refused } from '../platform/openapi/operation-examples.js';
 import { STORY } from '../platform/openapi/story.js';
 import { WEBHOOK_SCHEMA } from './channels/webhook/webhook-config.js';
-import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from './notification-examples.js';
+import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from './channel-example.js';
 
 const CHANNEL = {
   id: STORY.channel,

@@ -11,6 +11,8 @@ import type { SealedChannel } from './notification-channel.js';
 /** How long the secret before the present one stays valid, so that a receiver can be changed in peace. */
 export const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
+type Sealed = Pick<SealedChannel, 'config' | 'sealed'>;
+
 const contextOf = (id: string) => `notification_channel:${id}`;
 const contextOfFormer = (id: string) => `${contextOf(id)}:former`;
 
@@ -26,9 +28,14 @@ export class SealedChannels extends SealedConfig {
     return unlessUnreadable(() => this.box.open(sealed, contextOfFormer(id)));
   }
 
+  /** Undefined when nobody can read its secrets any more. */
+  openIfReadable(id: string, { config, sealed }: Sealed): Config | undefined {
+    return unlessUnreadable(() => this.open(id, { config, sealed }));
+  }
+
   /** The configuration without its secrets where nobody can read them any more. */
-  openReadable(id: string, { config, sealed }: Pick<SealedChannel, 'config' | 'sealed'>): Config {
-    return unlessUnreadable(() => this.open(id, { config, sealed })) ?? config;
+  openReadable(id: string, channel: Sealed): Config {
+    return this.openIfReadable(id, channel) ?? channel.config;
   }
 
   protected override contextOf(id: string): string {

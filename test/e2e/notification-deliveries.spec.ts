@@ -561,7 +561,7 @@ describe('deliveries of notifications', () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  it('are removed a month after they ended', async () => {
+  it('are removed 30 days after their event, once they ended', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     await incident();
     await incident();
@@ -625,6 +625,16 @@ describe('deliveries of notifications', () => {
     expect(new Set(receiver.events.map((event) => event.id)).size).toBe(1);
     const audit = await admin.request('GET', '/api/audit?action=notification_delivery.redelivered');
     expect(audit.body.data[0].subject.id).toBe(dead.id);
+  });
+
+  it('begin with short waits again when somebody asks for it', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    receiver.vendor.behave('refuse');
+    await incident();
+    const [dead] = await ended(id, 1);
+    await sql(`update notification_deliveries set attempts = 30 where id = $1`, [dead.id]);
+    const again = await post(`${PATH}/${id}/deliveries/${dead.id}/redeliver`);
+    expect(again.body.data.attempts).toBe(0);
   });
 
   it('that died are delivered again all at once, in their order, since the time that somebody gives', async () => {

@@ -34,7 +34,7 @@ export class DeliveriesController {
   @Operation(
     'listNotificationDeliveries',
     'List the deliveries of a notification channel',
-    'Those that ended more than 30 days ago are gone.',
+    'Those that ended are gone 30 days after their event.',
   )
   @ApiAnswer({
     status: 200,

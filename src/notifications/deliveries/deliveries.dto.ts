@@ -79,7 +79,11 @@ export class NotificationDeliveryDto {
   })
   readonly status: DeliveryStatus;
 
-  @WholeNumber({ min: 0, example: 3 })
+  @WholeNumber({
+    min: 0,
+    example: 3,
+    description: 'How often it was tried since it was made, or since somebody last asked for it.',
+  })
   readonly attempts: number;
 
   @Text({ optional: true, description: 'Why its last attempt failed.' })

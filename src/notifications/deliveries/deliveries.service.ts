@@ -5,13 +5,18 @@ import {
   afterCommit,
   type Participant,
   Transactions,
+  type Tx,
 } from '../../platform/database/transactions.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import type { Delivery, DeliveryListRequest } from '../delivery.js';
 import { NotificationChannelsService } from '../notification-channels.service.js';
-import { ChannelDisabledError, DeliveryNotFoundError } from '../notifications.errors.js';
+import {
+  ChannelDisabledError,
+  ChannelNotFoundError,
+  DeliveryNotFoundError,
+} from '../notifications.errors.js';
 import { DeliveryListRepository } from '../records/delivery-list.repository.js';
 import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
@@ -102,10 +107,8 @@ export class DeliveriesService {
     const channel = await this.channels.get(channelId);
     return await this.transactions.run<number>(
       async (tx) => {
-        const locked = await this.rows.lockById(tx, channel.id);
-        if (!locked?.enabled) throw new ChannelDisabledError();
+        await this.resumeEnabled(tx, channel.id);
         const count = await this.deliveries.reopenDead(tx, channel.id, since, MOST_AT_ONCE);
-        await this.rows.resume(tx, channel.id);
         await this.audit.record(tx, {
           actor: caller.name,
           action: 'notification_delivery.redelivered',
@@ -130,11 +133,9 @@ export class DeliveriesService {
     if (!isUuid(deliveryId)) throw new DeliveryNotFoundError();
     return await this.transactions.run<Delivery>(
       async (tx) => {
-        const locked = await this.rows.lockById(tx, channel.id);
-        const delivery = locked && (await this.deliveries.reopen(tx, channel.id, deliveryId));
+        await this.resumeEnabled(tx, channel.id);
+        const delivery = await this.deliveries.reopen(tx, channel.id, deliveryId);
         if (!delivery) throw new DeliveryNotFoundError();
-        if (!locked.enabled) throw new ChannelDisabledError();
-        await this.rows.resume(tx, channel.id);
         await this.audit.record(tx, {
           actor: caller.name,
           action: 'notification_delivery.redelivered',
@@ -147,5 +148,13 @@ export class DeliveriesService {
       caller,
       idempotency,
     );
+  }
+
+  /** What is delivered again goes out at once: a pause after earlier failures ends. */
+  private async resumeEnabled(tx: Tx, channelId: string): Promise<void> {
+    const channel = await this.rows.lockById(tx, channelId);
+    if (!channel) throw new ChannelNotFoundError();
+    if (!channel.enabled) throw new ChannelDisabledError();
+    await this.rows.resume(tx, channelId);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
 import { Settings } from '../../platform/config/settings.js';
-import type { Channel, Outcome } from '../channels/channel.port.js';
+import type { Outcome } from '../channels/channel.port.js';
 import { ChannelTypes } from '../channels/channel-types.js';
 import type { Delivery } from '../delivery.js';
 import { messageOf } from '../messages/message.js';
@@ -11,7 +11,7 @@ import type { SealedChannel } from '../notification-channel.js';
 import { SealedChannels } from '../sealed-channels.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
 import { newId } from '../../platform/ids.js';
-import { presentTime } from '../../platform/clock.js';
+import { Clock } from '../../platform/clock.js';
 
 const LATE = `No answer came within ${ATTEMPT_MS / 1_000} seconds.`;
 const UNREADABLE = 'The secrets of the channel cannot be read: give it new ones.';
@@ -26,6 +26,7 @@ export class DeliveryAttempts {
   constructor(
     private readonly types: ChannelTypes,
     private readonly configs: SealedChannels,
+    private readonly clock: Clock,
     { publicUrl }: Settings,
   ) {
     this.publicUrl = publicUrl?.replace(/\/+$/, '');
@@ -68,8 +69,14 @@ export class DeliveryAttempts {
   ): Promise<Outcome> {
     const late = AbortSignal.timeout(ATTEMPT_MS);
     try {
-      const connected = this.connect(channel);
-      if (!connected) return { kind: 'failed', why: UNREADABLE };
+      const type = this.types.find(channel.type);
+      if (!type) return { kind: 'failed', why: unknownType(channel.type) };
+      const config = this.configs.openIfReadable(channel.id, channel);
+      if (!config) return { kind: 'failed', why: UNREADABLE };
+      const connected = type.connect(config, {
+        channelId: channel.id,
+        formerSecret: this.formerSecretOf(channel),
+      });
       const either = AbortSignal.any([signal, late]);
       // A type that does not listen to the signal must not keep the place.
       return await unlessAborted(either, connected.deliver(message(), either));
@@ -81,17 +88,11 @@ export class DeliveryAttempts {
     }
   }
 
-  private connect(channel: SealedChannel): Channel | undefined {
-    const { id, formerSecret, formerSecretUntil } = channel;
-    const isValid = formerSecretUntil !== undefined && formerSecretUntil > new Date(presentTime());
-    const former = isValid && formerSecret ? this.configs.openFormer(id, formerSecret) : undefined;
-    const type = this.types.find(channel.type);
-    if (!type) return undefined;
-    try {
-      return type.connect(this.configs.open(id, channel), { channelId: id, formerSecret: former });
-    } catch (err) {
-      this.log.error({ err, channel: channel.name }, 'A notification channel cannot be used');
-      return undefined;
-    }
+  private formerSecretOf({ id, formerSecret, formerSecretUntil }: SealedChannel) {
+    const isValid = formerSecretUntil !== undefined && formerSecretUntil > this.clock.now();
+    return isValid && formerSecret ? this.configs.openFormer(id, formerSecret) : undefined;
   }
 }
+
+/** As after going back to an earlier release. */
+const unknownType = (type: string) => `This release knows no channels of the type ${type}.`;

@@ -45,7 +45,7 @@ export class DeliveryEndings {
     });
   }
 
-  /** The channel delivers: what waited for it goes out at once, and who heard that it failed hears that, too. */
+  /** The channel works: what waited for it goes out, and those who were told that it failed are told. */
   async works(tx: Tx, channelId: string): Promise<void> {
     const before = await this.channels.markWorking(tx, channelId);
     if (!before) return;
@@ -102,7 +102,7 @@ export class DeliveryEndings {
     }
   }
 
-  /** A channel that waits makes no attempt for long, and fails all the same: those for which something waits are told of here. */
+  /** A paused channel makes no attempt that could show for how long it has failed. So this looks for those for which something waits. */
   async tellOfLongFailures(): Promise<void> {
     const before = new Date(this.clock.now().getTime() - UNHEALTHY_AFTER_MS);
     await this.transactions.run(async (tx) => {

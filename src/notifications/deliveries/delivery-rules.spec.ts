@@ -18,11 +18,6 @@ const waitOf = (
 };
 
 describe('a delivery after an attempt', () => {
-  it('is delivered when the receiver has it, however late', () => {
-    const late = { attempts: 99, leftMs: -1 };
-    expect(endingOf({ kind: 'delivered' }, late, 0.5)).toEqual({ kind: 'delivered' });
-  });
-
   it('is dead when the receiver will never take it', () => {
     const first = { attempts: 1, leftMs: DAY_MS };
     expect(endingOf(refused, first, 0.5)).toEqual({ kind: 'dead', error: 'Never.' });

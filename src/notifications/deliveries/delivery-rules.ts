@@ -1,4 +1,4 @@
-import type { Failed, Outcome, Refused } from '../channels/channel.port.js';
+import type { Failed, Refused } from '../channels/channel.port.js';
 import type { ClaimedDelivery } from '../delivery.js';
 
 const SECOND_MS = 1_000;
@@ -31,17 +31,15 @@ const LONGEST_ASKED_MS = 24 * HOUR_MS;
 
 /** What becomes of a delivery after an attempt. */
 export type Ending =
-  | { readonly kind: 'delivered' }
   | { readonly kind: 'again'; readonly waitMs: number; readonly error: string }
   | { readonly kind: 'dead'; readonly error: string };
 
 /** @param random from 0 to 1, so that what failed together is not tried together again */
 export function endingOf(
-  outcome: Outcome,
+  outcome: Failed | Refused,
   { attempts, leftMs }: Pick<ClaimedDelivery, 'attempts' | 'leftMs'>,
   random: number,
 ): Ending {
-  if (outcome.kind === 'delivered') return outcome;
   const error = outcome.why;
   if (outcome.kind === 'refused' || leftMs <= 0) return { kind: 'dead', error };
   const waitMs = Math.max(backoffOf(outcome, attempts, random), outcome.retryAfterMs ?? 0);

@@ -90,7 +90,7 @@ export class DeliveryWorker
     this.loop.wake();
   }
 
-  /** Ends what nobody can deliver any more, and removes what ended long ago. */
+  /** Gives up what nobody can deliver any more, and removes what has ended and whose event is 30 days old. */
   async cleanUp(): Promise<void> {
     const before = firstIdAt(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
     for (const channel of await this.channels.all()) {

@@ -25,14 +25,14 @@ export interface ClaimRequest {
 
 const COLUMNS = DELIVERY_COLUMNS.map((column) => `delivery.${column}`).join(', ');
 
-/** What keeps its order, as the index has it: an incident, or what else an event is about, such as a connector. */
-const orderOf = (row: string): string =>
+/** Deliveries of one line go one after the other, as the index has it: of an incident, or of what else an event is about, such as a connector. */
+const lineOf = (row: string): string =>
   `left(coalesce(${row}.incident_id::text, ${row}.subject_id), 100)`;
 
 /** The position of the first one that is open and about the same, which PostgreSQL makes no join of: that would read all that waits. */
 const firstPosition = (row: string, condition = 'true'): string => `(
                  select earlier.position from notification_deliveries earlier
-                  where earlier.channel_id = ${row}.channel_id and ${orderOf('earlier')} = ${orderOf(row)}
+                  where earlier.channel_id = ${row}.channel_id and ${lineOf('earlier')} = ${lineOf(row)}
                     and earlier.status = 'pending' and ${condition}
                   order by earlier.position limit 1)`;
 
@@ -68,7 +68,7 @@ export const CLAIM: Statement = {
                 (select first.id, 0 as turn
                    from notification_deliveries urgent
                    join notification_deliveries first on first.channel_id = place.id and first.status = 'pending'
-                    and ${orderOf('first')} = ${orderOf('urgent')} and first.position = ${firstPosition('urgent')}
+                    and ${lineOf('first')} = ${lineOf('urgent')} and first.position = ${firstPosition('urgent')}
                   where urgent.channel_id = place.id and urgent.status = 'pending' and ${isUrgent('urgent')}
                     and urgent.position = ${firstPosition('urgent', isUrgent('earlier'))}
                     and ${isFree('first')}
@@ -130,7 +130,7 @@ const REOPEN: Statement = {
   name: 'notification_deliveries_reopen',
   text: `
     update notification_deliveries delivery
-       set status = 'pending', ended_at = null, due_at = now(), expires_at = now() + interval '1 day'
+       set status = 'pending', ended_at = null, attempts = 0, due_at = now(), expires_at = now() + interval '1 day'
      where channel_id = $1 and id = $2
     returning ${COLUMNS}`,
 };
@@ -140,7 +140,7 @@ const REOPEN_DEAD: Statement = {
   name: 'notification_deliveries_reopen_dead',
   text: `
     update notification_deliveries
-       set status = 'pending', ended_at = null, due_at = now(), expires_at = now() + interval '1 day'
+       set status = 'pending', ended_at = null, attempts = 0, due_at = now(), expires_at = now() + interval '1 day'
      where id in (
        select id from notification_deliveries
         where channel_id = $1 and status = 'dead' and ended_at >= $2
@@ -148,7 +148,7 @@ const REOPEN_DEAD: Statement = {
     returning 1`,
 };
 
-const LATE = 'It could not be tried for a day.';
+const LATE = 'It could not be tried before its day was over.';
 
 /** Those that nobody can claim: their channel is disabled, gone, or was paused for the whole day. */
 const EXPIRE: Statement = {

@@ -68,7 +68,7 @@ const ON_DOMAIN = {
 } as const;
 
 /**
- * Every response action that there is: an entry here is all that a new one needs. The names of the types, what requests are
+ * Every response action that there is: the code needs no more for a new one than an entry here (tests and documents: CONTRIBUTING). The names of the types, what requests are
  * checked against, the approval policy, the list in the API and its documentation are read from it.
  */
 const CATALOGUE = {

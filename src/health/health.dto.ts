@@ -31,7 +31,7 @@ const COMPONENTS_EXAMPLE = {
   },
   notifications: {
     status: 'degraded',
-    message: '1 of 3 channels has not taken anything for long.',
+    message: '1 of 3 channels has failed for more than ten minutes.',
     total: 3,
     waiting: 12,
     unhealthy: ['soc'],

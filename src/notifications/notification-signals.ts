@@ -51,7 +51,7 @@ export class NotificationSignals implements OnModuleInit {
     if (down.length === 0) return { status: 'healthy', ...details };
     const unhealthy = down.map(({ name }) => name);
     const verb = down.length === 1 ? 'has' : 'have';
-    const message = `${down.length} of ${total} channels ${verb} not taken anything for long.`;
+    const message = `${down.length} of ${total} channels ${verb} failed for more than ten minutes.`;
     return { status: 'degraded', message, ...details, unhealthy };
   }
 }

@@ -20,7 +20,7 @@ export const NOTIFIED_EVENTS = [
 ] as const;
 export type NotifiedEvent = (typeof NOTIFIED_EVENTS)[number];
 
-/** That a channel fails for long, and that it works again, every other channel is told, whatever it has chosen. */
+/** Every other channel is told when one has failed for long and when it works again, whatever it chose. */
 export const CHANNEL_UNHEALTHY = 'notification_channel.unhealthy';
 export const CHANNEL_RECOVERED = 'notification_channel.recovered';
 

@@ -12,7 +12,7 @@ interface Measured {
   readonly monotonic: number;
 }
 
-/** Further than this from the monotonic clock, the clock of the machine was set, and not corrected a little as usual. */
+/** A jump of this size means that somebody set the clock: NTP corrects it in smaller steps. */
 const SET_MS = 1_000;
 
 /** One for the process, as the machine has one clock: ids and pure functions need the time, too. */
@@ -31,7 +31,10 @@ export function presentTime(): number {
   return Math.floor(wasSet ? last.wall + passed : wall) - last.aheadMs;
 }
 
-/** Takes over what a measurement says, where it says more than is known: two clocks that may be the same are. */
+/**
+ * Keeps what is known as long as the new measurement allows it; otherwise takes the middle. If the clocks may agree, they count
+ * as agreeing.
+ */
 export function learnTime({ asked, told, answered }: TimeReading): void {
   // The clock of the machine shows whole milliseconds, so it is up to one later than it says.
   const [least, most] = [asked - told, answered + 1 - told];

@@ -8,7 +8,7 @@ import { promtool } from '../../scripts/alerts/promtool.js';
 import {
   NEW_CHANNEL_EXAMPLE,
   SECRET_EXAMPLE,
-} from '../../src/notifications/notification-examples.js';
+} from '../../src/notifications/channel-example.js';
 import { Player } from '../support/examples/player.js';
 import { by, unshown } from '../support/examples/scene.js';
 import { SCENES } from '../support/examples/story.js';

@@ -202,7 +202,7 @@ export class NotificationChannelsRepository {
     });
   }
 
-  /** It delivers. Answers how it was before; undefined when it was well. That a disabled one works again others hear later. */
+  /** It delivers. Answers how it was before; undefined when it was well. If it is disabled, the others are told only after it is enabled. */
   async markWorking(tx: Tx, id: string): Promise<SealedChannel | undefined> {
     const channels = tx.getRepository(NotificationChannelEntity);
     const row = await channels.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });

@@ -17,7 +17,7 @@ export function SortWords(
 ): PropertyDecorator {
   const fields = new Set(words.map(sortField)).size;
   const most = Math.min(MOST_SORT_FIELDS, fields);
-  const rule = `By what the list is ordered: up to ${most} fields, separated by commas, none of them twice. The first counts most, a \`-\` reverses one, and what is equal in all of them is in the order of its ids. Without it the newest comes first.`;
+  const rule = `By what the list is ordered: up to ${most} fields, separated by commas, none of them twice. The first counts most, and a \`-\` reverses one. What is equal in all of them keeps one order, in the direction of the last one. Without it the newest comes first.`;
   return WordChoice(
     { title: name, type: 'string', enum: [...words] },
     {

@@ -6,12 +6,12 @@ export interface Sort<Field extends string> {
   readonly descending: boolean;
 }
 
-/** More fields than people think in; each further one costs an order by more. */
+/** Nobody needs more, and each one makes the query dearer. */
 export const MOST_SORT_FIELDS = 3;
 
 /**
- * What `sort` may say, for these fields: each as it is and with a `-`, which reverses the list. The order is the same for
- * every list, since some generated clients number the words.
+ * What `sort` may say, for these fields: each as it is and with a `-`, which reverses the list. Each field is followed
+ * by its reverse, always: some generated clients number the words.
  */
 export const sortWords = <Field extends string>(...fields: readonly Field[]) =>
   fields.flatMap((field) => [field, `-${field}`] as const);

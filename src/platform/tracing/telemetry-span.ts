@@ -2,7 +2,7 @@ import { type Span as OtelSpan, type SpanContext, SpanStatusCode } from '@opente
 import { parseTraceParent } from '@opentelemetry/core';
 import type { Attributes, Span } from './tracing.js';
 
-/** One span of OpenTelemetry, of which the house can do little. */
+/** Wraps a span of OpenTelemetry, and offers only what our code may do with it. */
 export class TelemetrySpan implements Span {
   isOver = false;
 

@@ -47,7 +47,7 @@ export function isTracing(): boolean {
   return tracer !== undefined;
 }
 
-/** What goes on after its request was answered has no part in the trace of the request any more. */
+/** Undefined once the span has ended: work left over from a request is not part of its trace. */
 export function presentSpan(): Span | undefined {
   const present = tracer?.present;
   return present?.isOver ? undefined : present;

@@ -60,12 +60,17 @@ pub async fn list(caller: &Caller, first: &IncidentId) -> Outcome<()> {
             .list_incidents(
                 None,
                 None,
+                None,
+                None,
                 page,
                 per_page,
+                None,
+                None,
                 Some(&severity),
                 Some(&newest_first),
                 Some(&source),
                 Some(&status),
+                None,
                 None,
             )
             .await

@@ -5,7 +5,7 @@ import type { PoolConfig } from 'pg';
 import { reportFailure } from '../../concurrency/background-loop.js';
 import { within } from '../../concurrency/within.js';
 import { UnavailableError } from '../../errors/app-error.js';
-import { isDatabaseUnavailable } from '../../database/sqlstate.js';
+import { isConnectionLost, isDatabaseUnavailable } from '../../database/sqlstate.js';
 import { BossDatabase } from './boss-database.js';
 import { BOSS_OPTIONS } from './boss-options.js';
 
@@ -66,7 +66,9 @@ export class BossInstance {
         this.firstStart.resolve(boss);
         return;
       } catch (error) {
-        reportFailure(this.log, 'Starting the job queue', error);
+        // What keeps the database away says so itself, and perhaps in a moment: the queue has connections of its own.
+        if (isConnectionLost(error)) this.log.debug({ err: error }, 'The job queue is not started');
+        else reportFailure(this.log, 'Starting the job queue', error);
         await boss.stop({ graceful: false }).catch(() => undefined);
         await sleep(START_RETRY_MS, undefined, { signal: this.giveUp.signal }).catch(
           () => undefined,

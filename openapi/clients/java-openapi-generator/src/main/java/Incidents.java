@@ -60,6 +60,11 @@ final class Incidents {
         run,
         null,
         null,
+        null,
+        null,
+        null,
+        null,
+        null,
         List.of(IncidentSort.CreatedAtDesc));
   }
 

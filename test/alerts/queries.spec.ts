@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { promtool } from '../../scripts/alerts/promtool.js';
-import {
-  NEW_CHANNEL_EXAMPLE,
-  SECRET_EXAMPLE,
-} from '../../src/notifications/channel-example.js';
+import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from '../../src/notifications/channel-example.js';
 import { Player } from '../support/examples/player.js';
 import { by, unshown } from '../support/examples/scene.js';
 import { SCENES } from '../support/examples/story.js';

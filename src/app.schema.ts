@@ -49,10 +49,6 @@ import { UnhandledEvents1795002200000 } from './platform/database/migrations/179
 import { Notifications1795002500000 } from './platform/database/migrations/1795002500000-notifications.js';
 import { Resolutions1795002600000 } from './platform/database/migrations/1795002600000-resolutions.js';
 import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
-import { Recoveries1795003000000 } from './platform/database/migrations/1795003000000-recoveries.js';
-import { ToldIncidents1795003200000 } from './platform/database/migrations/1795003200000-told-incidents.js';
-import { NotificationFlow1795003250000 } from './platform/database/migrations/1795003250000-notification-flow.js';
-import { Reopened1795003300000 } from './platform/database/migrations/1795003300000-reopened.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -145,10 +141,6 @@ export const schema: Schema = {
     Notifications1795002500000,
     Resolutions1795002600000,
     PlaybookRunsMayGo1795002800000,
-    Recoveries1795003000000,
-    ToldIncidents1795003200000,
-    NotificationFlow1795003250000,
-    Reopened1795003300000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

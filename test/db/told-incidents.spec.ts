@@ -2,15 +2,8 @@ import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { ToldIncidents1795003200000 } from '../../src/platform/database/migrations/1795003200000-told-incidents.js';
-import { migrate } from '../../src/platform/database/open-database.js';
 import { newId } from '../../src/platform/ids.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-
-const NEW = ['incident.severity_changed', 'incident.deleted'];
-/** What came later is not the business of this migration. */
-const THEN = NOTIFIED_EVENTS.filter((name) => name !== 'incident.reopened');
-const BEFORE = THEN.filter((name) => !NEW.includes(name));
 
 describe('who is told of an incident', () => {
   let database: TestDatabase;
@@ -18,9 +11,7 @@ describe('who is told of an incident', () => {
   const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
 
   beforeAll(async () => {
-    database = await createTestDatabase({ empty: true });
-    const last = schema.migrations.indexOf(ToldIncidents1795003200000);
-    await migrate(database.url, { ...schema, migrations: schema.migrations.slice(0, last) });
+    database = await createTestDatabase();
     dataSource = await createDataSource(schema, { connectionString: database.url }).initialize();
   });
   afterAll(async () => {
@@ -31,8 +22,8 @@ describe('who is told of an incident', () => {
   const channel = async (name: string, events: readonly string[], minSeverity = 'low') => {
     const id = newId();
     await query(
-      `insert into notification_channels (id, name, type, enabled, events, min_severity, config, created_by)
-       values ($1, $2, 'webhook', true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'alice')`,
+      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
+       values ($1, $2, $2, 'webhook', true, $3, $4, '{"url": "https://hooks.example.com/?token=t"}', 'alice')`,
       [id, name, events, minSeverity],
     );
     return id;
@@ -51,45 +42,8 @@ describe('who is told of an incident', () => {
     );
     return row.n as number;
   };
-  const down = async () => {
-    const runner = dataSource.createQueryRunner();
-    await new ToldIncidents1795003200000().down(runner);
-    await runner.release();
-  };
-  const up = () =>
-    migrate(database.url, {
-      ...schema,
-      migrations: schema.migrations.slice(
-        0,
-        schema.migrations.indexOf(ToldIncidents1795003200000) + 1,
-      ),
-    });
-
-  it('is, after the migration, who was told of it before, and whoever its severity is enough for', async () => {
-    await channel('SOC .', BEFORE);
-    const some = await channel('some', ['incident.created', 'incident.deleted']);
-    await query(
-      `update notification_channels set enabled = false, deleted_at = now() where id = $1`,
-      [some],
-    );
-    await up();
-    expect(
-      await query(
-        `select name, name_key, events, config from notification_channels order by name_key`,
-      ),
-    ).toEqual([
-      { name: 'SOC .', name_key: 'soc', events: [...BEFORE, ...NEW], config: expect.any(Object) },
-      {
-        name: 'some',
-        name_key: 'some',
-        events: ['incident.created', 'incident.deleted'],
-        config: {},
-      },
-    ]);
-    await query('delete from notification_channels');
-
-    await query(`alter table notification_channels alter column name_key set default 'x'`);
-    const high = await channel('high', THEN, 'high');
+  it('is who was told of it before, and whoever its severity is enough for', async () => {
+    const high = await channel('high', NOTIFIED_EVENTS, 'high');
     const [known, unknown] = [newId(), newId()];
     expect(await tell('incident.created', unknown, 'low')).toBe(0);
     expect(await tell('incident.severity_changed', unknown, 'medium')).toBe(0);
@@ -123,14 +77,5 @@ describe('who is told of an incident', () => {
         where earlier.channel_id = '${id}' and earlier.incident_id = '${newId()}'`,
     );
     expect(JSON.stringify(rows)).toContain('ix_notification_deliveries_incident');
-  });
-
-  it('is, before the migration, whoever its severity is enough for', async () => {
-    await query(`update notification_channels set events = $1`, [THEN]);
-    await down();
-    const known = newId();
-    expect(await tell('incident.created', known, 'high')).toBe(1);
-    expect(await tell('incident.resolved', known, 'low')).toBe(0);
-    expect(await query('select events from notification_channels')).toEqual([{ events: BEFORE }]);
   });
 });

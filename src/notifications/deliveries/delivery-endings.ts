@@ -93,7 +93,7 @@ export class DeliveryEndings {
     const ending = endingOf(outcome, delivery, Math.random());
     if (ending.kind === 'again') {
       await this.deliveries.again(tx, delivery, ending.error, ending.waitMs);
-    } else if (ending.kind === 'dead' && (await this.deliveries.dead(tx, delivery, ending.error))) {
+    } else if (await this.deliveries.dead(tx, delivery, ending.error)) {
       const about = { channel: channel.name, delivery: delivery.id, event: delivery.type };
       afterCommit(tx, () => {
         this.dead.inc({ type: channel.type });

@@ -8,9 +8,11 @@ export class Notifications1795002500000 implements MigrationInterface {
     await createDeliveries(runner);
     await writeDeliveries(runner);
     await countDeliveries(runner);
+    await rememberWhoWasTold(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`alter table connectors drop column unhealthy_told_at`);
     await runner.query(`drop trigger domain_events_are_told on domain_events`);
     await runner.query(`drop function tell_channels`);
     await runner.query(
@@ -23,11 +25,14 @@ export class Notifications1795002500000 implements MigrationInterface {
 async function createChannels(runner: QueryRunner): Promise<void> {
   // former_secret: the secret before the present one, which stays valid until former_secret_until.
   // failures: attempts that failed since the last delivery, and failing_since the time of the first of them.
-  // paused_until: nothing is tried before. unhealthy_since: it has failed for so long that the others were told.
+  // name_key: the name as it is compared (channel-name.ts). paused_until: nothing is tried before. one_by_one_until: until then
+  // one delivery at a time, because the receiver said that more are too many. unhealthy_since: it has failed for long.
+  // unhealthy_told_at: when the others were told so; null when they were not, or were told that it works again.
   await runner.query(`
     create table notification_channels (
       id uuid constraint pk_notification_channels primary key,
       name text not null,
+      name_key text not null,
       type text not null,
       enabled boolean not null,
       events text[] not null,
@@ -42,18 +47,20 @@ async function createChannels(runner: QueryRunner): Promise<void> {
       failing_since timestamptz(3),
       last_error text,
       paused_until timestamptz,
+      one_by_one_until timestamptz,
       unhealthy_since timestamptz(3),
+      unhealthy_told_at timestamptz(3),
       created_by text not null,
       created_at timestamptz(3) not null default now(),
       updated_at timestamptz(3) not null default now(),
       deleted_at timestamptz(3),
       constraint ck_notification_channels_severity check (min_severity in ('low', 'medium', 'high', 'critical')),
-      constraint ck_notification_channels_failing check ((failures = 0) = (failing_since is null)),
+      constraint ck_notification_channels_failing check (failures = 0 or failing_since is not null),
       constraint ck_notification_channels_deleted check (
-        deleted_at is null or (secrets is null and former_secret is null and not enabled))
+        deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}'))
     )`);
   await runner.query(`
-    create unique index uq_notification_channels_name on notification_channels (name)
+    create unique index uq_notification_channels_name on notification_channels (name_key)
       where deleted_at is null`);
 }
 
@@ -87,15 +94,27 @@ async function createDeliveries(runner: QueryRunner): Promise<void> {
     )`);
   await runner.query(`
     create index ix_notification_deliveries_channel on notification_deliveries (channel_id, status, id)`);
+  // Of incidents, and of what else events are about: nobody is to hear last that something is broken which works again.
   await runner.query(`
-    create index ix_notification_deliveries_order on notification_deliveries (channel_id, incident_id, position)
-      where status = 'pending'`);
+    create index ix_notification_deliveries_order on notification_deliveries
+      (channel_id, (left(coalesce(incident_id::text, subject_id), 100)), position) where status = 'pending'`);
+  await runner.query(`
+    create index ix_notification_deliveries_incident on notification_deliveries (channel_id, incident_id)
+      where incident_id is not null`);
+  // What goes first. The claim has the same list (delivery-writes.repository.ts).
+  await runner.query(`
+    create index ix_notification_deliveries_urgent on notification_deliveries (channel_id, id)
+      where status = 'pending'
+        and type in ('kill_switch.activated', 'kill_switch.deactivated', 'action.pending_approval')`);
+  await runner.query(`
+    create index ix_notification_deliveries_dead on notification_deliveries (channel_id, ended_at)
+      where status = 'dead'`);
 }
 
 /**
  * Whoever writes an event, in whichever statement, writes its deliveries: they commit with the change that the event tells,
  * and many events of one statement are one more statement. Nothing of an event can make it fail, because the change would
- * fail with it.
+ * fail with it. Who was told of an incident is told how it goes on, also when its severity was lowered; of a new one nobody was.
  */
 async function writeDeliveries(runner: QueryRunner): Promise<void> {
   await runner.query(`
@@ -105,19 +124,24 @@ async function writeDeliveries(runner: QueryRunner): Promise<void> {
         (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at, incident_id, due_at, expires_at)
       select (left(event.id::text, 18) || substr(gen_random_uuid()::text, 19))::uuid, channel.id, event.id,
              event.type, event.subject_type, event.subject_id, event.payload, event.occurred_at,
-             case when about.incident ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then about.incident::uuid end,
-             now(), now() + interval '1 day'
+             about.incident_id, now(), now() + interval '1 day'
         from new_events event
        cross join lateral (
          select case event.subject_type when 'incident' then event.subject_id
-                  else event.payload ->> 'incident_id' end as incident,
+                  else event.payload ->> 'incident_id' end as incident) named
+       cross join lateral (
+         select case when named.incident ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+                  then named.incident::uuid end as incident_id,
                 array_position(array['low', 'medium', 'high', 'critical'], event.payload ->> 'severity') as severity) about
         join notification_channels channel on channel.enabled
-         and case event.type
-               when 'notification_channel.unhealthy' then channel.id::text <> event.subject_id
+         and case when event.type in ('notification_channel.unhealthy', 'notification_channel.recovered')
+               then channel.id::text <> event.subject_id
                else event.type = any(channel.events)
-                 and coalesce(about.severity
-                   >= array_position(array['low', 'medium', 'high', 'critical'], channel.min_severity), true) end
+                 and (coalesce(about.severity
+                        >= array_position(array['low', 'medium', 'high', 'critical'], channel.min_severity), true)
+                   or event.type <> 'incident.created' and exists (
+                        select from notification_deliveries earlier
+                         where earlier.channel_id = channel.id and earlier.incident_id = about.incident_id)) end
        order by event.position
       on conflict do nothing;
       return null;
@@ -168,4 +192,12 @@ async function countDeliveries(runner: QueryRunner): Promise<void> {
   await runner.query(`
     create trigger notification_deliveries_are_counted after delete or update of status on notification_deliveries
       for each row execute function count_deliveries()`);
+}
+
+/** When others were told that a connector does not work; null when they were not, or were told that it works again. */
+async function rememberWhoWasTold(runner: QueryRunner): Promise<void> {
+  await runner.query(`alter table connectors add column unhealthy_told_at timestamptz(3)`);
+  await runner.query(`
+    update connectors set unhealthy_told_at = coalesce(last_checked_at, now())
+     where health = 'unhealthy' and enabled`);
 }

@@ -18,7 +18,7 @@ import { isDatabaseObstacle, type Obstacles } from './obstacles.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
 /** Probes of several kinds come every second or so: they share one look. */
-const CHECK_CACHE_MS = 500;
+export const CHECK_CACHE_MS = 500;
 
 /** What Terminus finds, in the words of this API: each part is an indicator, and keeps what its module said of it. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RecordedSpans } from '../../../test/support/traces/recorded-spans.js';
 import { Outage } from '../database/outage.js';
-import { beginSpan, presentSpan, within } from '../tracing/tracing.js';
+import { beginSpan, inSpan, presentSpan } from '../tracing/tracing.js';
 import { BackgroundLoop, type LoopOptions, reportFailure } from './background-loop.js';
 
 const warn = jest.fn<void, [string]>();
@@ -46,7 +46,7 @@ describe('a background loop', () => {
     const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
       seen.push(presentSpan() ?? 'no trace');
     });
-    within(beginSpan({ name: 'request', kind: 'server' }), () => loop.start());
+    inSpan(beginSpan({ name: 'request', kind: 'server' }), () => loop.start());
     while (seen.length < 3) await sleep(5);
     await loop.stop();
     spans.end();

@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable, isLostRace } from '../database/sqlstate.js';
-import { isTracing, presentSpan, type Span, traced, within } from '../tracing/tracing.js';
+import { inSpan, isTracing, presentSpan, type Span, traced } from '../tracing/tracing.js';
 
 /** Reads or writes all items in one statement and answers one result per item, in the order of the items. */
 export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -90,7 +90,7 @@ function inTraceOf<Result>(
 ): Promise<Result> {
   if (!isTracing()) return run();
   const [first, ...others] = new Set(batch.flatMap(({ span }) => span ?? []));
-  if (others.length === 0) return within(first, run);
+  if (others.length === 0) return inSpan(first, run);
   const links = others.map(({ traceparent }) => traceparent);
-  return within(first, () => traced(() => ({ name: 'batch', kind: 'internal', links }), run));
+  return inSpan(first, () => traced(() => ({ name: 'batch', kind: 'internal', links }), run));
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { beginSpan, isTracing, within } from '../tracing/tracing.js';
+import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
 import { routeOf } from './known-routes.js';
 import './request.js';
 
@@ -17,7 +17,7 @@ export function installRequestTraces(instance: FastifyInstance): void {
     });
     // Not onResponse: that is never called for a client that gave up.
     reply.raw.once('close', () => endSpan(request, reply));
-    within(request.span, done);
+    inSpan(request.span, done);
   });
 }
 

@@ -96,7 +96,7 @@ export class OpenTelemetry implements Tracer {
     return new TelemetrySpan(span);
   }
 
-  within<T>(span: Span | undefined, run: () => T): T {
+  inSpan<T>(span: Span | undefined, run: () => T): T {
     return this.spans.run(span, run);
   }
 

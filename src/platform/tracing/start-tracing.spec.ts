@@ -3,7 +3,7 @@ import type { TracesSampler } from '../config/tracing-settings.js';
 import { eventually } from '../../../test/support/jobs/eventually.js';
 import { OtlpCollector } from '../../../test/support/traces/otlp-collector.js';
 import { startTracing } from './start-tracing.js';
-import { beginSpan, isTracing, outsideTraces, presentSpan, traced, within } from './tracing.js';
+import { beginSpan, inSpan, isTracing, outsideTraces, presentSpan, traced } from './tracing.js';
 
 const CALLERS = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7';
 const KEY = 'key-that-nobody-may-see';
@@ -88,7 +88,7 @@ describe('tracing', () => {
   it('gives what goes on after the end of a span no part in it', async () => {
     await start();
     const request = beginSpan({ ...work('request'), kind: 'server' })!;
-    await within(request, async () => {
+    await inSpan(request, async () => {
       expect(presentSpan()).toBe(request);
       request.end();
       expect(presentSpan()).toBeUndefined();
@@ -99,7 +99,7 @@ describe('tracing', () => {
   it('takes work that is for everybody out of the trace of whoever caused it', async () => {
     await start();
     const request = beginSpan(work('request'))!;
-    expect(within(request, () => outsideTraces(() => presentSpan()))).toBeUndefined();
+    expect(inSpan(request, () => outsideTraces(() => presentSpan()))).toBeUndefined();
   });
 
   it('cuts a text that is too long', async () => {

@@ -34,7 +34,7 @@ export interface Tracer {
   /** The span within which the caller runs. */
   readonly present: Span | undefined;
   begin(work: Work, parent: Span | undefined): Span;
-  within<T>(span: Span | undefined, run: () => T): T;
+  inSpan<T>(span: Span | undefined, run: () => T): T;
 }
 
 let tracer: Tracer | undefined;
@@ -58,13 +58,13 @@ export function beginSpan(work: Work, parent = presentSpan()): Span | undefined 
   return tracer?.begin(work, isOnItsOwn ? undefined : parent);
 }
 
-export function within<T>(span: Span | undefined, run: () => T): T {
-  return tracer ? tracer.within(span, run) : run();
+export function inSpan<T>(span: Span | undefined, run: () => T): T {
+  return tracer ? tracer.inSpan(span, run) : run();
 }
 
 /** For loops that a request may wake, and that then work for everybody. */
 export function outsideTraces<T>(run: () => T): T {
-  return within(undefined, run);
+  return inSpan(undefined, run);
 }
 
 /** `work` is a function, so that nothing is put together for a trace that nobody wants. */
@@ -75,7 +75,7 @@ export async function traced<T>(
   const span = tracer && beginSpan(work());
   if (!span) return await run(undefined);
   try {
-    const result = await within(span, () => run(span));
+    const result = await inSpan(span, () => run(span));
     span.end();
     return result;
   } catch (error) {

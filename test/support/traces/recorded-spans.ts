@@ -47,7 +47,7 @@ export class RecordedSpans implements Tracer {
     };
   }
 
-  within<T>(span: Span | undefined, run: () => T): T {
+  inSpan<T>(span: Span | undefined, run: () => T): T {
     return this.spans.run(span, run);
   }
 

@@ -14,7 +14,8 @@ import {
   NewConnectorDto,
   ConnectorUpdateDto,
 } from './connectors.dto.js';
-import { ApiConnectorRequest } from './connector-request.openapi.js';
+import { ApiRequestByType } from './config/requests-by-type.js';
+import { CONNECTOR_REQUEST } from './connector-request.openapi.js';
 import { ConnectorsService } from './connectors.service.js';
 
 @ApiTags('Connectors')
@@ -38,7 +39,7 @@ export class ConnectorsController {
     'Which `config` a type takes is in `GET /api/connectors/types`. Nothing is sent by this: `POST /api/connectors/{id}/test` tells whether it answers, enabled or not.\n\n' +
       'The sandbox serves only while no connector of another type is enabled. With the first one, the actions that no real connector provides are no longer available: they fail with `no_connector`.',
   )
-  @ApiConnectorRequest()
+  @ApiRequestByType(CONNECTOR_REQUEST)
   @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
   @ApiErrors('conflict')
   @ApiErrorMeanings({

@@ -14,6 +14,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal } from '../auth/current-principal.js';
 import type { Principal } from '../auth/principal.js';
+import { ApiRequestByType } from '../connectors/config/requests-by-type.js';
 import { Requires } from '../platform/access/access.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
@@ -28,6 +29,7 @@ import {
   Operation,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
+import { CHANNEL_REQUEST } from './channel-request.openapi.js';
 import { ChannelTypes } from './channels/channel-types.js';
 import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries/deliveries.service.js';
 import {
@@ -90,8 +92,9 @@ export class NotificationChannelsController {
   @Operation(
     'createNotificationChannel',
     'Set up a notification channel',
-    'It is told of what happens from now on.',
+    'It is told of what happens from now on. Which `config` a type takes is in `GET /api/notification-channels/types`; secrets go in there, and never come out.',
   )
+  @ApiRequestByType(CHANNEL_REQUEST)
   @ApiAnswer({
     status: 201,
     description: 'The channel, and its secret where the service made one.',

@@ -42,6 +42,8 @@ writeFileSync(
 async function byShell(source: string, env: Record<string, string>): Promise<Answer> {
   const { stdout } = await run('bash', ['-c', source], {
     env: { ...process.env, CURL_HOME, ...env },
+    // The contract is among the answers.
+    maxBuffer: 16 * 1_024 * 1_024,
   });
   const end = stdout.lastIndexOf('\n');
   const text = stdout.slice(0, end);

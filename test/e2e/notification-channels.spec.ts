@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { CHANNEL_SCHEMAS } from '../../src/notifications/channel-schemas.js';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -104,8 +105,13 @@ describe(PATH, () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
   });
 
-  it('lists the types with the schemas of their configurations', async () => {
+  it('lists the types with the schemas that the contract has for them', async () => {
     const { body } = await admin.request('GET', `${PATH}/types`);
+    const schemas = body.data.map((type: { name: string; config_schema: object }) => [
+      type.name,
+      type.config_schema,
+    ]);
+    expect(Object.fromEntries(schemas)).toEqual(CHANNEL_SCHEMAS);
     const type = body.data.find(({ name }: { name: string }) => name === 'webhook');
     expect(type.config_schema.required).toEqual(['url']);
     expect(type.config_schema.properties.secret.writeOnly).toBe(true);

@@ -12,8 +12,11 @@ type Schemas = Record<string, Schema>;
  * reads: these stay for the service to judge, and are said in words.
  */
 
-/** An address without user, query and fragment. A format says less than this pattern, and would allow other schemes. */
-const ADDRESS = '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+(/[^?#\\s\\x00]*)?$';
+/** Addresses without user and fragment. A format says less than these patterns, and would allow other schemes. */
+const ADDRESSES = {
+  uri: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+(/[^?#\\s\\x00]*)?$',
+  'uri-with-query': '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\x00]+([/?][^#\\s\\x00]*)?$',
+} as const;
 
 /** The schema under `name`, and those that it refers to. `prefix` begins the names of these. */
 export function namedSchemas(name: string, prefix: string, schema: ConfigSchema): Schemas {
@@ -57,7 +60,7 @@ function schemaOf(schema: ValueSchema, name: string, found: Schemas): Schema {
 }
 
 function textSchema({ format, ...schema }: StringSchema): SchemaObject {
-  return { ...schema, ...(format && { pattern: ADDRESS }) } as SchemaObject;
+  return { ...schema, ...(format && { pattern: ADDRESSES[format] }) } as SchemaObject;
 }
 
 function wordSet(words: readonly string[], name: string, found: Schemas): Schema {

@@ -82,3 +82,9 @@ export abstract class ChannelType implements ConfigDefinition {
   /** @param config checked by the schema, and with its secrets */
   abstract connect(config: Config, more: ConnectOptions): Channel;
 }
+
+/** What callers give: what the service makes when it is missing, nobody has to. */
+export function givenSchema(type: Pick<ChannelType, 'schema' | 'rotates'>): ConfigSchema {
+  const required = type.schema.required.filter((field) => field !== type.rotates);
+  return { ...type.schema, required };
+}

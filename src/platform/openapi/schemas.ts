@@ -9,10 +9,20 @@ export const pascal = (name: string) =>
 /** What the decorators of a class say of one of its fields, for a schema that no class describes. */
 export function propertySchema(type: new () => object, name: string): SchemaObject {
   const said: unknown = Reflect.getMetadata(PROPERTIES, type.prototype as object, name);
-  const { isArray, ...schema } = { ...(said as Record<string, unknown>) };
-  if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
+  const { isArray, enumName, ...schema } = { ...(said as Record<string, unknown>) };
   delete schema.required;
+  if (typeof enumName === 'string') return wordsSchema(schema, ref(enumName), Boolean(isArray));
+  if (typeof schema.type !== 'string' || isArray) throw new Error(`${name} is no plain field.`);
   return schema;
+}
+
+/** Words of a set that has a name. */
+function wordsSchema(schema: SchemaObject, words: ReferenceObject, isArray: boolean): SchemaObject {
+  if (isArray) return { ...schema, items: words };
+  const said = { ...schema, allOf: [words] };
+  delete said.type;
+  delete said.enum;
+  return said;
 }
 
 /** Where Nest keeps it. */

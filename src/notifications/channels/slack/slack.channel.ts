@@ -10,14 +10,16 @@ import { slackMessage } from './slack-message.js';
 /** A word of Slack's, such as `channel_is_archived`. Whatever else an answer holds is not repeated. */
 const COMPLAINT = /^[a-z]+(?:_[a-z]+){1,6}$/;
 
+export const SLACK_CHANNEL_SCHEMA = hookSchema(
+  'The address of an incoming webhook, such as https://hooks.slack.com/services/….',
+);
+
 /** Posts each event into the one channel that the incoming webhook was made for. */
 @Injectable()
 export class SlackChannelType extends HookChannelType {
   readonly name = 'slack';
   readonly description = 'Slack: a message for people into one channel, by an incoming webhook.';
-  readonly schema = hookSchema(
-    'The address of an incoming webhook, such as https://hooks.slack.com/services/….',
-  );
+  readonly schema = SLACK_CHANNEL_SCHEMA;
 
   constructor(http: OutboundHttp) {
     super(http);

@@ -12,15 +12,17 @@ import { teamsMessage } from './teams-card.js';
 /** Hosts of the connectors of Microsoft 365, which came before workflows and take no Adaptive Cards. */
 const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office365)\.com$/;
 
+export const TEAMS_CHANNEL_SCHEMA = hookSchema(
+  'The address of a workflow that starts when a Teams webhook request is received.',
+);
+
 /** Starts the workflow once for each event, which posts the card. */
 @Injectable()
 export class TeamsChannelType extends HookChannelType {
   readonly name = 'teams';
   readonly description =
     'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that takes webhooks.';
-  readonly schema = hookSchema(
-    'The address of a workflow that starts when a Teams webhook request is received.',
-  );
+  readonly schema = TEAMS_CHANNEL_SCHEMA;
 
   constructor(http: OutboundHttp) {
     super(http);

@@ -27,3 +27,6 @@ export const WEBHOOK_SCHEMA: ConfigSchema = {
   required: ['url', 'secret'],
   additionalProperties: false,
 };
+
+/** The service makes it when it is missing. */
+export const ROTATED_SECRET = 'secret';

@@ -5,7 +5,7 @@ import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { Message } from '../../notification.js';
 import { type Channel, ChannelType, type ConnectOptions, type Outcome } from '../channel.port.js';
 import { httpsProblems, originOf, postJson } from '../http-delivery.js';
-import { WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
+import { ROTATED_SECRET, WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
 import { newSecret, secretProblem, signatureHeaders } from './standard-signature.js';
 import { presentTime } from '../../../platform/clock.js';
 
@@ -33,7 +33,7 @@ export class WebhookChannelType extends ChannelType {
     'Any service that takes webhooks: each event as JSON, signed as Standard Webhooks says.';
   /** The secret signs and is never sent, so a new address does not need it again. */
   readonly destinations = [];
-  override readonly rotates = 'secret';
+  override readonly rotates = ROTATED_SECRET;
 
   readonly schema = WEBHOOK_SCHEMA;
 

@@ -34,6 +34,8 @@ const ENDINGS: readonly (readonly [RegExp, (thing: string) => string])[] = [
   [/Sort$/, () => 'A field to order by; with a `-` the other way round.'],
   [/Id$/, (thing) => `The id of a ${thing}.`],
   [/^New(\w+)Connector$/, () => 'A connector of this type that is to be set up.'],
+  [/^New(\w+)Channel$/, () => 'A notification channel of this type that is to be set up.'],
+  [/ChannelConfig$/, () => 'What a notification channel of this type has to know.'],
   [/Config$/, () => 'What a connector of this type has to know.'],
 ];
 

@@ -1,0 +1,19 @@
+import type { ConfigSchema } from '../connectors/config/config-schema.js';
+import { givenSchema } from './channels/channel.port.js';
+import { EMAIL_CHANNEL_SCHEMA } from './channels/email/email-config.js';
+import { PAGERDUTY_CHANNEL_SCHEMA } from './channels/pagerduty/pagerduty-config.js';
+import { SLACK_CHANNEL_SCHEMA } from './channels/slack/slack.channel.js';
+import { TEAMS_CHANNEL_SCHEMA } from './channels/teams/teams.channel.js';
+import { ROTATED_SECRET, WEBHOOK_SCHEMA } from './channels/webhook/webhook-config.js';
+
+/**
+ * The configuration that is given for each type, for the contract, which is made while there is no ChannelTypes to ask. A
+ * test holds the two against each other.
+ */
+export const CHANNEL_SCHEMAS: Readonly<Record<string, ConfigSchema>> = {
+  slack: SLACK_CHANNEL_SCHEMA,
+  teams: TEAMS_CHANNEL_SCHEMA,
+  email: EMAIL_CHANNEL_SCHEMA,
+  pagerduty: PAGERDUTY_CHANNEL_SCHEMA,
+  webhook: givenSchema({ schema: WEBHOOK_SCHEMA, rotates: ROTATED_SECRET }),
+};

@@ -1,0 +1,130 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import fc from 'fast-check';
+import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
+import { configProblems } from '../../src/connectors/config/config-check.js';
+import type { ConfigSchema, ValueSchema } from '../../src/connectors/config/config-schema.js';
+import {
+  type RequestsByType,
+  schemasByType,
+} from '../../src/connectors/config/requests-by-type.js';
+import { CONNECTOR_REQUEST } from '../../src/connectors/connector-request.openapi.js';
+import { SEVERITIES } from '../../src/incidents/incident.js';
+import { CHANNEL_REQUEST } from '../../src/notifications/channel-request.openapi.js';
+import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
+
+/** What OpenAPI 3.0 does not say: names by a pattern, values of two kinds; and how a parser of URLs reads an address. */
+const UNSAID = ['unknown_field', 'object_or_string', 'is_url'];
+
+const VALUE = fc.oneof(
+  fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
+  fc.string({ unit: fc.constantFrom(...'aA1-_.@/ ') }),
+  fc.webUrl(),
+  fc.constantFrom('', 'SEC', '//x', 'x'.repeat(9_000), 0, 25, 1.5, 70_000, null, true, false),
+);
+
+/** Something like what the schema says, wrong now and then. */
+function valueOf(schema: ValueSchema): fc.Arbitrary<unknown> {
+  if ('properties' in schema) return configOf(schema);
+  if (schema.type === 'array') return fc.oneof(VALUE, fc.array(VALUE, { maxLength: 3 }));
+  if (schema.type !== 'object') return VALUE;
+  const names = fc.oneof(fc.constantFrom('a', 'A-b', 'block_ip', 'é '), fc.string());
+  return fc.dictionary(names, valueOf(schema.additionalProperties), { maxKeys: 3 });
+}
+
+function configOf({ properties }: ConfigSchema): fc.Arbitrary<unknown> {
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => [name, valueOf(schema)] as const,
+  );
+  return fc.record(Object.fromEntries([...fields, ['evil', VALUE]]), { requiredKeys: [] });
+}
+
+const ajv = new Ajv({ strict: false, ownProperties: true, formats: { int32: true } });
+
+/** Whether a body is one of these requests, for a client that knows the contract. */
+function contractOf(requests: RequestsByType): ValidateFunction {
+  const $id = requests.union;
+  const words = {
+    KnownActionType: { type: 'string', enum: ACTION_TYPES },
+    NotifiedEvent: { type: 'string', enum: NOTIFIED_EVENTS },
+    Severity: { type: 'string', enum: SEVERITIES },
+  };
+  ajv.removeSchema($id).addSchema({
+    $id,
+    components: { schemas: { ...schemasByType(requests), ...words } },
+  });
+  return ajv.compile({ $ref: `${$id}#/components/schemas/${requests.union}` });
+}
+
+describe.each([
+  { requests: CONNECTOR_REQUEST, right: { name: 'x', type: 'sandbox', config: {} } },
+  {
+    requests: CHANNEL_REQUEST,
+    right: { name: 'x', type: 'webhook', config: { url: 'https://hooks.example.com/?of=soc' } },
+  },
+])('the schemas of $requests.union', ({ requests, right }) => {
+  const fits = contractOf(requests);
+
+  it.each(Object.entries(requests.configs))(
+    'say of %s what its configuration may be',
+    (type, schema) => {
+      fc.assert(
+        fc.property(configOf(schema), (config) => {
+          const codes = configProblems(schema, config, 'config').map(({ code }) => code);
+          if (!fits({ name: 'x', type, config })) expect(codes).not.toEqual([]);
+          else expect(codes.filter((code) => !UNSAID.includes(code))).toEqual([]);
+        }),
+      );
+    },
+  );
+
+  it('say of each field of a configuration what it is there, and not what its name means elsewhere', () => {
+    const silent = Object.entries(requests.configs).flatMap(([type, { properties }]) =>
+      Object.entries(properties)
+        .filter(([, { description }]) => !description)
+        .map(([field]) => `${type}.${field}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('take no type that there is not, and nothing beside it', () => {
+    expect(fits(right)).toBe(true);
+    expect(fits({ ...right, enabled: false })).toBe(true);
+    for (const wrong of [{ type: 'sandpit' }, { more: 1 }, { enabled: 1 }, { config: [] }]) {
+      expect(fits({ ...right, ...wrong })).toBe(false);
+    }
+  });
+});
+
+describe('what else a request says', () => {
+  it.each([
+    {
+      requests: CONNECTOR_REQUEST,
+      least: { type: 'sandbox', config: {} },
+      good: { priority: 1 },
+      bad: { priority: -1 },
+    },
+    {
+      requests: CHANNEL_REQUEST,
+      least: { type: 'slack', config: { webhook_url: 'https://hooks.slack.com/services/T0/x' } },
+      good: { events: ['incident.created'], min_severity: 'high' },
+      bad: { events: ['incident.read'] },
+    },
+    {
+      requests: CHANNEL_REQUEST,
+      least: { type: 'pagerduty', config: { routing_key: 'a'.repeat(32) } },
+      good: { min_severity: 'low' },
+      bad: { min_severity: 'urgent' },
+    },
+  ])('is checked for $least.type', ({ requests, least, good, bad }) => {
+    const fits = contractOf(requests);
+    expect(fits({ name: 'x', ...least, ...good })).toBe(true);
+    expect(fits({ name: 'x', ...least, ...bad })).toBe(false);
+  });
+
+  it.each(['HttpConfig', 'HttpAction'])('says where %s is what a template may name', (name) => {
+    const { description } = schemasByType(CONNECTOR_REQUEST)[name]!;
+    for (const root of ['parameters.<name>', 'secrets.<name>', 'action.id']) {
+      expect(description).toContain(`{{ ${root} }}`);
+    }
+  });
+});

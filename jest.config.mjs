@@ -10,6 +10,7 @@ export default {
     '<rootDir>/test/commands/',
     '<rootDir>/test/bench/',
     '<rootDir>/test/browser/',
+    '<rootDir>/test/slow/',
   ],
   moduleFileExtensions: ['ts', 'js', 'json'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

@@ -70,7 +70,7 @@ describe('after the story of the examples', () => {
     try {
       const first = await scrape(player.app);
       before = new Map(first.map((sample) => [selectorOf(sample), sample.value]));
-      // Whether all is as it is shown is for test/e2e/examples.spec.ts.
+      // Whether all is as it is shown is for test/slow/examples.spec.ts.
       for (const scene of [...SCENES, ...AND_THEN]) await player.play(scene);
       // Scrapes within a second share one look.
       await sleep(1_100);

@@ -1,0 +1,9 @@
+import config from '../../jest.config.mjs';
+
+/** What waits for more than some seconds, apart from the tests that everybody runs all the time. */
+export default {
+  ...config,
+  rootDir: '../..',
+  testMatch: ['<rootDir>/test/slow/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+};

@@ -22,7 +22,8 @@ describe('a line of the log on a terminal', () => {
     );
   });
 
-  it('has no colours where the terminal has none, and shows why something failed', async () => {
+  /** What a terminal without colours shows of this line. */
+  async function shown(log: (logger: pino.Logger) => void): Promise<string> {
     const written: string[] = [];
     const terminal = Object.create(WriteStream.prototype) as WriteStream;
     Object.assign(terminal, {
@@ -31,9 +32,22 @@ describe('a line of the log on a terminal', () => {
       on: () => terminal,
       once: () => terminal,
     });
-    pino(terminalLines(terminal)).error({ err: new Error('out of disk') }, 'The backup failed.');
+    log(pino(terminalLines(terminal)));
     await new Promise(setImmediate);
-    const text = written.join('');
+    return written.join('');
+  }
+
+  it('names the caller of a request once', async () => {
+    const { msg, ...others } = request;
+    const text = await shown((logger) => logger.info(others, msg));
+    expect(text.match(/alice/g)).toHaveLength(1);
+    expect(text).toContain('GET /api/incidents/:id 404 not_found 3.2 ms alice');
+  });
+
+  it('has no colours where the terminal has none, and shows why something failed', async () => {
+    const text = await shown((logger) =>
+      logger.error({ err: new Error('out of disk') }, 'The backup failed.'),
+    );
     expect(text).toMatch(/^\d\d:\d\d:\d\d|^\[\d\d:\d\d:\d\d/);
     expect(text).toContain('The backup failed.');
     expect(text).toContain('out of disk');

@@ -25,9 +25,9 @@ export function terminalLines(terminal: NodeJS.WriteStream): DestinationStream {
     sync: true,
     colorize: terminal.hasColors(),
     translateTime: 'SYS:HH:MM:ss',
-    // Everything else of a line is for programs.
+    // Everything else of a line is for programs. pino-pretty would put a `caller` before the message, too.
     hideObject: true,
-    ignore: 'context,pid,hostname',
+    ignore: 'caller,context,pid,hostname',
     messageFormat: (line) => wordsOf(line),
   });
 }

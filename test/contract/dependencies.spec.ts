@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+
+interface LockedPackage {
+  readonly hasInstallScript?: boolean;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+}
+
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+const packages = Object.entries(
+  read('package-lock.json')['packages'] as Record<string, LockedPackage>,
+).filter(([path]) => path !== '');
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 13);
+const namesWhere = (isSo: (locked: LockedPackage) => boolean) =>
+  [...new Set(packages.filter(([, locked]) => isSo(locked)).map(([path]) => nameOf(path)))].sort();
+
+/** Licences that let a company run and change the service. A new one is a decision of people. */
+const LICENCES =
+  /^\(?(?:MIT|MIT-0|ISC|Apache-2\.0|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Python-2\.0|CC0-1\.0|CC-BY-4\.0|Unlicense|Zlib|WTFPL)(?: (?:OR|AND) (?:MIT|CC0-1\.0|Zlib))?\)?$/;
+
+describe('the locked dependencies', () => {
+  it('have install scripts only where package.json refuses them by name', () => {
+    const refused = Object.entries(read('package.json')['allowScripts'] as Record<string, boolean>);
+    expect(refused.filter(([, isAllowed]) => isAllowed)).toEqual([]);
+    expect(namesWhere(({ hasInstallScript }) => hasInstallScript === true)).toEqual(
+      refused.map(([name]) => name).sort(),
+    );
+  });
+
+  it('never run install scripts, whatever the version of npm', () => {
+    expect(readFileSync('.npmrc', 'utf8')).toMatch(/^ignore-scripts=true$/m);
+    const scripts = Object.keys(read('package.json')['scripts'] as object);
+    // npm would skip hooks of ours as well.
+    expect(scripts.filter((name) => /^(?:pre|post)|^prepare/.test(name))).toEqual([]);
+  });
+
+  it('come from the registry, each with its digest', () => {
+    expect(namesWhere(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([]);
+    expect(namesWhere(({ resolved }) => resolved !== undefined)).toEqual([]);
+  });
+
+  it('have a licence that is known to be free', () => {
+    expect(namesWhere(({ license }) => !LICENCES.test(license ?? ''))).toEqual([]);
+  });
+});

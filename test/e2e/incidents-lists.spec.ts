@@ -156,6 +156,18 @@ describe('GET /api/incidents', () => {
     }
   });
 
+  it('takes a list as axios writes it', async () => {
+    const [plain, brackets, one] = await Promise.all([
+      list('?status=open,triaged&sort=-severity,created_at'),
+      list('?status[]=open&status[]=triaged&sort[]=-severity&sort%5B%5D=created_at'),
+      list('?status[]=open'),
+    ]);
+    expect(brackets.data).toEqual(plain.data);
+    expect(one.data).toEqual((await list('?status=open')).data);
+    const refused = await viewer.request('GET', '/api/incidents?page[]=1');
+    expect(refused.body.error.details.errors[0].field).toBe('page[]');
+  });
+
   it.each([
     ['page=0', 'page'],
     ['page=-1', 'page'],

@@ -12,7 +12,7 @@ import {
 import { shownName } from '../text.js';
 import { takesManyValues } from '../validation/query-fields.js';
 import { ANY_QUERY } from './handler-options.js';
-import { queryProblems } from './query-problems.js';
+import { foldBrackets, queryProblems } from './query-problems.js';
 import './request.js';
 
 interface DeclaredInput {
@@ -37,8 +37,10 @@ export class InputGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (request.contentProblem) throw request.contentProblem;
     const declared = this.inputOf(context);
+    const query = request.query as Record<string, unknown>;
+    foldBrackets(query, declared.isList);
     const problems = [
-      ...problemsOfQuery(request.query as Record<string, unknown>, declared),
+      ...problemsOfQuery(query, declared),
       ...problemsOfBody(request.body, declared),
     ];
     if (problems.length > 0) throw new ValidationError(problems);

@@ -12,6 +12,19 @@ export function requireReadableQuery(url: string): void {
   }
 }
 
+type Query = Record<string, unknown>;
+
+/** Renames `status[]`, as axios and PHP write a repeated key, to `status` where the handler takes a list of that name. */
+export function foldBrackets(query: Query, isList: (name: string) => boolean): void {
+  for (const written of Object.keys(query)) {
+    const name = written.slice(0, -2);
+    if (!written.endsWith('[]') || !isList(name)) continue;
+    const values = [query[name] ?? [], query[written]].flat();
+    query[name] = values.length === 1 ? values[0] : values;
+    delete query[written];
+  }
+}
+
 /** A parameter that is given twice means one of two things unless it is a list, and NUL no database stores. */
 export function queryProblems(
   query: Readonly<Record<string, unknown>>,

@@ -41,6 +41,17 @@ describe('the log of requests', () => {
     return found[0]!;
   }
 
+  it('has the trace id of a well-formed traceparent although no collector is configured', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traceOf = async (traceparent: string) => {
+      const answer = await app.request('GET', '/api/me', { headers: { traceparent } });
+      return (await lineOf(String(answer.headers['x-request-id'])))['trace_id'];
+    };
+    expect(await traceOf(`00-${traceId}-00f067aa0ba902b7-01`)).toBe(traceId);
+    expect(await traceOf(`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`)).toBeUndefined();
+    expect(await traceOf(`ff-${traceId}-00f067aa0ba902b7-01`)).toBeUndefined();
+  });
+
   it('says who asked for what, from where and with which program, and how it ended', async () => {
     const viewer = await as(app, 'viewer');
     const id = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';

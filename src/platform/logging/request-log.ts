@@ -5,6 +5,7 @@ import { routeOf } from '../http/known-routes.js';
 import '../http/request.js';
 import { isUuid } from '../ids.js';
 import { visibleStart } from '../text.js';
+import { traceIdIn } from '../tracing/tracing.js';
 
 /** Probes and scrapes come every few seconds and say nothing new: they are logged at debug. */
 const ROUTINE = /\/(live|ready|health|metrics)$/;
@@ -27,7 +28,7 @@ export function installRequestLog(instance: FastifyInstance, logger: Logger): vo
     const level = levelOf(request, reply.statusCode, route);
     const line = {
       request_id: request.id,
-      trace_id: request.span?.traceId,
+      trace_id: request.span?.traceId ?? traceIdIn(request.headers.traceparent),
       method: request.method,
       route: route ?? 'unknown',
       id: route === undefined ? undefined : idOf(request, reply.statusCode),

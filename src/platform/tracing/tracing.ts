@@ -30,6 +30,14 @@ export interface Span {
   end(failure?: string): void;
 }
 
+const TRACEPARENT =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+
+/** Trace id of a caller's `traceparent` header, for the log of a site that collects no traces itself. */
+export function traceIdIn(traceparent: unknown): string | undefined {
+  return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined;
+}
+
 export interface Tracer {
   /** The span within which the caller runs. */
   readonly present: Span | undefined;

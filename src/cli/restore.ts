@@ -24,6 +24,8 @@ one that was made with other keys. Where no service runs, the embedded database 
   --force        replace everything that the database holds
   --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md), or although
                  nobody signed it: whoever wrote the file may have put anything into it
+  --as-it-was    take keys, users and the kill switch from the backup, too. Without this option a key that was revoked
+                 since the backup stays revoked, a user disabled or deleted, and a kill switch that is on stays on
   --quiet        disable the notification channels of the backup: for a drill, which is to tell nobody of what the
                  backup still had to send`;
 
@@ -33,6 +35,7 @@ async function main(): Promise<void> {
     options: {
       force: { type: 'boolean', default: false },
       'without-key': { type: 'boolean', default: false },
+      'as-it-was': { type: 'boolean', default: false },
       quiet: { type: 'boolean', default: false },
     },
   });
@@ -44,7 +47,13 @@ async function main(): Promise<void> {
   const backup = await verifyBackup(file);
   if (!withoutKey) requireKeys(settings, backup);
   const server = await reachServer(settings, () => undefined, { join: true });
-  const plan = new ServiceRestorePlan(settings, backup, withoutKey, values.quiet);
+  const plan = new ServiceRestorePlan(
+    settings,
+    backup,
+    withoutKey,
+    values.quiet,
+    values['as-it-was'],
+  );
   try {
     const { ownerUrl: url } = server;
     await requireSameDatabase(server);
@@ -59,9 +68,7 @@ async function main(): Promise<void> {
   say(`Restored ${rows} rows of ${counts.length} tables, as they were at ${created_at}.`);
   if (withoutKey) say('Its signature was not checked: nobody vouches for what is in it.');
   plan.summary().forEach(say);
-  say(
-    'Whoever was logged in logs in again. What was revoked since then is valid again: revoke it anew.',
-  );
+  say('Whoever was logged in logs in again.');
 }
 
 /**

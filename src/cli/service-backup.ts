@@ -10,6 +10,11 @@ import {
   carryActionsOverRestore,
   noteActionsBeforeRestore,
 } from '../actions/execution/actions-across-restore.js';
+import {
+  type AuthorityAcrossRestore,
+  carryAuthorityOverRestore,
+  noteAuthorityBeforeRestore,
+} from '../auth/authority-across-restore.js';
 import { shownActionId } from '../actions/action-id.js';
 import {
   cancelRunsOverRestore,
@@ -82,8 +87,8 @@ async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: a kill switch that somebody turned on, actions that vendors carried out since the backup,
- * and notifications that arrived. A playbook run that would do its steps again does not go on. Everything else becomes what it was in the backup.
+ * What a restore must not undo: a kill switch that somebody turned on, keys and users that lost access, actions that vendors
+ * carried out since the backup, and notifications that arrived. With `asItWas` switch, keys and users are those of the backup. A playbook run that would do its steps again does not go on. Everything else becomes what it was in the backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
@@ -92,6 +97,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { continued: [], lost: [] };
   private deliveries: DeliveriesAcrossRestore = { sent: 0, channelsDisabled: 0 };
+  private authority: AuthorityAcrossRestore | undefined;
   private runsNotRepeated = 0;
   private cancelledRuns: readonly PlaybookRunSummary[] = [];
 
@@ -100,6 +106,7 @@ export class ServiceRestorePlan implements RestorePlan {
     private readonly backup: VerifiedBackup,
     private readonly withoutKey: boolean,
     private readonly quiet: boolean,
+    private readonly asItWas: boolean,
   ) {}
 
   /** Each running process was started with all keys that the present database needs. */
@@ -110,7 +117,10 @@ export class ServiceRestorePlan implements RestorePlan {
   }
 
   async remember(tx: Tx, inUse: boolean): Promise<void> {
-    this.switchBefore = await killSwitchOf(tx).findActive(tx);
+    if (!this.asItWas) {
+      this.switchBefore = await killSwitchOf(tx).findActive(tx);
+      await noteAuthorityBeforeRestore(tx);
+    }
     this.keysInUse = inUse ? await new SecretKeysRepository(tx.dataSource).listInUse(tx) : [];
     await noteActionsBeforeRestore(tx);
     await noteRunsBeforeRestore(tx);
@@ -121,6 +131,7 @@ export class ServiceRestorePlan implements RestorePlan {
     const killSwitch = killSwitchOf(tx);
     if (this.switchBefore) await killSwitch.keepActive(tx, this.switchBefore);
     this.switchNow = await killSwitch.findActive(tx);
+    if (!this.asItWas) this.authority = await carryAuthorityOverRestore(tx);
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
     this.deliveries = await carryDeliveriesOverRestore(tx, this.quiet);
@@ -144,6 +155,7 @@ export class ServiceRestorePlan implements RestorePlan {
         `The kill switch is on, as ${this.switchBefore ? 'before the restore' : 'in the backup'}: ${activated_by} turned it on (${reason}).`,
       );
     }
+    lines.push(...authorityLines(this.authority));
     if (continued.length > 0) {
       lines.push(
         `They had gone on since the backup, and are where they were now: ${named(continued)}.`,
@@ -191,6 +203,10 @@ export class ServiceRestorePlan implements RestorePlan {
       details: {
         backup_of: created_at,
         backup_by: version,
+        as_it_was: this.asItWas || undefined,
+        api_keys_kept_revoked: this.authority?.keysRevoked || undefined,
+        users_kept_disabled: this.authority?.usersDisabled || undefined,
+        users_kept_deleted: this.authority?.usersDeleted || undefined,
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_continued: countedIds(continued.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
@@ -202,6 +218,24 @@ export class ServiceRestorePlan implements RestorePlan {
     // The restored trail ends earlier than the one that the service last saw, which would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
+}
+
+function authorityLines(authority: AuthorityAcrossRestore | undefined): string[] {
+  if (!authority) {
+    return [
+      'Keys, users and the kill switch are as in the backup: revoke again what was revoked since.',
+    ];
+  }
+  const { keysRevoked, usersDisabled, usersDeleted, nobodyAdministers } = authority;
+  const counts = [
+    `${keysRevoked} API keys stay revoked`,
+    `${usersDisabled} users stay disabled`,
+    `${usersDeleted} users stay deleted`,
+  ].filter((line) => !line.startsWith('0 '));
+  const lines =
+    counts.length > 0 ? [`Access that ended since the backup: ${counts.join(', ')}.`] : [];
+  if (!nobodyAdministers) return lines;
+  return [...lines, 'No enabled admin is left: make one with npm run create-admin.'];
 }
 
 function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {

@@ -130,7 +130,7 @@ describe.each(['external', 'embedded'])(
       const restoredAt = load.created;
       await becomes(401, () => statusWith(bearer(later)));
       await becomes(401, () => statusWith({ cookie }));
-      expect(await statusWith(bearer(revoked))).toBe(200);
+      expect(await statusWith(bearer(revoked))).toBe(401);
       await becomes(true, () => load.created > restoredAt + 20);
       await load.stop();
       expect(load.statuses.filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
@@ -201,6 +201,32 @@ describe.each(['external', 'embedded'])(
       expect(quiet.stdout).not.toContain('and are sent');
       const shown = await get(`/api/notification-channels/${body.data.id}`);
       expect(shown.data).toMatchObject({ enabled: false, status: 'disabled' });
+    });
+
+    it('keeps revoked keys, disabled users and the kill switch as they are, unless told --as-it-was', async () => {
+      const key = await makeKey('revoked since');
+      const user = { username: 'ben', password: 'long enough for ben 7', role: 'analyst' };
+      const { body } = await admin.request('POST', '/api/users', { body: user });
+      const login = async () => {
+        const { username, password } = user;
+        return (await service.client.request('POST', '/login', { body: { username, password } }))
+          .status;
+      };
+      expect(await run('backup', file)).toMatchObject({ code: 0 });
+      await admin.request('DELETE', `/api/api-keys/${key.id}`);
+      await admin.request('PUT', `/api/users/${body.data.id}`, { body: { enabled: false } });
+      await turnSwitch('activate', 'contained');
+
+      const kept = await run('restore', file, '--force');
+      expect(kept.stdout).toContain('1 API keys stay revoked, 1 users stay disabled.');
+      expect([await statusWith(bearer(key)), await login()]).toEqual([401, 401]);
+      expect((await get('/api/kill-switch')).data.active).toBe(true);
+
+      const asItWas = await run('restore', file, '--force', '--as-it-was');
+      expect(asItWas.stdout).toContain('Keys, users and the kill switch are as in the backup');
+      await becomes(200, () => statusWith(bearer(key)));
+      expect(await login()).toBe(200);
+      expect((await get('/api/kill-switch')).data.active).toBe(false);
     });
 
     it('leaves the kill switch on, and keeps ended what has ended since the backup', async () => {

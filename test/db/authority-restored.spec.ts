@@ -1,0 +1,90 @@
+import {
+  type AuthorityAcrossRestore,
+  carryAuthorityOverRestore,
+  noteAuthorityBeforeRestore,
+} from '../../src/auth/authority-across-restore.js';
+import { newId } from '../../src/platform/ids.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+
+describe('access across a restore', () => {
+  let database: OpenTestDatabase;
+  const query = (text: string, values: unknown[] = []) => database.dataSource.query(text, values);
+
+  const user = async (username: string, role: string): Promise<string> => {
+    const id = newId();
+    await query(`insert into users (id, username, role, password_hash) values ($1, $2, $3, 'x')`, [
+      id,
+      username,
+      role,
+    ]);
+    return id;
+  };
+  const key = async (prefix: string): Promise<string> => {
+    const id = newId();
+    await query(
+      `insert into api_keys (id, name, role, prefix, secret_hash, created_by)
+       values ($1, $2, 'viewer', $2, sha256('x'), 'test')`,
+      [id, prefix],
+    );
+    return id;
+  };
+  /** What was changed since the backup is taken back between the two steps, as a restore does. */
+  const restoreAfter = (sinceBackup: readonly string[], backup: readonly string[]) =>
+    new Transactions(database.dataSource).run<AuthorityAcrossRestore>(async (tx) => {
+      for (const statement of sinceBackup) await tx.query(statement);
+      await noteAuthorityBeforeRestore(tx);
+      for (const statement of backup) await tx.query(statement);
+      return await carryAuthorityOverRestore(tx);
+    });
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await query('delete from api_keys');
+    await query('delete from users');
+  });
+  afterEach(() => database.close());
+
+  it('stays ended for revoked keys, disabled users and deleted users, and for nobody else', async () => {
+    const [revoked, kept] = [await key('revoked1'), await key('kept0001')];
+    await user('root', 'admin');
+    await user('disabled', 'senior');
+    await user('deleted', 'analyst');
+    const across = await restoreAfter(
+      [
+        `update api_keys set revoked_at = '2026-01-02' where id = '${revoked}'`,
+        `update users set enabled = false where username = 'disabled'`,
+        `update users set deleted_at = '2026-01-03', password_hash = null where username = 'deleted'`,
+      ],
+      [
+        `update api_keys set revoked_at = null`,
+        `update users set enabled = true, deleted_at = null, password_hash = 'x'`,
+      ],
+    );
+    expect(across).toEqual({
+      keysRevoked: 1,
+      usersDisabled: 1,
+      usersDeleted: 1,
+      nobodyAdministers: false,
+    });
+    expect(await query('select id from api_keys where revoked_at is null')).toEqual([{ id: kept }]);
+    expect(
+      await query(
+        `select username, enabled, deleted_at is not null as deleted, password_hash from users order by username`,
+      ),
+    ).toEqual([
+      { username: 'deleted', enabled: true, deleted: true, password_hash: null },
+      { username: 'disabled', enabled: false, deleted: false, password_hash: 'x' },
+      { username: 'root', enabled: true, deleted: false, password_hash: 'x' },
+    ]);
+  });
+
+  it('is reported as lost for all admins when the only admin of the backup was disabled since', async () => {
+    await user('root', 'admin');
+    const across = await restoreAfter(
+      [`update users set enabled = false`],
+      [`update users set enabled = true`],
+    );
+    expect(across).toMatchObject({ usersDisabled: 1, nobodyAdministers: true });
+  });
+});

@@ -49,6 +49,7 @@ import { UnhandledEvents1795002200000 } from './platform/database/migrations/179
 import { Notifications1795002500000 } from './platform/database/migrations/1795002500000-notifications.js';
 import { Resolutions1795002600000 } from './platform/database/migrations/1795002600000-resolutions.js';
 import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
+import { IncidentFields1795003000000 } from './platform/database/migrations/1795003000000-incident-fields.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -141,6 +142,7 @@ export const schema: Schema = {
     Notifications1795002500000,
     Resolutions1795002600000,
     PlaybookRunsMayGo1795002800000,
+    IncidentFields1795003000000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

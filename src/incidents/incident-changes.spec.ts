@@ -13,6 +13,7 @@ const before: Incident = {
   title: 'Phishing: "Invoice" from a@example.com',
   createdAt: new Date(1000),
   updatedAt: new Date(1000),
+  fields: {},
   rawData: '{}',
   verdictByPerson: false,
   recommendedActions: [],

@@ -1,3 +1,5 @@
+import type { IncidentFields } from './incident-fields.js';
+
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -18,6 +20,8 @@ export const KNOWN_INCIDENT_TYPES = [
   'ransomware',
   'suspicious_login',
   'account_takeover',
+  'brute_force',
+  'intrusion',
   'data_exfiltration',
   'policy_violation',
   'other',
@@ -35,7 +39,7 @@ export interface Indicator {
 
 /** A value on which a verdict rests: `pointer` leads to it from the root of `source`. */
 export interface Evidence {
-  /** `raw_data`, or the id of a tool call. */
+  /** `raw_data`, `fields`, or the id of a tool call. */
   readonly source: string;
   readonly pointer: string;
   readonly value: string | number | boolean;
@@ -61,6 +65,7 @@ export interface NewIncident {
   readonly title: string;
   /** JSON of an object; stored and answered as it came, digit by digit. */
   readonly rawData: string;
+  readonly fields: IncidentFields;
   /** It is to be triaged as soon as it is there, with the instructions of the playbook. */
   readonly triage?: { readonly playbook?: string };
 }
@@ -99,6 +104,8 @@ export interface ListedIncident extends IncidentSummary, Resolved {
 
 export interface Incident extends IncidentSummary, Resolved {
   readonly rawData: string;
+  /** What the event says in well-known words. */
+  readonly fields: IncidentFields;
   readonly verdict?: Verdict;
   /** A person gave or confirmed the verdict, so that an automatic run does not replace it. */
   readonly verdictByPerson: boolean;

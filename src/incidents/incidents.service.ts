@@ -19,6 +19,7 @@ import {
 import { IncidentCreation } from './incident-creation.js';
 import { IncidentDeletion } from './incident-deletion.js';
 import { auditOfChange, deletionEvent, INCIDENT_EVENTS, eventsOfChange } from './change-records.js';
+import { fieldsOfRawData } from './incident-fields.js';
 import { IncidentRepository } from './records/incident.repository.js';
 import type {
   CreatedIncident,
@@ -35,7 +36,7 @@ import { timelineOfChange } from './timeline/change-entries.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
 
-export interface WantedIncident extends Omit<NewIncident, 'rawData' | 'title'> {
+export interface WantedIncident extends Omit<NewIncident, 'rawData' | 'fields' | 'title'> {
   /** Without one, it gets a title from its type and raw data. */
   readonly title?: string;
   readonly rawData: Readonly<Record<string, unknown>>;
@@ -65,7 +66,8 @@ export class IncidentsService {
     if (errors.length > 0) throw new ValidationError(errors);
     const { incidentType, source } = wanted;
     const title = wanted.title ?? incidentTitle(incidentType, wanted.rawData, source);
-    return await this.creation.create(caller, { ...wanted, rawData, title }, idempotency);
+    const fields = fieldsOfRawData(wanted.rawData);
+    return await this.creation.create(caller, { ...wanted, rawData, fields, title }, idempotency);
   }
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {

@@ -22,6 +22,7 @@ export const CASE: TriageCase = {
   title: 'Invoice',
   createdAt: new Date('2026-11-02T09:30:00Z'),
   rawData: { subject: 'Invoice', from: 'billing@example.net' },
+  fields: {},
   indicators: [{ id: 'i1', type: 'email', value: 'billing@example.net', pointers: ['/from'] }],
 };
 

@@ -7,6 +7,7 @@ import {
   Nested,
   OpenChoices,
   Text,
+  TextMap,
 } from '../../platform/validation/fields.js';
 import {
   type Classification,
@@ -21,7 +22,13 @@ import {
   type Severity,
 } from '../incident.js';
 import { INCIDENT_TYPE_DESCRIPTION } from './create-incident.dto.js';
-import { RAW_DATA_DESCRIPTION, RAW_DATA_EXAMPLE, TITLE_EXAMPLE } from './raw-data.js';
+import type { IncidentFields } from '../incident-fields.js';
+import {
+  FIELDS_DESCRIPTION,
+  RAW_DATA_DESCRIPTION,
+  RAW_DATA_EXAMPLE,
+  TITLE_EXAMPLE,
+} from './raw-data.js';
 import { VerdictDto } from './verdict.dto.js';
 
 const TIME = '2026-01-31T09:30:00.000Z';
@@ -129,6 +136,9 @@ export class IncidentDto extends IncidentHeadDto {
   @JsonObject({ description: RAW_DATA_DESCRIPTION, example: RAW_DATA_EXAMPLE })
   readonly raw_data: Record<string, unknown>;
 
+  @TextMap({ description: FIELDS_DESCRIPTION, example: RAW_DATA_EXAMPLE })
+  readonly fields: IncidentFields;
+
   @Nested(() => VerdictDto, { optional: true, description: 'Once it has been triaged.' })
   readonly verdict?: VerdictDto;
 
@@ -159,6 +169,7 @@ export class IncidentDto extends IncidentHeadDto {
     const { verdict, resolution, triagedAt, resolvedAt, resolvedBy } = incident;
     const { created_at, updated_at, ...before } = IncidentHeadDto.headOf(incident);
     const after: Omit<IncidentDto, 'raw_data' | keyof typeof before> = {
+      fields: incident.fields,
       verdict: verdict as VerdictDto | undefined,
       recommended_actions: incident.recommendedActions,
       resolution,

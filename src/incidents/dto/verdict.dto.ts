@@ -25,7 +25,7 @@ export class EvidenceDto {
   @Text({
     min: 1,
     max: 128,
-    description: '`raw_data`, or the id of a tool call.',
+    description: '`raw_data` or `fields` of the incident, or the id of a tool call.',
     example: 'raw_data',
   })
   readonly source: string;

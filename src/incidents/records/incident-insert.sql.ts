@@ -18,7 +18,7 @@ export interface Insertion {
   readonly audit: readonly unknown[];
 }
 
-const OWN_PARAMETERS = 9;
+const OWN_PARAMETERS = 10;
 
 /** How many parameters the statement takes, from the first one given. */
 export const INCIDENT_PARAMETERS = OWN_PARAMETERS + AUDIT_PARAMETERS;
@@ -34,14 +34,14 @@ export function insertIncidents(
   const parameter = (index: number): `$${number}` => `$${firstParameter + index}`;
   return `
     incident as (
-      insert into incidents (id, incident_type, severity, status, source, title, raw_data, created_by, created_at, updated_at)
-      select id, type, severity, 'open', source, title, raw_data, created_by, created_at, created_at
+      insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at)
+      select id, type, severity, 'open', source, title, raw_data, fields, created_by, created_at, created_at
         from unnest(${parameter(0)}::uuid[], ${parameter(1)}::text[], ${parameter(2)}::incident_severity[],
-          ${parameter(3)}::text[], ${parameter(4)}::text[], ${parameter(5)}::json[], ${parameter(6)}::text[],
-          ${parameter(7)}::timestamptz[])
-          as added (id, type, severity, source, title, raw_data, created_by, created_at) ${condition('id')}
+          ${parameter(3)}::text[], ${parameter(4)}::text[], ${parameter(5)}::json[], ${parameter(6)}::json[],
+          ${parameter(7)}::text[], ${parameter(8)}::timestamptz[])
+          as added (id, type, severity, source, title, raw_data, fields, created_by, created_at) ${condition('id')}
       returning id, number),
-    event as (${insertEvents(parameter(8))} ${condition('subject_id::uuid')}),
+    event as (${insertEvents(parameter(9))} ${condition('subject_id::uuid')}),
     audit_record as (${insertAuditRows(firstParameter + OWN_PARAMETERS)} ${condition('subject_id::uuid')})`;
 }
 
@@ -53,6 +53,7 @@ export function incidentValues({ rows, events, audit }: Insertion): unknown[] {
     rows.map(({ source }) => source),
     rows.map(({ title }) => title),
     rows.map(({ rawData }) => rawData),
+    rows.map(({ fields }) => JSON.stringify(fields)),
     rows.map(({ createdBy }) => createdBy),
     rows.map(({ createdAt }) => createdAt.toISOString()),
     eventRows(events),

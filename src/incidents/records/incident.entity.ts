@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import type { IncidentFields } from '../incident-fields.js';
 import {
   type Classification,
   type IncidentStatus,
@@ -59,6 +60,10 @@ export class IncidentEntity {
 
   @Column({ type: 'json' })
   readonly raw_data: object;
+
+  /** Null where the incident is older than the column. */
+  @Column({ type: 'json', nullable: true })
+  readonly fields: IncidentFields | null;
 
   @Column({ type: 'json', nullable: true })
   readonly verdict: Verdict | null;

@@ -12,6 +12,7 @@ import {
   type LockedIncident,
   incidentNumber,
 } from '../incident.js';
+import { fieldsOfRawData } from '../incident-fields.js';
 import { titleWithoutDetails } from '../title-rules.js';
 import type { Page } from '../../platform/paging/page.js';
 import type { IncidentListRequest } from '../listing/incident-list.js';
@@ -41,7 +42,7 @@ type IncidentRow = Omit<IncidentEntity, 'raw_data' | 'classification'> & {
 };
 
 const COLUMNS = `id, number, incident_type, severity, status, source, title, created_at, updated_at,
-  raw_data::text as raw_data, verdict, verdict_by_person, recommended_actions, resolution, version, triaged_at,
+  raw_data::text as raw_data, fields, verdict, verdict_by_person, recommended_actions, resolution, version, triaged_at,
   resolved_at, resolved_by`;
 
 const BY_ID = `from incidents where id = $1 and deleted_at is null`;
@@ -184,6 +185,7 @@ function incidentOf(row: IncidentRow): Incident {
   return {
     ...summaryOf(row),
     rawData: row.raw_data,
+    fields: row.fields ?? fieldsOfRawData(JSON.parse(row.raw_data) as Record<string, unknown>),
     verdict: row.verdict ?? undefined,
     verdictByPerson: row.verdict_by_person,
     recommendedActions: row.recommended_actions,

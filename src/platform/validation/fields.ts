@@ -263,6 +263,15 @@ export function JsonObject(options: FieldOptions = {}): PropertyDecorator {
   );
 }
 
+/** In answers: an object whose values are texts. */
+export function TextMap(options: FieldOptions = {}): PropertyDecorator {
+  return Field(
+    options,
+    { type: 'object', additionalProperties: { type: 'string' } },
+    IsPlainObject(),
+  );
+}
+
 type Class = new () => object;
 
 /** Swagger takes a function for one that gives a class, and not for a class, when it is called `type`. */

@@ -22,6 +22,7 @@ const INCIDENT: Fields = {
   status: 'string',
   source: 'string',
   title: 'string',
+  fields: 'map<string, string>',
   raw_data: 'map<string, dyn>',
   resolution: 'string',
   created_at: 'string',

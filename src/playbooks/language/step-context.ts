@@ -45,7 +45,7 @@ function ofIncident(incident: Incident): Members {
     updated_at: incident.updatedAt,
     triaged_at: incident.triagedAt,
   });
-  return { ...plain, raw_data: exactly(incident.rawData) };
+  return { ...plain, fields: asJson(incident.fields), raw_data: exactly(incident.rawData) };
 }
 
 function asJson(value: object): Members {

@@ -1,4 +1,5 @@
 import type { Classification, Evidence, Indicator, Severity } from '../../incidents/incident.js';
+import type { IncidentFields } from '../../incidents/incident-fields.js';
 import type { Gate } from '../../platform/net/gate.js';
 import type { ExtractedIndicator } from '../evidence/indicator.js';
 import type { ModelUnavailableError } from './model.errors.js';
@@ -15,6 +16,8 @@ export interface TriageCase {
   readonly createdAt: Date;
   /** JSON.parse of the incident's raw_data. */
   readonly rawData: Readonly<Record<string, unknown>>;
+  /** What the event says in well-known words. */
+  readonly fields: IncidentFields;
   /** What code found in raw_data, each with an id by which a model may ask about it. */
   readonly indicators: readonly ExtractedIndicator[];
   /** Instructions of a playbook: written by people of this site, so they may guide. */

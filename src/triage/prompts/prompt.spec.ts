@@ -21,6 +21,7 @@ function caseOf(rawData: Record<string, unknown>, change: Partial<TriageCase> = 
     title: 'Reported mail',
     createdAt: new Date('2026-01-31T09:30:00Z'),
     rawData,
+    fields: {},
     indicators: extractIndicators(rawData),
     ...change,
   };

@@ -64,7 +64,10 @@ export class TriageJudging {
       { tools, gate, signal, meter },
     );
     const notes = playbook !== undefined && !guidance ? [missing(playbook)] : [];
-    return { ...foundIn(judgement, rawData, notes), indicators };
+    return {
+      ...foundIn(judgement, { raw_data: rawData, fields: incident.fields }, notes),
+      indicators,
+    };
   }
 }
 
@@ -77,20 +80,23 @@ function caseOf(incident: Incident, guidance: Guidance | undefined) {
     source: incident.source,
     title: incident.title,
     createdAt: incident.createdAt,
+    fields: incident.fields,
     guidance: guidance?.instructions,
   };
 }
 
 function foundIn(
   judgement: Judgement,
-  rawData: Readonly<Record<string, unknown>>,
+  ofIncident: Readonly<Record<'raw_data' | 'fields', unknown>>,
   earlierNotes: readonly string[],
 ): Omit<Found, 'indicators'> {
   const { model, promptHash, tokens, points } = judgement;
   // Evidence is held against what is kept of an answer, so that its readers find it there.
   const toolCalls = storedRecords(judgement.toolCalls, CALLS_ROOM);
-  const sources = new Map(toolCalls.filter(isEvidence).map(({ id, output }) => [id, output]));
-  sources.set('raw_data', rawData);
+  const sources = new Map([
+    ...toolCalls.filter(isEvidence).map(({ id, output }) => [id, output] as const),
+    ...Object.entries(ofIncident),
+  ]);
   const { verdict, notes } = checkedEvidence(judgement.verdict, sources);
   return {
     verdict: runVerdict(verdict),

@@ -13,7 +13,7 @@ export interface Alert {
   /** The type when neither the event nor the source tells one. */
   readonly usualType: string;
   readonly severity?: SaidSeverity;
-  /** Values for keys of raw_data that the incident type documents, such as `sender`. */
+  /** Values for the incident's `fields`, such as `sender`. */
   readonly lift?: Readonly<Record<string, Json>>;
 }
 

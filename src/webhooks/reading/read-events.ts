@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { NewIncident } from '../../incidents/incident.js';
+import { fieldText, type IncidentFields } from '../../incidents/incident-fields.js';
 import { incidentTitle, titleOfTool } from '../../incidents/title-rules.js';
 import { shownStart } from '../../platform/text.js';
 import { readAs } from '../formats/formats.js';
@@ -7,7 +8,7 @@ import { MOST_EVENTS, readByMapping, TOO_MANY_EVENTS } from '../mapping/mapping-
 import type { EventFormatName, ReadingRules, WebhookSource } from '../sources/webhook-source.js';
 import type { Alert } from './alert.js';
 import { typeOf } from './incident-type.js';
-import { isObject, type Json, type JsonObject } from './json.js';
+import { isList, isObject, type Json, type JsonObject, textOf } from './json.js';
 import { severityOf } from './severity.js';
 
 /** One event of a body, with the incident that it makes when it was not seen before. */
@@ -63,9 +64,11 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const { severity, unknownWord } = severityOf(alert.severity, rules.severityMapping);
   const incidentType = typeOf(alert, rules);
   const rawData = rawDataOf(alert);
+  const fields = fieldsOf(alert);
+  const told = { ...rawData, ...fields };
   const title =
-    (alert.title && titleOfTool(incidentType, alert.title, rawData)) ??
-    incidentTitle(incidentType, rawData, source);
+    (alert.title && titleOfTool(incidentType, alert.title, told)) ??
+    incidentTitle(incidentType, told, source);
   const said = JSON.stringify(alert.event);
   // A severity may stand in what the events of a body share: when it changes, the event has another content.
   const content = alert.severity ? `${said} ${JSON.stringify(alert.severity)}` : said;
@@ -76,6 +79,7 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
       source,
       title,
       rawData: rawData === alert.event ? said : JSON.stringify(rawData),
+      fields,
       triage: autoTriage ? { playbook } : undefined,
     },
     key: sha256(alert.eventId === undefined ? `content ${content}` : `id ${alert.eventId}`),
@@ -85,11 +89,17 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   };
 }
 
-/** The event as it came, and the lifted keys that it does not have itself. An event that is no object is put into one. */
-function rawDataOf({ event, lift = {} }: Alert): JsonObject {
-  const own = isObject(event) ? event : { event };
-  const lifted = Object.entries(lift).filter(([key]) => !Object.hasOwn(own, key));
-  return lifted.length === 0 ? own : { ...own, ...Object.fromEntries(lifted) };
+/** The event as it came. An event that is no object is put into one. */
+function rawDataOf({ event }: Alert): JsonObject {
+  return isObject(event) ? event : { event };
+}
+
+function fieldsOf({ eventId, lift = {} }: Alert): IncidentFields {
+  const texts = Object.entries({ event_id: eventId, ...lift }).map(([key, value]) => [
+    key,
+    fieldText(textOf(isList(value) ? value[0] : value)),
+  ]);
+  return Object.fromEntries(texts.filter(([, text]) => text !== undefined)) as IncidentFields;
 }
 
 function sha256(text: string): Buffer {

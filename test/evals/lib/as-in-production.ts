@@ -1,3 +1,4 @@
+import { fieldsOfRawData } from '../../../src/incidents/incident-fields.js';
 import { incidentTitle } from '../../../src/incidents/title-rules.js';
 import { checkedEvidence, RAW_DATA } from '../../../src/triage/evidence/evidence-rules.js';
 import { extractIndicators } from '../../../src/triage/evidence/indicators.js';
@@ -55,6 +56,7 @@ function triageCase(incident: EvalCase['incident'], rawData: RawData): TriageCas
     title: incidentTitle(incidentType, rawData, source),
     createdAt: CREATED_AT,
     rawData,
+    fields: fieldsOfRawData(rawData),
     indicators: extractIndicators(rawData),
   };
 }

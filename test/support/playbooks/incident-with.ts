@@ -14,6 +14,7 @@ export function incidentWith(change: Partial<Incident> = {}): Incident {
     updatedAt: new Date('2026-01-31T09:31:00.000Z'),
     triagedAt: new Date('2026-01-31T09:31:00.000Z'),
     rawData: '{}',
+    fields: {},
     verdict: {
       classification: 'malicious',
       confidence: 0.97,

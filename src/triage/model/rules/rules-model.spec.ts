@@ -1,3 +1,4 @@
+import { fieldsOfRawData } from '../../../incidents/incident-fields.js';
 import fc from 'fast-check';
 import { isActionType } from '../../../action-catalogue/action-types.js';
 import type { Classification } from '../../../incidents/incident.js';
@@ -17,6 +18,7 @@ const given = (rawData: RawData): TriageCase => ({
   title: 'An incident',
   createdAt: new Date('2026-11-22T12:00:00Z'),
   rawData,
+  fields: fieldsOfRawData(rawData),
   indicators: [{ id: 'i1', type: 'host', value: 'ws-1', pointers: ['/host'] }],
 });
 const judge = (rawData: RawData) => new RulesModel().judge(given(rawData));

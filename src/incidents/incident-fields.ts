@@ -37,19 +37,98 @@ export const LONGEST_FIELD = 4096;
 
 type RawData = Readonly<Record<string, unknown>>;
 
+/** Digests under their own names; `hash` is the first of them that is there. */
+const DIGESTS = ['sha256', 'sha1', 'md5'] as const;
+
+/** What tools write where they know nothing. */
+const NOTHING = new Set(['-', '--', 'n/a', 'na', 'none', 'null', 'undefined', 'unknown']);
+/** Kinds of things, and names that every machine has. */
+const NOBODY: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    host: new Set(['computer', 'mobile', 'tablet', 'localhost', '127.0.0.1', '::1']),
+    user: new Set([
+      'system',
+      'nt authority\\system',
+      'localsystem',
+      'anonymous',
+      'github',
+      'dependabot[bot]',
+    ]),
+  }),
+);
+
 /** The well-known keys at the top of raw data: what somebody who creates an incident by the API says in these words. */
 export function fieldsOfRawData(rawData: RawData): IncidentFields {
-  const said = Object.keys(INCIDENT_FIELDS).map((name) => [
-    name,
-    Object.hasOwn(rawData, name) ? fieldText(rawData[name]) : undefined,
-  ]);
-  return Object.fromEntries(said.filter(([, text]) => text !== undefined)) as IncidentFields;
+  const own = [...Object.keys(INCIDENT_FIELDS), ...DIGESTS].filter((name) =>
+    Object.hasOwn(rawData, name),
+  );
+  const {
+    sha256: _,
+    sha1: __,
+    md5: ___,
+    ...fields
+  } = fieldsFrom(own.map((name) => [name, rawData[name]]));
+  return fields;
 }
 
-/** A value as the text of a field: a text or number, of a list its first item. Objects and empty texts are none. */
+/** Fields of values of any kind. What says nothing, or something else than its name, is left out. */
+export function fieldsFrom(values: readonly (readonly [string, unknown])[]): IncidentFields {
+  const texts = values.flatMap(([name, value]) => {
+    const text = fieldValue(name, value);
+    return text === undefined ? [] : [[name, text]];
+  });
+  const fields = Object.fromEntries(texts) as Record<string, string>;
+  const digest = DIGESTS.find((name) => fields[name] !== undefined);
+  return digest && !fields['hash'] ? { ...fields, hash: fields[digest]! } : fields;
+}
+
+/** The value as the text of this field; undefined where it says nothing, such as a host `Computer`, or something else. */
+export function fieldValue(name: string, value: unknown): string | undefined {
+  const text = fieldText(value);
+  if (text === undefined || NOBODY.get(name)?.has(text.toLowerCase())) return undefined;
+  const normal = NORMAL.get(name)?.(text) ?? text;
+  return SHAPES.get(name)?.test(normal) === false ? undefined : normal;
+}
+
+/** A value as one text: a text, number or truth value, of a list its first item. Objects and words for nothing are none. */
 export function fieldText(value: unknown): string | undefined {
   const one: unknown = Array.isArray(value) ? value[0] : value;
-  if (typeof one === 'number') return String(one);
+  if (typeof one === 'number' || typeof one === 'boolean') return String(one);
   if (typeof one !== 'string' || one.length > LONGEST_FIELD) return undefined;
-  return one.trim() || undefined;
+  const text = one.trim();
+  return text === '' || NOTHING.has(text.toLowerCase()) ? undefined : text;
+}
+
+/** Anybody may choose any name to stand before the address, as in `The CEO <someone@example.net>`. */
+const addressIn = (mailbox: string): string =>
+  /<([^<>\s]+@[^<>\s]+)>$/.exec(mailbox)?.[1] ?? mailbox;
+/** `db-1:9100` is a process on `db-1`. */
+const hostIn = (place: string): string => place.replace(/^([^\s:]+):\d{1,5}$/, '$1');
+
+const NORMAL: ReadonlyMap<string, (text: string) => string> = new Map(
+  Object.entries({
+    sender: addressIn,
+    recipient: addressIn,
+    host: hostIn,
+  }),
+);
+
+/** What another text under the name would lead a playbook to do something to. */
+const SHAPES: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    host: /^[^@/]+$/,
+    ip: /^(?:[\d.]{7,15}|[\da-f:.]*:[\da-f:.]*)$/i,
+    url: /^(?:[a-z][a-z\d+.-]*:\/\/\S+|[^\s@/]+\.[^\s@/]+\/\S*)$/i,
+    domain: /^[^\s@/:]+\.[^\s@/:]+$/,
+    hash: /^[\da-f]{32,128}$/i,
+    // Bodies of mails and connections are no files.
+    file: /^(?!text\.(?:html|txt|plain)$)(?!.*->)/i,
+  }),
+);
+
+/** Fields that raw data does not have at its top in the same words: all of a webhook's that a mapping lifted from further down. */
+export function fieldsBeside(rawData: RawData, fields: IncidentFields): IncidentFields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, text]) => rawData[name] !== text),
+  );
 }

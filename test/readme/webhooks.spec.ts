@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
 import { answersOf } from '../../scripts/readme/shell.js';
 import { WEBHOOK_EVENT_STATUSES } from '../../src/webhooks/events/webhook-event.js';
-import { LIFTED_KEYS } from '../../src/webhooks/mapping/presets/lifted-keys.js';
+import { INCIDENT_FIELDS } from '../../src/incidents/incident-fields.js';
 import { EVENT_FORMATS, SIGNATURE_SCHEMES } from '../../src/webhooks/sources/webhook-source.js';
 import { readContract } from '../support/contract-check-document.js';
 import { makeKey } from '../support/principals.js';
@@ -40,9 +40,9 @@ describe('docs/webhooks.md', () => {
     expect(words.filter((word) => !document.includes(`\n| \`${word}\` `))).toEqual([]);
   });
 
-  it('has a row for each key that presets lift', () => {
+  it('has a row for each well-known field', () => {
     const narrow = document.replace(/ +/g, ' ');
-    const rows = Object.entries(LIFTED_KEYS).map(([key, what]) => `\n| \`${key}\` | ${what} |`);
+    const rows = Object.entries(INCIDENT_FIELDS).map(([key, what]) => `\n| \`${key}\` | ${what} |`);
     expect(rows.filter((row) => !narrow.includes(row))).toEqual([]);
   });
 

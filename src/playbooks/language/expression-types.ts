@@ -22,7 +22,7 @@ const INCIDENT: Fields = {
   status: 'string',
   source: 'string',
   title: 'string',
-  fields: 'map<string, string>',
+  fields: 'map<string, dyn>',
   raw_data: 'map<string, dyn>',
   resolution: 'string',
   created_at: 'string',

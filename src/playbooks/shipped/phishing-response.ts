@@ -22,15 +22,15 @@ Advertising that nobody asked for is spam and not phishing.`,
       {
         name: 'look_up_link',
         action: 'lookup_url',
-        parameters: { url: '{{ incident.raw_data.url }}' },
-        condition: 'has(incident.raw_data.url) && incident.raw_data.url.startsWith("http")',
+        parameters: { url: '{{ incident.fields.url }}' },
+        condition: 'has(incident.fields.url) && incident.fields.url.startsWith("http")',
         on_error: 'continue',
       },
       {
         name: 'look_up_sender',
         action: 'lookup_domain',
-        parameters: { domain: '{{ incident.raw_data.sender.split("@")[1] }}' },
-        condition: 'has(incident.raw_data.sender) && incident.raw_data.sender.contains("@")',
+        parameters: { domain: '{{ incident.fields.sender.split("@")[1] }}' },
+        condition: 'has(incident.fields.sender) && incident.fields.sender.contains("@")',
         on_error: 'continue',
       },
       {
@@ -58,36 +58,36 @@ Advertising that nobody asked for is spam and not phishing.`,
         name: 'quarantine',
         action: 'quarantine_email',
         parameters: {
-          message_id: '{{ incident.raw_data.message_id }}',
-          recipient: '{{ has(incident.raw_data.recipient) ? incident.raw_data.recipient : null }}',
+          message_id: '{{ incident.fields.message_id }}',
+          recipient: '{{ has(incident.fields.recipient) ? incident.fields.recipient : null }}',
           reason: 'Phishing, {{ incident.incident_number }}',
         },
         condition:
-          'has(incident.raw_data.message_id) && has(verdict.classification) && verdict.classification in ["malicious", "suspicious"]',
+          'has(incident.fields.message_id) && has(verdict.classification) && verdict.classification in ["malicious", "suspicious"]',
         on_error: 'continue',
       },
       {
         name: 'warn_recipient',
         action: 'notify_user',
         parameters: {
-          recipient: '{{ incident.raw_data.recipient }}',
+          recipient: '{{ incident.fields.recipient }}',
           subject: 'A mail was taken out of your mailbox',
           message:
             'A mail to you looked like phishing, and we took it out of your mailbox. If you followed a link in it, opened a file or answered, please tell the security team now and name {{ incident.incident_number }}. Otherwise you need not do anything.',
         },
         condition:
-          'has(incident.raw_data.recipient) && has(steps.quarantine.result) && steps.quarantine.result.success',
+          'has(incident.fields.recipient) && has(steps.quarantine.result) && steps.quarantine.result.success',
         on_error: 'continue',
       },
       {
         name: 'block_sender',
         action: 'block_sender',
         parameters: {
-          sender: '{{ incident.raw_data.sender }}',
+          sender: '{{ incident.fields.sender }}',
           reason: 'Phishing, {{ incident.incident_number }}',
         },
         condition:
-          'has(incident.raw_data.sender) && has(verdict.classification) && verdict.classification == "malicious"',
+          'has(incident.fields.sender) && has(verdict.classification) && verdict.classification == "malicious"',
         approval_level: 'analyst',
         on_error: 'continue',
       },

@@ -1,49 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { decided } from '../../../test/support/playbooks/decided.js';
+import { decisionsOf } from '../../../test/support/playbooks/decisions-of.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
-import type { Classification, Incident } from '../../incidents/incident.js';
+import type { Incident } from '../../incidents/incident.js';
+import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';
 import { checkPlaybook } from '../language/check-playbook.js';
-import { decideStep } from '../language/decide-step.js';
-import type { StepOutcome } from '../language/playbook-definition.js';
-import { valuesOf, withOutcomes } from '../language/step-context.js';
 import { stepsUnderVerdict } from '../language/verdict-readers.js';
 import type { PlaybookStep } from '../playbook.js';
 import { SHIPPED_PLAYBOOKS } from './shipped-playbooks.js';
-import type { ShippedPlaybook } from './shipped-playbook.js';
-
-const SAMPLES = 'test/fixtures/webhooks/presets';
-
-/** What each preset lifts from the samples of its tool. */
-function lifted(): { sample: string; rawData: Record<string, unknown> }[] {
-  return readdirSync(SAMPLES, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.expected.json'))
-    .flatMap((sample) => {
-      const text = readFileSync(join(SAMPLES, sample), 'utf8');
-      const events = JSON.parse(text) as { lift?: Record<string, unknown> }[];
-      return events.map(({ lift = {} }) => ({ sample, rawData: lift }));
-    });
-}
-
-/** The run of a playbook whose actions all do what they say. */
-function decisionsOf(
-  { definition }: ShippedPlaybook,
-  rawData: object,
-  classification?: Classification,
-): Record<string, string> {
-  const verdict = classification && { classification, decided_by: 'system' };
-  const incident = incidentWith({ rawData: JSON.stringify(rawData), verdict });
-  const steps: Record<string, StepOutcome> = {};
-  const decisions: Record<string, string> = {};
-  const values = valuesOf({ incident, variables: definition.variables });
-  for (const [position, { name }] of definition.steps.entries()) {
-    const decided = decideStep(definition.steps, position, withOutcomes(values, steps));
-    decisions[name] = decided.kind === 'error' ? `error: ${decided.message}` : decided.kind;
-    const result = { success: true, message: 'Done.' };
-    steps[name] = decided.kind === 'run' ? { result } : {};
-  }
-  return decisions;
-}
 
 /** What the action of a step is given when the steps before it were skipped; undefined when it is not taken. */
 function parametersOf(
@@ -67,24 +30,12 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
     expect(checkPlaybook(playbook.definition)).toEqual([]);
   });
 
-  it('fits what every preset lifts, whatever the verdict', () => {
-    const samples = lifted();
-    expect(samples.length).toBeGreaterThan(40);
-    for (const { sample, rawData } of samples) {
-      for (const verdict of ['malicious', 'benign', undefined] as const) {
-        const decisions = Object.entries(decisionsOf(playbook, rawData, verdict));
-        const failed = decisions.filter(([, decision]) => decision.startsWith('error'));
-        expect([sample, failed]).toEqual([sample, []]);
-      }
-    }
-  });
-
   it('tells people no words that strangers have written', () => {
     const words = '<!channel> @here [click](https://evil.example/)\u202e';
-    const keys = lifted().flatMap(({ rawData }) => Object.keys(rawData));
-    const said = Object.fromEntries(keys.map((key) => [key, words]));
-    const rawData = JSON.stringify({ ...said, recipient: MAIL.recipient });
-    const incident = incidentWith({ title: words, source: words, rawData });
+    const said = Object.fromEntries(Object.keys(INCIDENT_FIELDS).map((key) => [key, words]));
+    const fields = { ...said, recipient: MAIL.recipient };
+    const rawData = JSON.stringify(fields);
+    const incident = incidentWith({ title: words, source: words, rawData, fields });
     const told = steps.filter(({ action }) => /^(create_ticket|notify_)/.test(action));
     expect(told.length).toBeGreaterThan(1);
     for (const step of told) {
@@ -113,26 +64,6 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
 });
 
 describe('the shipped playbooks', () => {
-  /** The rows of the table in docs/playbooks.md: a format, and the expressions that find something in its events. */
-  const rows = readFileSync('docs/playbooks.md', 'utf8')
-    .split('\n')
-    .filter((line) => /^\| `\w+` +\| `incident\.raw_data\./.test(line))
-    .map((line) => [...line.matchAll(/`([^`]+)`/g)].map(([, code]) => code!));
-
-  it.each(rows.flatMap(([format, ...expressions]) => expressions.map((one) => [one, format!])))(
-    'can be changed to read %s, where an event of %s has it',
-    (expression, format) => {
-      const parameters = { host_id: `{{ ${expression} }}` };
-      const step = { name: 'a', action: 'isolate_host', parameters, on_error: 'stop' } as const;
-      expect(checkPlaybook({ variables: {}, steps: [step] })).toEqual([]);
-      const folder = join('test/fixtures/webhooks/formats', format);
-      const found = readdirSync(folder)
-        .map((file) => incidentWith({ rawData: readFileSync(join(folder, file), 'utf8') }))
-        .filter((incident) => parametersOf(step, incident));
-      expect(found).not.toEqual([]);
-    },
-  );
-
   it('leave alone what was found benign', () => {
     const all = { ...MAIL, host: 'ws-1', user: 'j.doe', ip: '192.0.2.7' };
     const harmless = ['look_up', 'open_ticket', 'tell_team', 'scan'];

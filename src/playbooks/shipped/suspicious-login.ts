@@ -22,8 +22,8 @@ Travel, a new device and a company network that leaves the house elsewhere expla
       {
         name: 'look_up_address',
         action: 'lookup_ip',
-        parameters: { ip: '{{ incident.raw_data.ip }}' },
-        condition: 'has(incident.raw_data.ip)',
+        parameters: { ip: '{{ incident.fields.ip }}' },
+        condition: 'has(incident.fields.ip)',
         on_error: 'continue',
       },
       {
@@ -51,11 +51,11 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         name: 'end_sessions',
         action: 'revoke_sessions',
         parameters: {
-          user: '{{ incident.raw_data.user }}',
+          user: '{{ incident.fields.user }}',
           reason: 'Suspicious login, {{ incident.incident_number }}',
         },
         condition:
-          'has(incident.raw_data.user) && has(verdict.classification) && verdict.classification in ["malicious", "suspicious"]',
+          'has(incident.fields.user) && has(verdict.classification) && verdict.classification in ["malicious", "suspicious"]',
         approval_level: 'analyst',
         on_error: 'continue',
       },
@@ -63,11 +63,11 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         name: 'new_password',
         action: 'reset_password',
         parameters: {
-          user: '{{ incident.raw_data.user }}',
+          user: '{{ incident.fields.user }}',
           reason: 'Suspicious login, {{ incident.incident_number }}',
         },
         condition:
-          'has(incident.raw_data.user) && has(verdict.classification) && verdict.classification == "malicious"',
+          'has(incident.fields.user) && has(verdict.classification) && verdict.classification == "malicious"',
         approval_level: 'senior',
         on_error: 'continue',
       },
@@ -75,11 +75,11 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         name: 'disable',
         action: 'disable_user',
         parameters: {
-          user: '{{ incident.raw_data.user }}',
+          user: '{{ incident.fields.user }}',
           reason: 'Account taken over, {{ incident.incident_number }}',
         },
         condition:
-          'has(incident.raw_data.user) && incident.severity == "critical" && has(verdict.classification) && verdict.classification == "malicious"',
+          'has(incident.fields.user) && incident.severity == "critical" && has(verdict.classification) && verdict.classification == "malicious"',
         approval_level: 'senior',
         on_error: 'continue',
       },
@@ -87,12 +87,12 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         name: 'block_address',
         action: 'block_ip',
         parameters: {
-          ip: '{{ incident.raw_data.ip }}',
+          ip: '{{ incident.fields.ip }}',
           duration_minutes: '{{ variables.block_minutes }}',
           reason: 'Suspicious login, {{ incident.incident_number }}',
         },
         condition:
-          'has(incident.raw_data.ip) && has(verdict.classification) && verdict.classification == "malicious"',
+          'has(incident.fields.ip) && has(verdict.classification) && verdict.classification == "malicious"',
         approval_level: 'analyst',
         on_error: 'continue',
       },

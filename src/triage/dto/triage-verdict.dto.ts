@@ -15,7 +15,10 @@ export class TriageIndicatorDto {
 }
 
 export class TriageEvidenceDto {
-  @Text({ description: '`raw_data`, or the id of a tool call.', example: 'raw_data' })
+  @Text({
+    description: '`raw_data` or `fields` of the incident, or the id of a tool call.',
+    example: 'raw_data',
+  })
   readonly source: string;
 
   @Text({ description: 'A JSON pointer from the root of the source.', example: '/sender' })

@@ -11,6 +11,8 @@ import { LONGEST_SHOWN, visibleText, withoutHidden } from './visible-text.js';
 
 /** By this name evidence refers to the incident's raw data; everything else that it may refer to is the id of a tool call. */
 export const RAW_DATA = 'raw_data';
+/** What the incident itself says; everything else is an answer of a tool call. */
+const OF_INCIDENT = [RAW_DATA, 'fields'];
 
 /** A verdict of which nothing is taken on trust. */
 export interface CheckedVerdict {
@@ -33,7 +35,7 @@ const NO_EVIDENCE = "The model's evidence could not be found in the data.";
 
 /**
  * What remains of a model's verdict after everything that can be checked was checked. `sources` are what the model was shown:
- * the raw data under `raw_data`, and the answer of each tool call under its id.
+ * the raw data under `raw_data`, the well-known fields under `fields`, and the answer of each tool call under its id.
  */
 export function checkedEvidence(
   verdict: ProposedVerdict,
@@ -76,7 +78,7 @@ function foundEvidence(
   const found = new Map<string, Evidence>();
   for (const { source, pointer, value } of evidence.slice(0, MOST_EVIDENCE)) {
     if (!sources.has(source) || !isStorablePointer(pointer)) continue;
-    if (source !== RAW_DATA && OWN_WORDS.test(pointer)) continue;
+    if (!OF_INCIDENT.includes(source) && OWN_WORDS.test(pointer)) continue;
     const real = resolvePointer(sources.get(source), pointer);
     if (isScalar(real) && isSameValue(real, value)) {
       found.set(`${source} ${pointer}`, { source, pointer, value: storedValue(real) });

@@ -17,6 +17,6 @@ export interface ExtractedIndicator {
   readonly type: IndicatorType;
   /** In one normal form. */
   readonly value: string;
-  /** JSON pointers of where it is in raw_data. */
+  /** JSON pointers of where it is in raw_data; one that begins with `fields` leads into the well-known fields. */
   readonly pointers: readonly string[];
 }

@@ -3,7 +3,9 @@ import { resolvePointer } from '../../platform/json-pointer.js';
 import { extractIndicators } from './indicators.js';
 
 const found = (rawData: unknown) =>
-  extractIndicators(rawData).map(({ type, value }) => `${type} ${value}`);
+  extractIndicators(rawData as Record<string, unknown>).map(
+    ({ type, value }) => `${type} ${value}`,
+  );
 const inText = (text: string) => found({ body: text });
 
 const SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';

@@ -1,3 +1,4 @@
+import { fieldsBeside, type IncidentFields } from '../../incidents/incident-fields.js';
 import { addressesIn, type Effort, type Spotted } from './addresses-in-text.js';
 import type { ExtractedIndicator } from './indicator.js';
 import { namedType, namedValue } from './named-values.js';
@@ -16,10 +17,19 @@ const MOST_WORDS = 20_000;
 const LONGEST_FIELD = 1_000;
 
 /** What can be looked up or compared in raw data of any shape. Whoever wrote it can waste a bounded effort only. */
-export function extractIndicators(rawData: unknown): readonly ExtractedIndicator[] {
+export function extractIndicators(
+  rawData: Readonly<Record<string, unknown>>,
+  fields: IncidentFields = {},
+): readonly ExtractedIndicator[] {
   const found = new Map<string, Spotted & { readonly pointers: string[] }>();
   const effort: Effort = { characters: MOST_CHARACTERS, words: MOST_WORDS };
-  const texts = rawTexts(rawData);
+  const texts = [
+    ...rawTexts(rawData),
+    ...rawTexts(fieldsBeside(rawData, fields)).map((text) => ({
+      ...text,
+      pointer: `fields${text.pointer}`,
+    })),
+  ];
   const isLong = ({ value }: { value: string }): boolean => value.length > LONGEST_FIELD;
   const inOrder = [...texts.filter((text) => !isLong(text)), ...texts.filter(isLong)];
   for (const text of inOrder) {

@@ -32,6 +32,7 @@ export function shownEvidence(given: TriageCase): ShownEvidence {
     `"severity": ${encoded(given.severity)}`,
     `"reported_by": ${encoded(given.source)}`,
     `"title": ${encoded(given.title)}`,
+    `"fields": ${block('{', withinBudget(rawValues(given.fields, LIMITS).values).lines, '}')}`,
     `"raw_data": ${block('{', shown.lines, '}')}`,
     `"indicators": ${block('[', indicators, ']')}`,
     `"hidden": ${block('[', hiddenCharacters(given.rawData).map(plainJson), ']')}`,

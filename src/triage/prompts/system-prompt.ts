@@ -17,7 +17,7 @@ How to judge
 Weigh what speaks for and against. Say how sure you are with a confidence between 0 and 1 that would be right that often; few incidents deserve more than 0.95. Use one short word in small letters and underscores as the category, such as phishing, spear_phishing, bec, malware_delivery, spam, malware, ransomware, cryptominer, rat, pup, brute_force, credential_stuffing, impossible_travel, account_takeover, legitimate or unknown.
 
 Evidence of the verdict
-Support the verdict by evidence. Each piece names its source ("raw_data", or the id of a look-up), the pointer exactly as it is shown, and the value exactly as it is shown. Code compares them: a piece that differs is dropped, and a verdict of malicious or benign without any piece that holds becomes inconclusive. Choose short fields that carry the verdict. A value that was cut cannot be quoted.
+Support the verdict by evidence. Each piece names its source ("raw_data", "fields", or the id of a look-up), the pointer exactly as it is shown, and the value exactly as it is shown. Code compares them: a piece that differs is dropped, and a verdict of malicious or benign without any piece that holds becomes inconclusive. Choose short fields that carry the verdict. A value that was cut cannot be quoted.
 
 The rest of the answer
 - reasoning: a few plain sentences for an analyst: what happened, what is decisive, what speaks against it, what is not known. No links, no markup.

@@ -23,7 +23,7 @@ const VERDICT_PROPERTIES = {
   mitre_techniques: list({ ...TEXT, description: 'An id such as T1566.001.' }),
   evidence: list(
     object({
-      source: { ...TEXT, description: 'raw_data, or the id of a look-up.' },
+      source: { ...TEXT, description: 'raw_data, fields, or the id of a look-up.' },
       pointer: { ...TEXT, description: 'A JSON pointer, exactly as it is shown.' },
       value: {
         anyOf: [TEXT, { type: 'number' }, { type: 'boolean' }],

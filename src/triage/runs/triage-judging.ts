@@ -56,7 +56,7 @@ export class TriageJudging {
     const needless = noPersonAsked(run) ? whyNotApplied(incident, run) : undefined;
     if (needless) throw new NotNeededError(needless);
     const rawData = JSON.parse(incident.rawData) as Record<string, unknown>;
-    const indicators = extractIndicators(rawData);
+    const indicators = extractIndicators(rawData, incident.fields);
     const guidance = playbook === undefined ? undefined : await this.guidance.find(playbook);
     const tools = await this.tools.of({ runId, incident, rawData, indicators, gate });
     const judgement = await this.model.judge(

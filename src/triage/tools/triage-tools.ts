@@ -25,7 +25,7 @@ export class TriageTools {
   }
 }
 
-function mailAuthenticationOf({ rawData }: Question): TriageTool {
+function mailAuthenticationOf({ rawData, incident }: Question): TriageTool {
   return {
     name: 'mail_authentication',
     description:
@@ -34,7 +34,7 @@ function mailAuthenticationOf({ rawData }: Question): TriageTool {
     inputSchema: NO_INPUT,
     ask: async (input) => {
       requireNoInput(input);
-      return mailAuthentication(rawData);
+      return mailAuthentication({ ...incident.fields, ...rawData });
     },
   };
 }

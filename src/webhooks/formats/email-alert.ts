@@ -2,7 +2,7 @@ import type { Alert } from '../reading/alert.js';
 import { knownType, type Translations } from '../reading/incident-type.js';
 import { type Json, member, textOf } from '../reading/json.js';
 import type { EventFormat } from './event-format.js';
-import { headline, severityIn, wordIn } from './event-text.js';
+import { fieldsIn, headline, severityIn, wordIn } from './event-text.js';
 import { mailFields, sentBetween } from './mail-fields.js';
 
 /**
@@ -39,7 +39,7 @@ export const emailAlert: EventFormat = {
       type: knownType(category, CATEGORIES) ?? knownType(eventType, CATEGORIES),
       usualType: 'phishing',
       severity: severityIn(event, 'severity'),
-      lift: mail,
+      lift: { ...fieldsIn(member(event, 'data'), { url: ['url', 'urls', 'Url'] }), ...mail },
     };
   },
 };

@@ -4,7 +4,7 @@ import { type KnownIncidentType, knownType, type Translations } from '../reading
 import { type Json, member } from '../reading/json.js';
 import { isWithin, type NumberRange } from '../reading/number-range.js';
 import type { EventFormat } from './event-format.js';
-import { headline, levelledSeverityIn, textIn, wordIn } from './event-text.js';
+import { fieldsIn, headline, levelledSeverityIn, textIn, wordIn } from './event-text.js';
 
 const HOST = [
   'HostnameField',
@@ -16,6 +16,18 @@ const HOST = [
 ];
 const USER = ['UserName', 'SourceAccountName'];
 const NAME = ['DetectName', 'DisplayName', 'Name', 'IncidentType'];
+const FIELDS = {
+  host: HOST,
+  user: USER,
+  // Of a machine the stream has only its own addresses; of a sign-in the one that it came from.
+  ip: ['SourceEndpointIpAddress', 'SourceEndpointAddressIP4'],
+  file: ['FileName', 'Filename', 'FilePath'],
+  hash: ['SHA256String', 'SHA256HashData', 'SHA1String', 'MD5String'],
+  process: ['CommandLine'],
+  rule: ['Technique', 'Tactic'],
+  description: ['DetectDescription', 'Description'],
+  link: ['FalconHostLink'],
+} as const;
 const ID = ['DetectId', 'CompositeId', 'IdentityProtectionIncidentId'];
 
 /** Tactics and techniques that tell the type. Those of an attack's other stages do not. */
@@ -60,6 +72,7 @@ export const endpointAlert: EventFormat = {
       type: typeIn(detection),
       usualType: USUAL_TYPES.get(stream.toLowerCase()) ?? 'malware',
       severity,
+      lift: fieldsIn(detection, FIELDS),
     };
   },
 };

@@ -1,3 +1,4 @@
+import type { IncidentFieldName } from '../../incidents/incident-fields.js';
 import type { Severity } from '../../incidents/incident.js';
 import { shownStart } from '../../platform/text.js';
 import type { SaidSeverity } from '../reading/alert.js';
@@ -16,6 +17,18 @@ export function textIn(value: Json | undefined, ...names: readonly string[]): st
     if (text !== undefined) return text;
   }
   return undefined;
+}
+
+/** The well-known fields that members of these names tell. */
+export function fieldsIn(
+  value: Json | undefined,
+  names: Readonly<Partial<Record<IncidentFieldName, readonly string[]>>>,
+): Readonly<Record<string, string>> {
+  const found = Object.entries(names).flatMap(([field, members]) => {
+    const text = textIn(value, ...members);
+    return text === undefined ? [] : [[field, text]];
+  });
+  return Object.fromEntries(found) as Record<string, string>;
 }
 
 /** The severity as the first of these members says it. */

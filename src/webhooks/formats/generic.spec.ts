@@ -31,7 +31,7 @@ describe('an event of the generic shape', () => {
       sender: 'a@example.net',
     });
     expect(lifted({ message_id: '<m@x>' })).toEqual({ message_id: '<m@x>' });
-    expect(lifted({ subject: 'CN=example', recipient: 'x' })).toBeUndefined();
+    expect(lifted({ subject: 'CN=example', recipient: 'x' })).toEqual({});
   });
 
   it('finds what its title needs in details, else beside them', () => {

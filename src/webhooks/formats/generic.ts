@@ -2,8 +2,22 @@ import type { Alert } from '../reading/alert.js';
 import { knownType } from '../reading/incident-type.js';
 import { isObject, type Json, member, textOf } from '../reading/json.js';
 import type { EventFormat } from './event-format.js';
-import { headline, severityIn, textIn, wordIn } from './event-text.js';
+import { fieldsIn, headline, severityIn, textIn, wordIn } from './event-text.js';
 import { type MailFields, mailFields, sentBetween } from './mail-fields.js';
+
+const FIELDS = {
+  host: ['host', 'hostname', 'host_name', 'device', 'computer'],
+  user: ['user', 'username', 'user_name', 'account'],
+  ip: ['ip', 'source_ip', 'src_ip', 'remote_ip'],
+  domain: ['domain'],
+  url: ['url'],
+  file: ['file', 'file_name', 'filename', 'file_path'],
+  hash: ['hash', 'sha256', 'file_hash', 'sha1', 'md5'],
+  process: ['process', 'command_line'],
+  rule: ['rule', 'rule_name'],
+  description: ['description', 'message'],
+  link: ['link'],
+} as const;
 
 /** The service's own shape, for tools that can send what one tells them to: `event_type` and `data`. */
 export const generic: EventFormat = {
@@ -22,8 +36,12 @@ export const generic: EventFormat = {
       type: knownType(eventType),
       usualType: 'other',
       severity: severityIn(data, 'severity'),
-      // Other events have a subject, too; it counts as one of a mail when a mail is spoken of.
-      lift: mail.message_id || mail.sender ? mail : undefined,
+      lift: {
+        ...fieldsIn(data, FIELDS),
+        ...fieldsIn(details, FIELDS),
+        // Other events have a subject, too; it counts as one of a mail when a mail is spoken of.
+        ...(mail.message_id || mail.sender ? mail : {}),
+      },
     };
   },
 };

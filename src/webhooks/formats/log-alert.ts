@@ -3,7 +3,22 @@ import type { Alert } from '../reading/alert.js';
 import { knownType } from '../reading/incident-type.js';
 import { isObject, type Json, type JsonObject, member, textOf } from '../reading/json.js';
 import type { EventFormat } from './event-format.js';
-import { headline, severityIn, textIn, wordIn } from './event-text.js';
+import { fieldsIn, headline, severityIn, textIn, wordIn } from './event-text.js';
+
+/** `host` is often the machine that forwarded the log, so it comes last. */
+const HOST = ['dest', 'dvc', 'host'];
+
+const FIELDS = {
+  host: HOST,
+  user: ['user', 'src_user'],
+  ip: ['src_ip', 'src'],
+  url: ['url'],
+  file: ['file_path', 'file_name'],
+  hash: ['file_hash'],
+  process: ['process'],
+  sender: ['src_user_email'],
+  rule: ['rule_name', 'signature'],
+} as const;
 
 /**
  * An alert of a Splunk search: by the webhook that Splunk comes with (`sid`, `results_link`, `owner`, `app`), or by an alert
@@ -30,6 +45,7 @@ export const logAlert: EventFormat = {
       usualType: 'other',
       // Urgency is severity weighed with how much the asset matters, so it says more.
       severity: severityIn(result, 'urgency', 'severity'),
+      lift: { ...fieldsIn(result, FIELDS), ...fieldsIn(event, { link: ['results_link'] }) },
     };
   },
 };
@@ -38,8 +54,7 @@ function titleOf(searchName: string | undefined, result: JsonObject): string | u
   return headline(
     searchName ?? textIn(result, 'rule_name', 'sourcetype', 'source') ?? 'Search',
     textIn(result, 'signature', 'EventCode'),
-    // `host` is often the machine that forwarded the log.
-    textIn(result, 'dest', 'dvc', 'host'),
+    textIn(result, ...HOST),
     textIn(result, 'user', 'src_user', 'src'),
   );
 }

@@ -11,7 +11,7 @@ import {
   textOf,
 } from '../reading/json.js';
 import type { EventFormat } from './event-format.js';
-import { firstOf, headline, levelledSeverityIn, textIn } from './event-text.js';
+import { fieldsIn, firstOf, headline, levelledSeverityIn, textIn } from './event-text.js';
 
 /**
  * A finding of the Open Cybersecurity Schema Framework 1.x, as security lakes and newer tools send it. One event each.
@@ -38,6 +38,13 @@ export const ocsf: EventFormat = {
       type: typeIn(event),
       usualType,
       severity: severityIn(event),
+      lift: {
+        ...fieldsIn(finding, { description: ['desc'], link: ['src_url'] }),
+        ...fieldsIn(member(finding, 'analytic'), { rule: ['name', 'uid'] }),
+        ...evidenceFields(firstOf(member(event, 'evidences'))),
+        ...(deviceIn(event) && { host: deviceIn(event)! }),
+        ...(userIn(event) && { user: userIn(event)! }),
+      },
     };
   },
 };
@@ -76,15 +83,26 @@ function severityIn(event: Json): SaidSeverity | undefined {
   return levelledSeverityIn(event, 'severity', 'severity_id', (number) => LEVELS[number - 1]);
 }
 
+function evidenceFields(evidence: Json | undefined): Readonly<Record<string, string>> {
+  const file = member(evidence, 'file') ?? memberAt(evidence, 'process', 'file');
+  return {
+    ...fieldsIn(member(evidence, 'src_endpoint'), { ip: ['ip'], domain: ['domain'] }),
+    ...fieldsIn(member(evidence, 'url'), { url: ['url_string'] }),
+    ...fieldsIn(member(evidence, 'process'), { process: ['cmd_line', 'name'] }),
+    ...fieldsIn(file, { file: ['path', 'name'] }),
+    ...fieldsIn(firstOf(member(file, 'hashes')), { hash: ['value'] }),
+  };
+}
+
 const HOST = ['hostname', 'name', 'ip', 'uid'];
 
-function hostIn(event: Json): string | undefined {
+function deviceIn(event: Json): string | undefined {
   const evidence = firstOf(member(event, 'evidences'));
-  return (
-    textIn(member(event, 'device'), ...HOST) ??
-    textIn(member(evidence, 'device'), ...HOST) ??
-    textIn(firstOf(member(event, 'resources')), ...HOST)
-  );
+  return textIn(member(event, 'device'), ...HOST) ?? textIn(member(evidence, 'device'), ...HOST);
+}
+
+function hostIn(event: Json): string | undefined {
+  return deviceIn(event) ?? textIn(firstOf(member(event, 'resources')), ...HOST);
 }
 
 function userIn(event: Json): string | undefined {

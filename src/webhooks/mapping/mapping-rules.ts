@@ -1,7 +1,8 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
+import { fieldValue } from '../../incidents/incident-fields.js';
 import { shownName } from '../../platform/text.js';
 import type { Alert } from '../reading/alert.js';
-import { isList, isObject, type Json } from '../reading/json.js';
+import { isList, isObject, type Json, textOf } from '../reading/json.js';
 import { resolve } from './json-pointer.js';
 import type { Mapping } from './mapping.js';
 import { Finder, lifted, longestLifted, placeOf, waysOf } from './places.js';
@@ -136,7 +137,11 @@ function alertReader(mapping: Mapping, body: Json, events: number): (event: Json
     const said = finder.words(event, severity)?.[0];
     const id = finder.words(event, eventId);
     const values = lift.flatMap(([key, ways]) => {
-      const value = finder.scalar(event, ways);
+      const value = finder.scalar(
+        event,
+        ways,
+        (found) => fieldValue(key, textOf(found) ?? found) !== undefined,
+      );
       return value === undefined ? [] : [[key, lifted(value, longest)] as const];
     });
     return {

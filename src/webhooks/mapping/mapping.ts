@@ -23,6 +23,6 @@ export interface Mapping {
   /** What tells one event from every other, and is the same when the sender repeats or updates it. */
   readonly event_id?: JoinedPointers;
   readonly type?: Pointers;
-  /** Keys of raw_data, such as `sender`, and where their values are. */
+  /** Names of the incident's `fields`, such as `sender`, and where their values are. */
   readonly lift?: Readonly<Record<string, Pointers>>;
 }

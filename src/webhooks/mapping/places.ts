@@ -45,10 +45,10 @@ export class Finder {
     return this.first(event, ways, LONGEST_TEXT);
   }
 
-  scalar(event: Json, ways: Ways): Scalar | undefined {
+  scalar(event: Json, ways: Ways, fits: (value: Scalar) => boolean): Scalar | undefined {
     for (const [place] of ways) {
       const found = place && this.at(event, place);
-      if (found !== undefined) return found;
+      if (found !== undefined && fits(found)) return found;
     }
     return undefined;
   }

@@ -35,11 +35,13 @@ describe('the events of a body', () => {
     expect(withId!.key).not.toEqual(without!.key);
   });
 
-  it('put an event that is no object into one, and lift no key over one of its own', () => {
+  it('put an event that is no object into one, and leave raw data as it came', () => {
     const rules = byMapping({ items: '/a', title: '^/t', lift: { host: '^/host' } });
     const [text, object] = all(rules, { t: 't', host: 'h', a: ['x', { host: 'own' }] });
-    expect(JSON.parse(text!.incident.rawData)).toEqual({ event: 'x', host: 'h' });
+    expect(JSON.parse(text!.incident.rawData)).toEqual({ event: 'x' });
     expect(JSON.parse(object!.incident.rawData)).toEqual({ host: 'own' });
+    expect(text!.incident.fields).toEqual({ host: 'h' });
+    expect(object!.incident.fields).toEqual({ host: 'h' });
   });
 
   it('show no more of a severity that nobody knows than a reader needs', () => {

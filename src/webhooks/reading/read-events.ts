@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { NewIncident } from '../../incidents/incident.js';
-import { fieldText, type IncidentFields } from '../../incidents/incident-fields.js';
+import { fieldsFrom, type IncidentFields } from '../../incidents/incident-fields.js';
 import { incidentTitle, titleOfTool } from '../../incidents/title-rules.js';
 import { shownStart } from '../../platform/text.js';
 import { readAs } from '../formats/formats.js';
@@ -8,7 +8,7 @@ import { MOST_EVENTS, readByMapping, TOO_MANY_EVENTS } from '../mapping/mapping-
 import type { EventFormatName, ReadingRules, WebhookSource } from '../sources/webhook-source.js';
 import type { Alert } from './alert.js';
 import { typeOf } from './incident-type.js';
-import { isList, isObject, type Json, type JsonObject, textOf } from './json.js';
+import { isObject, type Json, type JsonObject, textOf } from './json.js';
 import { severityOf } from './severity.js';
 
 /** One event of a body, with the incident that it makes when it was not seen before. */
@@ -95,11 +95,8 @@ function rawDataOf({ event }: Alert): JsonObject {
 }
 
 function fieldsOf({ eventId, lift = {} }: Alert): IncidentFields {
-  const texts = Object.entries({ event_id: eventId, ...lift }).map(([key, value]) => [
-    key,
-    fieldText(textOf(isList(value) ? value[0] : value)),
-  ]);
-  return Object.fromEntries(texts.filter(([, text]) => text !== undefined)) as IncidentFields;
+  const values = Object.entries({ event_id: eventId, ...lift });
+  return fieldsFrom(values.map(([key, value]) => [key, textOf(value) ?? value]));
 }
 
 function sha256(text: string): Buffer {

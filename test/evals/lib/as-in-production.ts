@@ -57,6 +57,6 @@ function triageCase(incident: EvalCase['incident'], rawData: RawData): TriageCas
     createdAt: CREATED_AT,
     rawData,
     fields: fieldsOfRawData(rawData),
-    indicators: extractIndicators(rawData),
+    indicators: extractIndicators(rawData, fieldsOfRawData(rawData)),
   };
 }

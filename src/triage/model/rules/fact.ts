@@ -1,8 +1,10 @@
 export type Scalar = string | number | boolean;
 
-/** One value of the raw data, under the name that its tool gave it. */
+/** One value of the raw data under the name that its tool gave it, or one of the well-known fields. */
 export interface Fact {
-  /** JSON pointer from the root of the raw data. */
+  /** Absent for a value of the raw data. */
+  readonly source?: 'fields';
+  /** JSON pointer from the root of the raw data, or of the fields. */
   readonly pointer: string;
   /** The last name on the way, in small letters and digits only: `is_compliant` and `isCompliant` are one name. An address stays. */
   readonly key: string;

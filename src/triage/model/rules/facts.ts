@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { fieldsBeside, type IncidentFields } from '../../../incidents/incident-fields.js';
 import { type MailAuthentication, mailAuthentication } from '../../evidence/mail-authentication.js';
 import { isOwnPlace } from '../../evidence/own-places.js';
 import type { Fact, Scalar } from './fact.js';
@@ -26,15 +27,19 @@ export class Facts {
   readonly authentication: MailAuthentication;
   readonly isMail: boolean;
 
-  constructor(rawData: Readonly<Record<string, unknown>>) {
-    const { facts, lists, rest } = scalarsOf(rawData);
+  constructor(rawData: Readonly<Record<string, unknown>>, fields: IncidentFields = {}) {
+    const ofFields = scalarsOf(fieldsBeside(rawData, fields)).facts.map(
+      (fact) => ({ ...fact, source: 'fields' }) as const,
+    );
+    const { facts: ofRawData, lists, rest } = scalarsOf(rawData);
+    const facts: Fact[] = [...ofFields, ...ofRawData];
     this.all = facts;
     this.cut = rest;
     for (const fact of facts) {
       into(this.byKey, fact.key, fact);
       this.byPointer.set(fact.pointer, fact);
     }
-    this.authentication = mailAuthentication(rawData);
+    this.authentication = mailAuthentication({ ...fields, ...rawData });
     this.isMail = isMailData(this);
     const withInvisible: Fact[] = [];
     for (const fact of facts) {

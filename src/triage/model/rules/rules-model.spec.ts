@@ -106,8 +106,9 @@ describe('RulesModel', () => {
     expect(verdict.recommendedActions.length).toBeGreaterThan(0);
     expect(verdict.recommendedActions.filter((name) => !isActionType(name))).toEqual([]);
     expect(verdict.indicators).toEqual([{ type: 'host', value: 'ws-1', found_in: '/host' }]);
-    for (const { pointer, value } of verdict.evidence) {
-      expect(resolvePointer(PHISHING, pointer)).toBe(value);
+    for (const { source, pointer, value } of verdict.evidence) {
+      const root = source === 'fields' ? fieldsOfRawData(PHISHING) : PHISHING;
+      expect(resolvePointer(root, pointer)).toBe(value);
     }
   });
 

@@ -14,8 +14,8 @@ export class RulesModel extends TriageModel {
   readonly configuredModel = 'rules';
   readonly asksOutside = false;
 
-  async judge({ rawData, indicators }: TriageCase): Promise<Judgement> {
-    const facts = new Facts(rawData);
+  async judge({ rawData, fields, indicators }: TriageCase): Promise<Judgement> {
+    const facts = new Facts(rawData, fields);
     const findings = findingsIn(facts);
     return {
       verdict: verdictOn(findings, indicators, targetsIn(facts, indicators)),

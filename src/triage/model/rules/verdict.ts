@@ -74,12 +74,11 @@ const MEANING: Readonly<Record<Classification, string>> = {
 };
 
 function evidenceOf(findings: readonly Finding[]): Evidence[] {
-  const byPointer = new Map<string, Evidence>();
-  for (const { pointer, value } of findings.flatMap(({ facts }) => facts)) {
-    if (byPointer.size < MOST_EVIDENCE)
-      byPointer.set(pointer, { source: 'raw_data', pointer, value });
+  const byPlace = new Map<string, Evidence>();
+  for (const { source = 'raw_data', pointer, value } of findings.flatMap(({ facts }) => facts)) {
+    if (byPlace.size < MOST_EVIDENCE) byPlace.set(source + pointer, { source, pointer, value });
   }
-  return [...byPointer.values()];
+  return [...byPlace.values()];
 }
 
 function techniquesOf(category: string, findings: readonly Finding[]): string[] {

@@ -33,7 +33,7 @@ export const ALERTMANAGER: Preset = {
         '/annotations/summary',
         '^/commonAnnotations/description',
       ],
-      link: ['/annotations/runbook_url', '/generatorURL', '^/externalURL'],
+      link: ['/generatorURL', '^/externalURL', '/annotations/runbook_url'],
     },
   },
   severityMapping: {

@@ -27,7 +27,7 @@ export const CLOUDFLARE: Preset = {
     lift: {
       host: ['/data/target_hostname', '/data/target_ip'],
       domain: '/data/zone_name',
-      account: ['/data/account_name', '/account_id'],
+      account: '/data/account_name',
       rule: '/alert_type',
       description: '/text',
       link: '/data/dashboard_link',

@@ -28,11 +28,10 @@ export const CROWDSTRIKE_EPP: Preset = {
     lift: {
       host: ['/device/hostname', '/hostname', '/source_endpoint_host_name'],
       user: ['/user_name', '/user_principal', '/source_account_name'],
-      ip: ['/device/external_ip', '/source_endpoint_address_ip4'],
+      ip: '/source_endpoint_address_ip4',
       file: ['/filepath', '/filename'],
-      sha256: '/sha256',
+      hash: '/sha256',
       process: ['/cmdline', '/filename'],
-      account: '/cid',
       rule: ['/technique', '/tactic'],
       description: '/description',
       link: '/falcon_host_link',

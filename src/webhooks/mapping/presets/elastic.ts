@@ -43,7 +43,7 @@ export const ELASTIC: Preset = {
       ],
       url: ['/url.full', '/url/full'],
       file: ['/file.path', '/file/path'],
-      sha256: [
+      hash: [
         '/file.hash.sha256',
         '/file/hash/sha256',
         '/process.hash.sha256',

@@ -30,7 +30,7 @@ export const GITHUB: Preset = {
     // The number of an alert is its own only within one repository and one kind of alert.
     event_id: '/alert/html_url',
     lift: {
-      user: ['/sender/login'],
+      user: '/sender/login',
       file: [
         '/alert/most_recent_instance/location/path',
         '/alert/dependency/manifest_path',

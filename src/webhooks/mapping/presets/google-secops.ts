@@ -28,13 +28,14 @@ export const GOOGLE_SECOPS: Preset = {
         '/collectionElements/0/references/0/event/principal/user/userid',
         '/collectionElements/0/references/0/event/target/user/userid',
       ],
+      // The principal is the machine that the event is about, where it has a name.
       ip: [
-        '/collectionElements/0/references/0/event/principal/ip',
         '/collectionElements/0/references/0/event/target/ip',
+        '/collectionElements/0/references/0/event/principal/ip',
       ],
       url: '/collectionElements/0/references/0/event/target/url',
       file: '/collectionElements/0/references/0/event/target/file/fullPath',
-      sha256: '/collectionElements/0/references/0/event/target/file/sha256',
+      hash: '/collectionElements/0/references/0/event/target/file/sha256',
       process: '/collectionElements/0/references/0/event/target/process/commandLine',
       rule: '/detection/0/ruleId',
       description: ['/detection/0/summary', '/detection/0/description'],

@@ -19,12 +19,9 @@ export const OKTA: Preset = {
     lift: {
       user: ['/actor/alternateId', '/target/0/alternateId'],
       ip: ['/client/ipAddress', '/request/ipChain/0/ip'],
-      host: '/client/device',
-      account: '^/source',
       resource: '/target/0/displayName',
       rule: '/eventType',
       description: '/outcome/reason',
-      url: '/debugContext/debugData/requestUri',
     },
   },
   severityMapping: { debug: 'low', info: 'low', warn: 'medium', error: 'high' },

@@ -8,7 +8,7 @@ import { parsePointer, resolve } from '../json-pointer.js';
 import type { Mapping } from '../mapping.js';
 import { mappingProblems, readByMapping, TOO_MANY_EVENTS } from '../mapping-rules.js';
 import { PRESETS, presetNamed } from '../presets.js';
-import { LIFTED_KEYS } from './lifted-keys.js';
+import { INCIDENT_FIELDS } from '../../../incidents/incident-fields.js';
 
 const FIXTURES = join(__dirname, '../../../../test/fixtures/webhooks/presets');
 
@@ -85,7 +85,7 @@ describe('The presets', () => {
     expect(mappingProblems(preset.mapping)).toEqual([]);
     expect(preset.incidentType ?? 'other').toMatch(INCIDENT_TYPE);
     const lifted = Object.keys(preset.mapping.lift ?? {});
-    expect(lifted.filter((key) => !Object.hasOwn(LIFTED_KEYS, key))).toEqual([]);
+    expect(lifted.filter((key) => !Object.hasOwn(INCIDENT_FIELDS, key))).toEqual([]);
   });
 
   it.each(PRESETS)(

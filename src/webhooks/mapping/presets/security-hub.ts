@@ -34,12 +34,7 @@ export const SECURITY_HUB: Preset = {
         '/finding_info/analytic/uid',
       ],
       description: ['/Description', '/finding_info/desc'],
-      link: [
-        '/SourceUrl',
-        '/Remediation/Recommendation/Url',
-        '/finding_info/src_url',
-        '/remediation/references',
-      ],
+      link: ['/SourceUrl', '/finding_info/src_url'],
     },
   },
   severityMapping: {

@@ -24,11 +24,9 @@ export const SENTINELONE: Preset = {
     lift: {
       host: ['/agentRealtimeInfo/agentComputerName', '/agentDetectionInfo/agentComputerName'],
       user: ['/threatInfo/processUser', '/agentDetectionInfo/agentLastLoggedInUserName'],
-      ip: '/agentDetectionInfo/externalIp',
       file: '/threatInfo/filePath',
-      sha256: '/threatInfo/sha256',
+      hash: '/threatInfo/sha256',
       process: ['/threatInfo/maliciousProcessArguments', '/threatInfo/originatorProcess'],
-      account: ['/agentRealtimeInfo/accountName', '/agentDetectionInfo/accountName'],
       rule: ['/indicators/0/description', '/threatInfo/detectionEngines/0/title'],
     },
   },

@@ -25,7 +25,7 @@ export const SURICATA: Preset = {
       domain: ['/tls/sni', '/http/hostname', '/dns/query/0/rrname', '/dns/rrname'],
       url: '/http/url',
       file: ['/fileinfo/filename', '/files/0/filename'],
-      sha256: ['/fileinfo/sha256', '/files/0/sha256'],
+      hash: ['/fileinfo/sha256', '/files/0/sha256'],
       rule: '/alert/signature_id',
       description: '/alert/category',
     },

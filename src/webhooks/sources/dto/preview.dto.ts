@@ -1,5 +1,12 @@
+import type { IncidentFields } from '../../../incidents/incident-fields.js';
 import { SEVERITIES, type Severity } from '../../../incidents/incident.js';
-import { Choice, JsonObject, NestedList, Text } from '../../../platform/validation/fields.js';
+import {
+  Choice,
+  JsonObject,
+  NestedList,
+  Text,
+  TextMap,
+} from '../../../platform/validation/fields.js';
 import type { ReadEvent } from '../../reading/read-events.js';
 
 /** An incident as an event would make it. */
@@ -27,7 +34,10 @@ export class PreviewedIncidentDto {
   })
   readonly event_id?: string;
 
-  @JsonObject({ description: 'The event, and the keys that were lifted.' })
+  @TextMap({ description: 'What the event says in well-known words.' })
+  readonly fields: IncidentFields;
+
+  @JsonObject({ description: 'The event exactly as it came.' })
   readonly raw_data: Record<string, unknown>;
 }
 
@@ -42,13 +52,14 @@ export class WebhookPreviewDto {
 }
 
 function incidentOf({ incident, eventId, unknownSeverity }: ReadEvent): string {
-  const { incidentType, severity, title, rawData } = incident;
+  const { incidentType, severity, title, rawData, fields } = incident;
   const head: Omit<PreviewedIncidentDto, 'raw_data'> = {
     incident_type: incidentType,
     severity,
     unknown_severity: unknownSeverity,
     title,
     event_id: eventId,
+    fields,
   };
   return `${JSON.stringify(head).slice(0, -1)},"raw_data":${rawData}}`;
 }

@@ -1,0 +1,58 @@
+import { fieldsBeside, fieldsOfRawData, fieldText, INCIDENT_FIELDS } from './incident-fields.js';
+import { KNOWN_INCIDENT_TYPES } from './incident.js';
+import { incidentTitle } from './title-rules.js';
+
+/** They tell nothing by which people know an incident in a list. */
+const NOT_IN_TITLES = ['message_id', 'received_at', 'link', 'event_id'];
+
+describe('INCIDENT_FIELDS', () => {
+  it('are known to titles, but for those that say nothing in a list', () => {
+    const silent = Object.keys(INCIDENT_FIELDS).filter((key) =>
+      KNOWN_INCIDENT_TYPES.every(
+        (type) => !incidentTitle(type, { [key]: 'its value' }, 'siem').includes('its value'),
+      ),
+    );
+    expect(silent).toEqual(NOT_IN_TITLES);
+  });
+});
+
+describe('fieldText', () => {
+  it.each([
+    [' a ', 'a'],
+    [7, '7'],
+    [['first', 'second'], 'first'],
+    ['', undefined],
+    [' ', undefined],
+    [[], undefined],
+    [{ name: 'x' }, undefined],
+    [[['deep']], undefined],
+    [null, undefined],
+    [true, 'true'],
+    ['x'.repeat(4097), undefined],
+  ])('of %p is %p', (value, text) => expect(fieldText(value)).toBe(text));
+});
+
+describe('fieldsOfRawData', () => {
+  it('takes the well-known keys at the top, each as one text', () => {
+    const rawData = {
+      sender: 'a@example.net',
+      recipient: ['b@example.com', 'c@example.com'],
+      host: { name: 'ws-1' },
+      data: { user: 'ada' },
+      colour: 'red',
+      constructor: 'x',
+    };
+    expect(fieldsOfRawData(rawData)).toEqual({
+      sender: 'a@example.net',
+      recipient: 'b@example.com',
+    });
+  });
+});
+
+describe('fieldsBeside', () => {
+  it('leaves out what raw data says at its top in the same words', () => {
+    const rawData = { sender: 'a@example.net', recipient: ['b@example.com'] };
+    const fields = fieldsOfRawData(rawData);
+    expect(fieldsBeside(rawData, fields)).toEqual({ recipient: 'b@example.com' });
+  });
+});

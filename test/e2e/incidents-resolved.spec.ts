@@ -251,7 +251,6 @@ describe('incidents that are resolved', () => {
       ['classification=evil', 'classification'],
       ['classification=Benign', 'classification'],
       ['classification=%00', 'classification'],
-      ['classification[]=benign', 'classification[]'],
       ['updated_after=yesterday', 'updated_after'],
       ['updated_after=0000-01-01T00:00:00Z', 'updated_after'],
       ['updated_after=2026-01-01T00:00:00Z&updated_after=2026-01-01T00:00:00Z', 'updated_after'],

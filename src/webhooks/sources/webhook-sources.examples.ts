@@ -207,6 +207,7 @@ export const WEBHOOK_SOURCE_EXAMPLES: OperationExamples = {
               severity: 'high',
               title: 'malware (web-1.example.com)',
               event_id: 'alert-4711',
+              fields: { event_id: 'alert-4711', host: 'web-1.example.com' },
               raw_data: ALERT,
             },
           ],

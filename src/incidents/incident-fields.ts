@@ -62,13 +62,8 @@ export function fieldsOfRawData(rawData: RawData): IncidentFields {
   const own = [...Object.keys(INCIDENT_FIELDS), ...DIGESTS].filter((name) =>
     Object.hasOwn(rawData, name),
   );
-  const {
-    sha256: _,
-    sha1: __,
-    md5: ___,
-    ...fields
-  } = fieldsFrom(own.map((name) => [name, rawData[name]]));
-  return fields;
+  const found = Object.entries(fieldsFrom(own.map((name) => [name, rawData[name]])));
+  return Object.fromEntries(found.filter(([name]) => Object.hasOwn(INCIDENT_FIELDS, name)));
 }
 
 /** Fields of values of any kind. What says nothing, or something else than its name, is left out. */

@@ -39,7 +39,7 @@ const PROMETHEUS = {
   mapping: {
     lift: {
       host: ['/labels/instance', '/labels/host', '/labels/node'],
-      link: ['/annotations/runbook_url', '/generatorURL', '^/externalURL'],
+      link: ['/generatorURL', '^/externalURL', '/annotations/runbook_url'],
       rule: '/labels/alertname',
       container: ['/labels/pod', '/labels/container'],
       description: [
@@ -178,7 +178,7 @@ export const WEBHOOK_SOURCE_EXAMPLES: OperationExamples = {
                   '/annotations/summary',
                   '^/commonAnnotations/description',
                 ],
-                link: ['/annotations/runbook_url', '/generatorURL', '^/externalURL'],
+                link: ['/generatorURL', '^/externalURL', '/annotations/runbook_url'],
               },
             },
             severity_mapping: {

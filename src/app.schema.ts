@@ -50,6 +50,7 @@ import { Notifications1795002500000 } from './platform/database/migrations/17950
 import { Resolutions1795002600000 } from './platform/database/migrations/1795002600000-resolutions.js';
 import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
 import { IncidentFields1795003000000 } from './platform/database/migrations/1795003000000-incident-fields.js';
+import { TypeMapping1795003010000 } from './platform/database/migrations/1795003010000-type-mapping.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -143,6 +144,7 @@ export const schema: Schema = {
     Resolutions1795002600000,
     PlaybookRunsMayGo1795002800000,
     IncidentFields1795003000000,
+    TypeMapping1795003010000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

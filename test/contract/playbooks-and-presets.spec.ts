@@ -23,6 +23,7 @@ function readSamples(): { sample: string; fields: IncidentFields; incidentType: 
         mapping: preset?.mapping,
         incidentType: preset?.incidentType,
         severityMapping: preset?.severityMapping ?? {},
+        typeMapping: preset?.typeMapping ?? {},
       };
       const read = readEvents(rules, readEventJson(readFileSync(join(SAMPLES, sample))));
       if (isUnfit(read)) throw new Error(`${sample}: ${read.why}`);

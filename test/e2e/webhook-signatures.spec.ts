@@ -30,6 +30,7 @@ const sourceOf = (
   enabled: source !== 'disabled',
   format: 'auto',
   severityMapping: {},
+  typeMapping: {},
   autoTriage: false,
   createdBy: 'test',
   createdAt: new Date(0),

@@ -72,6 +72,7 @@ describe('/api/webhooks', () => {
     expect(made.body.data).toEqual({
       source,
       enabled: true,
+      type_mapping: {},
       signature: 'timestamped',
       format: 'auto',
       severity_mapping: { low: 'low', medium: 'medium', high: 'high', critical: 'critical' },
@@ -208,6 +209,7 @@ describe('/api/webhooks', () => {
       format: 'mapping',
       mapping: preset.mapping,
       severity_mapping: preset.severityMapping,
+      type_mapping: {},
       signature: preset.signature,
     });
     const mapping = { title: '/title' };

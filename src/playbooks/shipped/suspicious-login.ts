@@ -7,7 +7,7 @@ export const SUSPICIOUS_LOGIN: ShippedPlaybook = {
       'For a login that its user may not have made: looks up the address, opens a ticket, tells the team, and asks people whether to end the sessions, to have a new password chosen, to disable the account, and to block the address for a day.',
     enabled: true,
     triggers: {
-      incident_types: ['suspicious_login', 'account_takeover'],
+      incident_types: ['suspicious_login', 'account_takeover', 'brute_force'],
       severities: ['high', 'critical'],
       sources: [],
     },

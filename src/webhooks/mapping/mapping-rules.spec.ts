@@ -29,7 +29,7 @@ describe('Reading by a mapping', () => {
       title: 'Alarm',
       severity: { said: '7.5' },
       eventId: '12',
-      type: 'malware',
+      words: ['malware'],
       lift: { host: 'web-1' },
     });
     expect(alertOf(mapping, { id: '7' })).toStrictEqual({

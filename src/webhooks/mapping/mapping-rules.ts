@@ -149,7 +149,7 @@ function alertReader(mapping: Mapping, body: Json, events: number): (event: Json
       usualType: 'other',
       ...given('title', finder.texts(event, title)?.join(' - ')),
       ...given('eventId', id && idOf(id)),
-      ...given('type', finder.words(event, type)?.[0]),
+      ...given('words', nonEmpty(finder.allWords(event, type))),
       ...given('severity', said === undefined ? undefined : { said }),
       ...given('lift', values.length > 0 ? Object.fromEntries(values) : undefined),
     };
@@ -161,11 +161,15 @@ function idOf(texts: readonly string[]): string {
   return texts.length === 1 ? texts[0]! : JSON.stringify(texts);
 }
 
+function nonEmpty(words: readonly string[]): readonly string[] | undefined {
+  return words.length > 0 ? words : undefined;
+}
+
 /** What is absent is left out, and not undefined. */
 function given<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [key in K]: V });
 }
 
-function tellsSomething({ title, severity, eventId, type }: Alert): boolean {
-  return [title, severity, eventId, type].some((part) => part !== undefined);
+function tellsSomething({ title, severity, eventId, words }: Alert): boolean {
+  return [title, severity, eventId, words].some((part) => part !== undefined);
 }

@@ -22,6 +22,7 @@ export interface Mapping {
   readonly severity?: Pointers;
   /** What tells one event from every other, and is the same when the sender repeats or updates it. */
   readonly event_id?: JoinedPointers;
+  /** To the tool's category, tactic, rule: every one that is there is looked at. */
   readonly type?: Pointers;
   /** Names of the incident's `fields`, such as `sender`, and where their values are. */
   readonly lift?: Readonly<Record<string, Pointers>>;

@@ -45,6 +45,11 @@ export class Finder {
     return this.first(event, ways, LONGEST_TEXT);
   }
 
+  /** Every way's word that is there: the category of an event and the name of its rule both tell its type. */
+  allWords(event: Json, ways: Ways): string[] {
+    return [...new Set(ways.flatMap((way) => this.words(event, [way]) ?? []))];
+  }
+
   scalar(event: Json, ways: Ways, fits: (value: Scalar) => boolean): Scalar | undefined {
     for (const [place] of ways) {
       const found = place && this.at(event, place);

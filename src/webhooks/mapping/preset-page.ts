@@ -28,7 +28,7 @@ function sectionOf(preset: Preset): string {
     `## ${name}`,
     `${title}: ${literal(documentation)}`,
     setUp.map((sentence, at) => `${at + 1}. ${literal(sentence)}`).join('\n'),
-    `Signature: ${code(signature)}. Type where the event does not tell one: ${code(incidentType ?? 'other')}.${severitiesOf(preset)}${liftedOf(preset)}`,
+    `Signature: ${code(signature)}. Type where the event does not tell one: ${code(incidentType ?? 'other')}.${severitiesOf(preset)}${typesOf(preset)}${liftedOf(preset)}`,
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -36,6 +36,11 @@ function sectionOf(preset: Preset): string {
 function severitiesOf({ severityMapping = {} }: Preset): string {
   const words = Object.entries(severityMapping).map(([word, level]) => `${code(word)} ${level}`);
   return words.length === 0 ? '' : ` Severities beside the usual words: ${words.join(', ')}.`;
+}
+
+function typesOf({ typeMapping = {} }: Preset): string {
+  const words = Object.entries(typeMapping).map(([word, type]) => `${code(word)} ${code(type)}`);
+  return words.length === 0 ? '' : ` Types: ${words.join(', ')}.`;
 }
 
 function liftedOf({ mapping: { lift = {} } }: Preset): string {

@@ -1,4 +1,4 @@
-import type { SeverityMapping, SignatureScheme } from '../sources/webhook-source.js';
+import type { SeverityMapping, SignatureScheme, TypeMapping } from '../sources/webhook-source.js';
 import type { Mapping } from './mapping.js';
 
 /** A mapping for a tool that many use, with what its users have to set there. One file each. */
@@ -11,6 +11,8 @@ export interface Preset {
   readonly setUp: readonly string[];
   readonly mapping: Mapping;
   readonly severityMapping?: SeverityMapping;
+  /** Where the tool's word means another type here than it does elsewhere. */
+  readonly typeMapping?: TypeMapping;
   readonly incidentType?: string;
   /** How the tool can sign, or that it cannot. */
   readonly signature: SignatureScheme;

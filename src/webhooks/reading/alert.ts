@@ -10,6 +10,8 @@ export interface Alert {
   readonly title?: string;
   /** The event's word for its type. It counts when it is a known incident type. */
   readonly type?: string;
+  /** The tool's words for category, tactic or rule, as a mapping finds them. They tell the type where `type` does not. */
+  readonly words?: readonly string[];
   /** The type when neither the event nor the source tells one. */
   readonly usualType: string;
   readonly severity?: SaidSeverity;

@@ -31,6 +31,34 @@ describe('knownType', () => {
 });
 
 describe('typeOf', () => {
+  const ofWords = (...words: string[]) => typeOf({ words, usualType: 'other' }, {});
+
+  it.each([
+    [['Spearphishing Link', 'Data Encrypted for Impact'], 'ransomware'],
+    [['Suspicious inbox forwarding rule'], 'account_takeover'],
+    [['Multiple authentication failures followed by a success.'], 'account_takeover'],
+    [['UnauthorizedAccess:EC2/SSHBruteForce'], 'brute_force'],
+    [['authentication_failures'], 'brute_force'],
+    [['Impossible travel'], 'suspicious_login'],
+    [['CryptoCurrency:EC2/BitcoinTool.B!DNS'], 'malware'],
+    [["'Wacatac' malware was prevented"], 'malware'],
+    [['Suspicious MS Office Child Process'], 'intrusion'],
+    [['OS Credential Dumping', 'Credential Access'], 'intrusion'],
+    [['Target disk usage'], 'other'],
+    [[], 'other'],
+  ])('takes %j for %s', (words, type) => expect(ofWords(...words)).toBe(type));
+
+  it("asks the source's own mapping first, for a word or a part of one", () => {
+    const rules = {
+      typeMapping: { impostor: 'bec', 'web-attack': 'my_type' },
+      incidentType: 'spam',
+    };
+    const of = (...words: string[]) => typeOf({ words, usualType: 'other' }, rules);
+    expect(of('IMPOSTOR')).toBe('bec');
+    expect(of('phish', 'A Web Attack was seen')).toBe('my_type');
+    expect(of('weather')).toBe('spam');
+  });
+
   it("takes the event's word when it is known, else the source's type, else the usual one", () => {
     expect(typeOf({ type: 'Malware', usualType: 'other' }, { incidentType: 'spam' })).toBe(
       'malware',

@@ -2,7 +2,7 @@ import type { ReadingRules } from '../sources/webhook-source.js';
 import type { Json } from './json.js';
 import { isUnfit, type ReadEvent, readEvents } from './read-events.js';
 
-const source = { source: 'siem', autoTriage: false, severityMapping: {} };
+const source = { source: 'siem', autoTriage: false, severityMapping: {}, typeMapping: {} };
 const byMapping = (mapping: ReadingRules['mapping']) =>
   ({ ...source, format: 'mapping', mapping }) as const;
 

@@ -13,6 +13,7 @@ export function sourceOf(row: WebhookSourceEntity, now: Date): WebhookSource {
     mapping: row.mapping ?? undefined,
     incidentType: row.incident_type ?? undefined,
     severityMapping: row.severity_mapping,
+    typeMapping: row.type_mapping,
     autoTriage: row.auto_triage,
     playbook: row.playbook ?? undefined,
     previousSecretUntil: until && until > now ? until : undefined,

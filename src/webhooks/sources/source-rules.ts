@@ -2,6 +2,7 @@ import type { FieldError } from '../../platform/errors/app-error.js';
 import { mappingProblems } from '../mapping/mapping-rules.js';
 import type { Preset } from '../mapping/preset.js';
 import { PRESETS, presetNamed } from '../mapping/presets.js';
+import { typeMappingProblems } from '../reading/incident-type.js';
 import { severityMappingProblems } from '../reading/severity.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';
 
@@ -15,6 +16,7 @@ export type SourceSettings = Pick<
   | 'mapping'
   | 'incident_type'
   | 'severity_mapping'
+  | 'type_mapping'
   | 'auto_triage'
   | 'playbook'
 >;
@@ -27,6 +29,7 @@ export const DEFAULT_SETTINGS: SourceSettings = {
   mapping: null,
   incident_type: null,
   severity_mapping: {},
+  type_mapping: {},
   auto_triage: false,
   playbook: null,
 };
@@ -38,12 +41,13 @@ export type SettingsChange = Partial<SourceSettings>;
 
 /** What is wrong with a request, whatever the source is like. */
 export function settingsProblems(change: SettingsChange): FieldError[] {
-  const { format, preset, mapping, severity_mapping } = change;
+  const { format, preset, mapping, severity_mapping, type_mapping } = change;
   const problems: FieldError[] = [];
   if (mapping) problems.push(...mappingProblems(mapping, 'mapping'));
   if (severity_mapping) {
     problems.push(...severityMappingProblems(severity_mapping, 'severity_mapping'));
   }
+  if (type_mapping) problems.push(...typeMappingProblems(type_mapping));
   if (typeof preset === 'string' && !presetNamed(preset)) {
     const message = `preset must be one of ${PRESETS.map(({ name }) => name).join(', ')}.`;
     problems.push({ field: 'preset', code: 'is_in', message });
@@ -75,6 +79,7 @@ function settingsOf(preset: Preset): SettingsChange {
     format: 'mapping',
     mapping: preset.mapping,
     severity_mapping: preset.severityMapping ?? DEFAULT_SETTINGS.severity_mapping,
+    type_mapping: preset.typeMapping ?? DEFAULT_SETTINGS.type_mapping,
     incident_type: preset.incidentType ?? DEFAULT_SETTINGS.incident_type,
     signature: preset.signature,
   };

@@ -1,6 +1,11 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Mapping } from '../mapping/mapping.js';
-import type { EventFormatName, SeverityMapping, SignatureScheme } from './webhook-source.js';
+import type {
+  EventFormatName,
+  SeverityMapping,
+  SignatureScheme,
+  TypeMapping,
+} from './webhook-source.js';
 
 @Entity('webhook_sources')
 @Check('ck_webhook_sources_secret', `secret is not null or not enabled`)
@@ -37,6 +42,9 @@ export class WebhookSourceEntity {
 
   @Column({ type: 'jsonb' })
   readonly severity_mapping: SeverityMapping;
+
+  @Column({ type: 'jsonb', default: {} })
+  readonly type_mapping: TypeMapping;
 
   @Column({ type: 'boolean' })
   readonly auto_triage: boolean;

@@ -22,12 +22,16 @@ export type EventFormatName = (typeof EVENT_FORMATS)[number];
 /** From a sender's word, or a range of numbers such as `0-39`, to a severity. */
 export type SeverityMapping = Readonly<Record<string, Severity>>;
 
+/** From a sender's word, or a part of one, to an incident type. */
+export type TypeMapping = Readonly<Record<string, string>>;
+
 /** What decides what becomes of a source's events. */
 export interface ReadingRules {
   readonly format: EventFormatName;
   readonly mapping?: Mapping;
   readonly incidentType?: string;
   readonly severityMapping: SeverityMapping;
+  readonly typeMapping: TypeMapping;
 }
 
 /** A source as it is read, without its secrets. */

@@ -24,6 +24,7 @@ export const ALERTMANAGER: Preset = {
     severity: ['/labels/severity', '^/commonLabels/severity'],
     // The fingerprint is that of the labels: the same alert has it again when it fires next week.
     event_id: [['/fingerprint', '/startsAt']],
+    type: ['/labels/category', '/labels/alertname'],
     lift: {
       host: ['/labels/instance', '/labels/host', '/labels/node'],
       container: ['/labels/pod', '/labels/container'],

@@ -24,6 +24,7 @@ export const CLOUDFLARE: Preset = {
     ],
     severity: ['/data/severity', '/alert_type'],
     event_id: ['/alert_correlation_id', ['/policy_id', '/ts', '/text']],
+    type: ['/alert_type', '/name'],
     lift: {
       host: ['/data/target_hostname', '/data/target_ip'],
       domain: '/data/zone_name',

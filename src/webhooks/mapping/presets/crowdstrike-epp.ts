@@ -25,6 +25,7 @@ export const CROWDSTRIKE_EPP: Preset = {
     ],
     severity: ['/severity_name', '/severity'],
     event_id: ['/composite_id', '/id'],
+    type: ['/technique', '/tactic', '/display_name', '/name', '/scenario'],
     lift: {
       host: ['/device/hostname', '/hostname', '/source_endpoint_host_name'],
       user: ['/user_name', '/user_principal', '/source_account_name'],

@@ -31,6 +31,13 @@ export const ELASTIC: Preset = {
       '/kibana/alert/risk_score',
     ],
     event_id: ['/kibana.alert.uuid', '/kibana/alert/uuid', '/_id'],
+    type: [
+      '/kibana.alert.rule.name',
+      '/kibana/alert/rule/name',
+      '^/rule/name',
+      '/kibana.alert.rule.threat/0/tactic/name',
+      '/kibana/alert/rule/threat/0/tactic/name',
+    ],
     lift: {
       host: ['/host.name', '/host/name', '/host.hostname', '/host/hostname'],
       user: ['/user.name', '/user/name'],
@@ -56,5 +63,6 @@ export const ELASTIC: Preset = {
     },
   },
   severityMapping: { '0-21': 'low', '22-47': 'medium', '48-73': 'high', '74-100': 'critical' },
+  incidentType: 'intrusion',
   signature: 'token',
 };

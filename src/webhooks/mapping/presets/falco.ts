@@ -20,6 +20,7 @@ export const FALCO: Preset = {
     ],
     severity: '/priority',
     event_id: ['/uuid', ['/hostname', '/time', '/output'], ['/time', '/output']],
+    type: ['/rule', '/tags/0', '/tags/1', '/tags/2'],
     lift: {
       host: ['/hostname', '/output_fields/evt.hostname'],
       user: '/output_fields/user.name',
@@ -46,5 +47,6 @@ export const FALCO: Preset = {
     informational: 'low',
     debug: 'low',
   },
+  incidentType: 'intrusion',
   signature: 'token',
 };

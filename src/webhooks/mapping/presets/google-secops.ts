@@ -19,6 +19,11 @@ export const GOOGLE_SECOPS: Preset = {
     ],
     severity: '/detection/0/severity',
     event_id: '/id',
+    type: [
+      '/detection/0/ruleLabels/[key=tactic]/value',
+      '/detection/0/ruleName',
+      '/detection/0/description',
+    ],
     lift: {
       host: [
         '/collectionElements/0/references/0/event/principal/hostname',
@@ -43,5 +48,6 @@ export const GOOGLE_SECOPS: Preset = {
     },
   },
   severityMapping: { unknown_severity: 'medium', none: 'low', error: 'high' },
+  incidentType: 'intrusion',
   signature: 'token',
 };

@@ -16,6 +16,7 @@ export const GUARDDUTY: Preset = {
     title: '/detail/title',
     severity: '/detail/severity',
     event_id: ['/detail/id', '/detail/arn'],
+    type: ['/detail/type', '/detail/title'],
     lift: {
       host: '/detail/resource/instanceDetails/instanceId',
       user: '/detail/resource/accessKeyDetails/userName',
@@ -37,5 +38,6 @@ export const GUARDDUTY: Preset = {
     },
   },
   severityMapping: { '0-3': 'low', '4-6': 'medium', '7-8': 'high', '9-10': 'critical' },
+  incidentType: 'intrusion',
   signature: 'token',
 };

@@ -29,7 +29,15 @@ export const MICROSOFT_ALERT: Preset = {
     ],
     severity: ['/severity', '/object/properties/severity', '/Severity', '/AlertSeverity'],
     event_id: ['/object/name', '/SystemAlertId', '/id'],
-    type: ['/category'],
+    type: [
+      '/category',
+      '/title',
+      '/object/properties/title',
+      '/object/properties/tactics',
+      '/AlertDisplayName',
+      '/AlertType',
+      '/DisplayName',
+    ],
     lift: {
       sender: ['/evidence/[p2Sender]/p2Sender/emailAddress'],
       recipient: '/evidence/[recipientEmailAddress]/recipientEmailAddress',

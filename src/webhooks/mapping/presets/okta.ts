@@ -16,6 +16,7 @@ export const OKTA: Preset = {
     title: [['/displayMessage', '/actor/alternateId'], '/displayMessage', '/eventType'],
     severity: '/severity',
     event_id: '/uuid',
+    type: ['/displayMessage', '/eventType'],
     lift: {
       user: ['/actor/alternateId', '/target/0/alternateId'],
       ip: ['/client/ipAddress', '/request/ipChain/0/ip'],

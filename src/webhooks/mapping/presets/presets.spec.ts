@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { INCIDENT_TYPE } from '../../../incidents/incident.js';
 import type { Alert } from '../../reading/alert.js';
 import type { Json } from '../../reading/json.js';
+import { typeOf } from '../../reading/incident-type.js';
 import { severityOf } from '../../reading/severity.js';
 import { parsePointer, resolve } from '../json-pointer.js';
 import type { Mapping } from '../mapping.js';
@@ -24,7 +25,10 @@ interface Expected {
   readonly severity?: string;
   /** What the preset makes of it; without a severity that is medium. */
   readonly level?: string;
-  readonly type?: string;
+  /** The tool's words for its type. */
+  readonly words?: readonly string[];
+  /** What the preset makes of them. */
+  readonly incidentType: string;
   readonly lift: Readonly<Record<string, Json>>;
 }
 
@@ -104,16 +108,25 @@ describe('The presets', () => {
 });
 
 describe.each(SAMPLES)('$preset / $sample', ({ preset, body, expected }) => {
-  const { mapping, severityMapping } = presetNamed(preset)!;
+  const shipped = presetNamed(preset)!;
+  const { mapping, severityMapping } = shipped;
 
   it('is read as expected, field by field', () => {
     expect(alertsOf(mapping, body)).toEqual(
-      expected.map(({ at, repeats: _, severity: said, level: __, ...fields }) => ({
-        event: resolve(body, parsePointer(at)!),
-        usualType: 'other',
-        ...(said !== undefined && { severity: { said } }),
-        ...fields,
-      })),
+      expected.map(
+        ({ at, repeats: _, severity: said, level: __, incidentType: ___, ...fields }) => ({
+          event: resolve(body, parsePointer(at)!),
+          usualType: 'other',
+          ...(said !== undefined && { severity: { said } }),
+          ...fields,
+        }),
+      ),
+    );
+  });
+
+  it('gets the types that are expected', () => {
+    expect(alertsOf(mapping, body).map((alert) => typeOf(alert, shipped))).toEqual(
+      expected.map(({ incidentType }) => incidentType),
     );
   });
 

@@ -49,6 +49,8 @@ export const PROOFPOINT: Preset = {
     toad: 'high',
     spam: 'low',
   },
+  // A mail that brings malware is quarantined as a mail.
+  typeMapping: { malware: 'phishing', impostor: 'bec', toad: 'phishing' },
   incidentType: 'phishing',
   signature: 'timestamped',
 };

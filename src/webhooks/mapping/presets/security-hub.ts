@@ -22,7 +22,7 @@ export const SECURITY_HUB: Preset = {
     ],
     severity: ['/Severity/Label', '/Severity/Normalized', '/severity'],
     event_id: ['/Id', '/finding_info/uid', '/metadata/uid'],
-    type: '/finding_info/types',
+    type: ['/finding_info/types', '/finding_info/title', '/Types/0', '/Title'],
     lift: {
       ip: ['/Network/SourceIpV4', '/Action/NetworkConnectionAction/RemoteIpDetails/IpAddressV4'],
       account: ['/AwsAccountId', '/cloud/account/uid'],
@@ -47,5 +47,6 @@ export const SECURITY_HUB: Preset = {
     '70-89': 'high',
     '90-100': 'critical',
   },
+  incidentType: 'policy_violation',
   signature: 'token',
 };

@@ -20,7 +20,7 @@ export const SENTINELONE: Preset = {
     ],
     severity: '/threatInfo/confidenceLevel',
     event_id: ['/threatInfo/threatId', '/id'],
-    type: '/threatInfo/classification',
+    type: ['/threatInfo/classification', '/threatInfo/threatName', '/indicators/0/category'],
     lift: {
       host: ['/agentRealtimeInfo/agentComputerName', '/agentDetectionInfo/agentComputerName'],
       user: ['/threatInfo/processUser', '/agentDetectionInfo/agentLastLoggedInUserName'],

@@ -24,6 +24,12 @@ export const SPLUNK_NOTABLE: Preset = {
     ],
     severity: ['/result/urgency', '/result/severity'],
     event_id: ['/result/event_id', '/result/finding_id'],
+    type: [
+      '/result/rule_title',
+      '/result/rule_name',
+      '/result/search_name',
+      '/result/savedsearch_description',
+    ],
     lift: {
       host: ['/result/dest', '/result/dvc'],
       user: ['/result/user', '/result/src_user'],
@@ -39,5 +45,6 @@ export const SPLUNK_NOTABLE: Preset = {
     },
   },
   severityMapping: { unknown: 'medium' },
+  incidentType: 'intrusion',
   signature: 'token',
 };

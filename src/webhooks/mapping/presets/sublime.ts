@@ -20,6 +20,7 @@ export const SUBLIME: Preset = {
     ],
     severity: '/data/flagged_rules/0/severity',
     event_id: ['/data/message/id', '/id'],
+    type: ['/data/flagged_rules/0/name', '/data/flagged_rules/0/tags/0'],
     lift: {
       sender: '/data/message/sender/email/email',
       recipient: ['/data/message/mailbox/email/email', '/data/message/recipients/to/0/email/email'],

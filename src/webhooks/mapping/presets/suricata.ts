@@ -19,6 +19,7 @@ export const SURICATA: Preset = {
       ['/flow_id', '/alert/signature_id', '/timestamp', '/tx_id'],
       ['/flow_id', '/alert/signature_id', '/timestamp'],
     ],
+    type: ['/alert/category', '/alert/signature'],
     lift: {
       host: '/dest_ip',
       ip: '/src_ip',
@@ -31,5 +32,6 @@ export const SURICATA: Preset = {
     },
   },
   severityMapping: { '1': 'high', '2': 'medium', '3': 'low', '4-255': 'low' },
+  incidentType: 'intrusion',
   signature: 'token',
 };

@@ -17,6 +17,14 @@ export const WAZUH: Preset = {
     title: [['/rule/description', '/agent/name'], '/rule/description'],
     severity: '/rule/level',
     event_id: [['/manager/name', '/id'], '/id'],
+    type: [
+      '/rule/groups/0',
+      '/rule/groups/1',
+      '/rule/groups/2',
+      '/rule/mitre/technique/0',
+      '/rule/mitre/tactic/0',
+      '/rule/description',
+    ],
     lift: {
       // The agent of a forwarded log is the manager.
       host: ['/predecoder/hostname', '/agent/name'],

@@ -1,8 +1,15 @@
 import { Text, Texts } from '../../../platform/validation/fields.js';
 import type { Mapping } from '../../mapping/mapping.js';
 import type { Preset } from '../../mapping/preset.js';
-import type { SeverityMapping } from '../webhook-source.js';
-import { EventMapping, PresetName, SeverityWords, Signature, UsualType } from './source-fields.js';
+import type { SeverityMapping, TypeMapping } from '../webhook-source.js';
+import {
+  EventMapping,
+  PresetName,
+  SeverityWords,
+  Signature,
+  TypeWords,
+  UsualType,
+} from './source-fields.js';
 
 export class WebhookPresetDto {
   @PresetName()
@@ -35,6 +42,9 @@ export class WebhookPresetDto {
   @SeverityWords({ optional: true })
   readonly severity_mapping?: SeverityMapping;
 
+  @TypeWords({ optional: true })
+  readonly type_mapping?: TypeMapping;
+
   static from(this: void, preset: Preset): WebhookPresetDto {
     return {
       name: preset.name,
@@ -45,6 +55,7 @@ export class WebhookPresetDto {
       mapping: preset.mapping,
       incident_type: preset.incidentType,
       severity_mapping: preset.severityMapping,
+      type_mapping: preset.typeMapping,
     };
   }
 }

@@ -136,6 +136,15 @@ export const SeverityWords = (options: FieldOptions = {}) =>
     ...options,
   });
 
+export const TypeWords = (options: FieldOptions = {}) =>
+  JsonObject({
+    description:
+      "From the sender's words for category, tactic or rule to incident types. The first entry counts whose word occurs in one of them; capitals, blanks, hyphens and underscores do not count.",
+    example: { impostor: 'bec' },
+    contract: { additionalProperties: { type: 'string', pattern: INCIDENT_TYPE.source } },
+    ...options,
+  });
+
 /** A text that a change may take away, which no JSON null does in this contract. */
 interface Clearable extends FieldOptions {
   readonly clearable?: boolean;

@@ -4,7 +4,12 @@ import { SortWords } from '../../../platform/paging/sort-query.js';
 import { Flag } from '../../../platform/validation/fields.js';
 import type { Mapping } from '../../mapping/mapping.js';
 import { DEFAULT_SETTINGS } from '../source-rules.js';
-import type { EventFormatName, SeverityMapping, SignatureScheme } from '../webhook-source.js';
+import type {
+  EventFormatName,
+  SeverityMapping,
+  SignatureScheme,
+  TypeMapping,
+} from '../webhook-source.js';
 import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from '../webhook-sources.repository.js';
 import {
   AutoTriage,
@@ -19,13 +24,15 @@ import {
   SeverityWords,
   ChosenSignature,
   SourceName,
+  TypeWords,
   UsualType,
 } from './source-fields.js';
 
 /** An address of ours, which a source of that name would hide. */
 const RESERVED_NAME = 'presets';
 
-const FILLS_IN = 'fills in mapping, severity_mapping, incident_type, signature and format';
+const FILLS_IN =
+  'fills in mapping, severity_mapping, type_mapping, incident_type, signature and format';
 
 export class NewWebhookSourceDto {
   @SourceName()
@@ -58,6 +65,9 @@ export class NewWebhookSourceDto {
 
   @SeverityWords({ optional: true, default: DEFAULT_SETTINGS.severity_mapping })
   readonly severity_mapping?: SeverityMapping;
+
+  @TypeWords({ optional: true, default: DEFAULT_SETTINGS.type_mapping })
+  readonly type_mapping?: TypeMapping;
 
   @AutoTriage({ optional: true, default: DEFAULT_SETTINGS.auto_triage })
   readonly auto_triage?: boolean;
@@ -112,6 +122,9 @@ export class WebhookSourceUpdateDto {
 
   @SeverityWords({ optional: true, description: 'All words, in place of those before.' })
   readonly severity_mapping?: SeverityMapping;
+
+  @TypeWords({ optional: true, description: 'All words, in place of those before.' })
+  readonly type_mapping?: TypeMapping;
 
   @AutoTriage({ optional: true })
   readonly auto_triage?: boolean;

@@ -1,6 +1,6 @@
 import { AlwaysTrue, Instant, Text } from '../../../platform/validation/fields.js';
 import type { Mapping } from '../../mapping/mapping.js';
-import type { SeverityMapping, WebhookSource } from '../webhook-source.js';
+import type { SeverityMapping, TypeMapping, WebhookSource } from '../webhook-source.js';
 import {
   AutoTriage,
   Enabled,
@@ -11,6 +11,7 @@ import {
   SeverityWords,
   Signature,
   SourceName,
+  TypeWords,
   UsualType,
 } from './source-fields.js';
 
@@ -38,6 +39,9 @@ export class WebhookSourceDto {
 
   @SeverityWords()
   readonly severity_mapping: SeverityMapping;
+
+  @TypeWords()
+  readonly type_mapping: TypeMapping;
 
   @AutoTriage()
   readonly auto_triage: boolean;
@@ -71,6 +75,7 @@ export class WebhookSourceDto {
       mapping: source.mapping,
       incident_type: source.incidentType,
       severity_mapping: source.severityMapping,
+      type_mapping: source.typeMapping,
       auto_triage: source.autoTriage,
       playbook: source.playbook,
       previous_secret_until: source.previousSecretUntil?.toISOString(),

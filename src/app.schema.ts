@@ -51,6 +51,7 @@ import { Resolutions1795002600000 } from './platform/database/migrations/1795002
 import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
 import { IncidentFields1795003000000 } from './platform/database/migrations/1795003000000-incident-fields.js';
 import { TypeMapping1795003010000 } from './platform/database/migrations/1795003010000-type-mapping.js';
+import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -145,6 +146,7 @@ export const schema: Schema = {
     PlaybookRunsMayGo1795002800000,
     IncidentFields1795003000000,
     TypeMapping1795003010000,
+    Messages1795003400000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

@@ -17,6 +17,7 @@ export interface NewChannel {
   readonly enabled?: boolean;
   readonly events?: readonly NotifiedEvent[];
   readonly min_severity?: Severity;
+  readonly new_incident_min_severity?: Severity;
 }
 
 export interface ChannelChange extends Partial<Omit<NewChannel, 'type'>> {
@@ -59,8 +60,9 @@ export class ChannelChanges {
       content: {
         name: wanted.name,
         enabled: wanted.enabled ?? true,
-        events: eventsOf(wanted.events ?? NOTIFIED_EVENTS),
+        events: eventsOf(wanted.events ?? type.defaultEvents),
         minSeverity: wanted.min_severity ?? 'low',
+        newIncidentMinSeverity: newIncidentMinSeverityOf(type, wanted),
         config: readable,
         sealed,
         secretNames,
@@ -89,6 +91,7 @@ export class ChannelChanges {
       enabled,
       events: change.events ? eventsOf(change.events) : before.events,
       minSeverity: change.min_severity ?? before.minSeverity,
+      newIncidentMinSeverity: change.new_incident_min_severity ?? before.newIncidentMinSeverity,
       config: readable,
       sealed,
       secretNames,
@@ -125,6 +128,15 @@ export class ChannelChanges {
       formerSecretUntil: new Date(this.clock.now().getTime() + OVERLAP_MS),
     };
   }
+}
+
+/** The default events of people hold new incidents from `high` on. Whoever chooses events or a severity decides. */
+function newIncidentMinSeverityOf(
+  { isForPeople }: ChannelType,
+  { events, min_severity, new_incident_min_severity }: NewChannel,
+): Severity | undefined {
+  const byDefault = isForPeople && !events ? (min_severity ?? 'high') : undefined;
+  return new_incident_min_severity ?? byDefault;
 }
 
 function newSecretOf(type: ChannelType, given: Config = {}): string {

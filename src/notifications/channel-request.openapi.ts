@@ -8,6 +8,6 @@ export const CHANNEL_REQUEST: RequestsByType = {
   noun: 'Channel',
   configNoun: 'Channel',
   request: NewNotificationChannelDto,
-  otherFields: ['enabled', 'events', 'min_severity'],
+  otherFields: ['enabled', 'events', 'min_severity', 'new_incident_min_severity'],
   configs: CHANNEL_SCHEMAS,
 };

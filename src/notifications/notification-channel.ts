@@ -16,6 +16,8 @@ export interface ChannelRecord extends ChannelIdentity {
   readonly enabled: boolean;
   readonly events: readonly NotifiedEvent[];
   readonly minSeverity: Severity;
+  /** Of new incidents and of severities that are raised; undefined where `minSeverity` alone decides. */
+  readonly newIncidentMinSeverity?: Severity;
   readonly config: Config;
   /** Which secrets are set, such as `secret`. */
   readonly secretNames: readonly string[];

@@ -48,6 +48,13 @@ const MinSeverity = (options: FieldOptions = {}) =>
     ...options,
   });
 
+const NewIncidentMinSeverity = (more = '') =>
+  Choice('Severity', SEVERITIES, {
+    optional: true,
+    description: `Minimum severity for \`incident.created\` and \`incident.severity_changed\`; the latter is then sent for raised severities only.${more}`,
+    example: undefined,
+  });
+
 /** The contract has a schema for each type in its place: see channel-request.openapi.ts. */
 export class NewNotificationChannelDto {
   @Name()
@@ -62,11 +69,20 @@ export class NewNotificationChannelDto {
   @Flag({ optional: true, default: true, example: true })
   readonly enabled?: boolean;
 
-  @Events({ optional: true, description: 'What it is told of; everything when left out.' })
+  @Events({
+    optional: true,
+    description:
+      'Events that are sent to the channel. Default: every event for type webhook; for the types that people read, the events that somebody should act on (see docs/notifications.md).',
+  })
   readonly events?: NotifiedEvent[];
 
   @MinSeverity({ optional: true, default: 'low' })
   readonly min_severity?: Severity;
+
+  @NewIncidentMinSeverity(
+    ' Default without `events`, for the types that people read: `min_severity`, or high.',
+  )
+  readonly new_incident_min_severity?: Severity;
 }
 
 export class NotificationChannelUpdateDto {
@@ -89,6 +105,9 @@ export class NotificationChannelUpdateDto {
 
   @MinSeverity({ optional: true })
   readonly min_severity?: Severity;
+
+  @NewIncidentMinSeverity()
+  readonly new_incident_min_severity?: Severity;
 
   @Flag({
     optional: true,
@@ -129,6 +148,9 @@ export class NotificationChannelDto {
 
   @MinSeverity()
   readonly min_severity: Severity;
+
+  @NewIncidentMinSeverity()
+  readonly new_incident_min_severity?: Severity;
 
   @JsonObject({ description: 'Without its secrets.', example: NEW_CHANNEL_EXAMPLE.config })
   readonly config: Config;
@@ -192,6 +214,7 @@ export class NotificationChannelDto {
       enabled: record.enabled,
       events: record.events,
       min_severity: record.minSeverity,
+      new_incident_min_severity: record.newIncidentMinSeverity,
       config: record.config,
       secrets_set: record.secretNames,
       old_secret_valid_until: isValid ? formerSecretUntil.toISOString() : undefined,

@@ -120,10 +120,19 @@ export class NotificationChannelsService {
     channel: SealedChannel,
     more: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
-    const { id, name, type, enabled, events, minSeverity } = channel;
+    const { id, name, type, enabled, events, minSeverity, newIncidentMinSeverity } = channel;
     const subject = { type: 'notification_channel', id };
     const sent_to = this.changes.sentTo(channel);
-    const details = { name, type, enabled, events, min_severity: minSeverity, sent_to, ...more };
+    const details = {
+      name,
+      type,
+      enabled,
+      events,
+      min_severity: minSeverity,
+      new_incident_min_severity: newIncidentMinSeverity,
+      sent_to,
+      ...more,
+    };
     await this.audit.record(tx, { actor: caller.name, action, subject, details });
   }
 

@@ -20,6 +20,26 @@ export const NOTIFIED_EVENTS = [
 ] as const;
 export type NotifiedEvent = (typeof NOTIFIED_EVENTS)[number];
 
+/** Names, and beginnings of names, of the events that somebody should read when they happen. */
+const FOR_PEOPLE = [
+  'incident.created',
+  'incident.reopened',
+  'incident.severity_changed',
+  'triage.failed',
+  'action.pending_approval',
+  'action.expiring',
+  'action.failed',
+  'playbook.step_failed',
+  'kill_switch.',
+  'connector.',
+  'sla.',
+];
+
+/** Default events of a channel for people. Completed look-ups, tickets and machine verdicts are not among them. */
+export const EVENTS_FOR_PEOPLE: readonly NotifiedEvent[] = NOTIFIED_EVENTS.filter((event) =>
+  FOR_PEOPLE.some((name) => (name.endsWith('.') ? event.startsWith(name) : event === name)),
+);
+
 /** Every other channel is told when one has failed for long and when it works again, whatever it chose. */
 export const CHANNEL_UNHEALTHY = 'notification_channel.unhealthy';
 export const CHANNEL_RECOVERED = 'notification_channel.recovered';
@@ -38,8 +58,10 @@ export interface Fact {
 
 /** What people read: plain text without markup, which each type of channel escapes for its target, and de-fangs. */
 export interface Words {
-  /** One line. */
+  /** One line, without what it is about: `New incident: INC-2026-0042`. */
   readonly headline: string;
+  /** What it is about, such as a title. Channels show it in the headline, after the severity. */
+  readonly about?: string;
   readonly facts: readonly Fact[];
   /** What they can do now, as a sentence; undefined when there is nothing to do. */
   readonly request?: string;

@@ -169,6 +169,51 @@ describe('claims of notifications', () => {
     expect(await claim()).toHaveLength(4);
   });
 
+  it('take by severity, then by age, what no line holds up', async () => {
+    await channel();
+    const of = async (severity: string, ...incidents: readonly string[]) => {
+      await query(
+        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+         select gen_random_uuid(), 'incident.created', 'incident', incident, jsonb_build_object('severity', $1::text), now()
+           from unnest($2::text[]) as incident`,
+        [severity, incidents],
+      );
+    };
+    const lowThenCritical = newId();
+    await of('low', ...different(3), lowThenCritical);
+    await of('medium', newId());
+    await of('critical', lowThenCritical);
+    await of('high', newId());
+    await of('critical', newId());
+    const severities: unknown[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      const [next] = await claim({ placesPerChannel: 1 });
+      severities.push(next!.payload['severity']);
+      await transactions.run((tx) => deliveries.delivered(tx, next!));
+    }
+    // Of the two critical ones, one waits for the low one that came before it about its incident. Ids of tests are by chance.
+    expect(severities.slice(0, 3).toSorted()).toEqual(['critical', 'critical', 'low']);
+    expect(severities.slice(3)).toEqual(['high', 'medium', 'low', 'low', 'low']);
+  });
+
+  it('take nothing that is held, unless something later about its incident is wanted', async () => {
+    await channel();
+    const [incident, other] = [newId(), newId()];
+    await events(incident, other);
+    await query(`update notification_deliveries set held_until = now() + interval '1 minute'`);
+    expect(await claim()).toEqual([]);
+    await urgent('action.pending_approval', incident);
+    const [held, ...more] = await claim();
+    expect(more).toEqual([]);
+    expect(held).toMatchObject({ type: 'incident.created', incidentId: incident });
+    await transactions.run((tx) => deliveries.delivered(tx, held!));
+    expect(await claim()).toMatchObject([{ type: 'action.pending_approval' }]);
+    await query(
+      `update notification_deliveries set held_until = now() where held_until is not null`,
+    );
+    expect(await claim()).toMatchObject([{ type: 'incident.created', incidentId: other }]);
+  });
+
   it('take something urgent of each incident, however much there is of one', async () => {
     await channel();
     const incident = newId();

@@ -29,12 +29,17 @@ describe('who is told of an incident', () => {
     return id;
   };
   /** Answers how many deliveries it made. */
-  const tell = async (type: string, incident: string, severity?: string): Promise<number> => {
+  const tell = async (
+    type: string,
+    incident: string,
+    severity?: string,
+    previous_severity?: string,
+  ): Promise<number> => {
     const id = newId();
     await query(
       `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
        values ($1, $2, 'incident', $3, $4, now())`,
-      [id, type, incident, { severity }],
+      [id, type, incident, { severity, previous_severity }],
     );
     const [row] = await query(
       'select count(*)::integer as n from notification_deliveries where event_id = $1',
@@ -63,6 +68,20 @@ describe('who is told of an incident', () => {
     expect(await tell('incident.created', `${known} `, 'low')).toBe(0);
   });
 
+  it('is told of new incidents and of raised severities from a severity of its own on, and of the rest at any', async () => {
+    await query('delete from notification_channels');
+    await channel('quiet', NOTIFIED_EVENTS);
+    await query(`update notification_channels set new_incident_min_severity = 'high'`);
+    const incident = newId();
+    expect(await tell('incident.created', newId(), 'medium')).toBe(0);
+    expect(await tell('incident.created', newId(), 'high')).toBe(1);
+    expect(await tell('triage.failed', newId(), 'low')).toBe(1);
+    expect(await tell('incident.severity_changed', incident, 'medium', 'low')).toBe(0);
+    expect(await tell('incident.severity_changed', incident, 'high', 'medium')).toBe(1);
+    expect(await tell('incident.severity_changed', incident, 'high', 'critical')).toBe(0);
+    expect(await tell('incident.created', newId())).toBe(1);
+  });
+
   it('is found by an index among very many deliveries', async () => {
     await query(`
       insert into notification_deliveries
@@ -71,7 +90,7 @@ describe('who is told of an incident', () => {
              gen_random_uuid(), now(), now()
         from notification_channels channel, generate_series(1, 20000)`);
     await query('analyze notification_deliveries');
-    const [{ id }] = await query('select id from notification_channels');
+    const [{ id }] = await query('select id from notification_channels limit 1');
     const rows = await query(
       `explain select from notification_deliveries earlier
         where earlier.channel_id = '${id}' and earlier.incident_id = '${newId()}'`,

@@ -113,6 +113,7 @@ describe('the event of a change of an action', () => {
       expect.objectContaining({
         type: 'action.failed',
         payload: {
+          code: 'refused',
           action_type: 'quarantine_email',
           target: '<m@example.net>',
           requested_by: world.names.analyst,

@@ -82,10 +82,64 @@ describe(PATH, () => {
     expect((await create({ ...webhook(), name: body.name })).status).toBe(201);
   });
 
-  it('is told of everything, at any severity, when nothing is chosen', async () => {
-    const { events, min_severity } = await made();
-    expect(events).toEqual(NOTIFIED_EVENTS);
-    expect(min_severity).toBe('low');
+  it('is told of everything, at any severity, when it is a webhook and nothing is chosen', async () => {
+    const channel = await made();
+    expect(channel).toMatchObject({ events: NOTIFIED_EVENTS, min_severity: 'low' });
+    expect(channel).not.toHaveProperty('new_incident_min_severity');
+  });
+
+  const slack = (more: object = {}) =>
+    webhook({ type: 'slack', config: { webhook_url: receiver.url }, ...more });
+
+  it('is told of what people should act on, when people read it and nothing is chosen', async () => {
+    const { events, ...channel } = await made(slack());
+    expect(channel).toMatchObject({ min_severity: 'low', new_incident_min_severity: 'high' });
+    expect(events).toEqual(
+      expect.arrayContaining([
+        'incident.created',
+        'incident.severity_changed',
+        'incident.reopened',
+        'triage.failed',
+        'action.pending_approval',
+        'action.failed',
+        'kill_switch.activated',
+        'connector.unhealthy',
+      ]),
+    );
+    for (const event of [
+      'action.completed',
+      'action.rejected',
+      'incident.triaged',
+      'incident.resolved',
+    ]) {
+      expect(events).not.toContain(event);
+    }
+    const pager = await made(
+      webhook({
+        type: 'pagerduty',
+        config: { routing_key: 'x'.repeat(32), base_url: receiver.vendor.url },
+      }),
+    );
+    expect(pager.events).toEqual(expect.arrayContaining([...events, 'incident.resolved']));
+  });
+
+  it('takes what is chosen for people, too', async () => {
+    expect(await made(slack({ events: ['action.completed'] }))).toMatchObject({
+      events: ['action.completed'],
+      min_severity: 'low',
+    });
+    expect(await made(slack({ events: ['action.completed'] }))).not.toHaveProperty(
+      'new_incident_min_severity',
+    );
+    const medium = await made(slack({ min_severity: 'medium' }));
+    expect(medium).toMatchObject({ min_severity: 'medium', new_incident_min_severity: 'medium' });
+    const { body } = await change(medium.id, { new_incident_min_severity: 'critical' });
+    expect(body.data).toMatchObject({
+      min_severity: 'medium',
+      new_incident_min_severity: 'critical',
+    });
+    const got = await admin.request('GET', `${PATH}/${medium.id}`);
+    expect(got.body.data.new_incident_min_severity).toBe('critical');
   });
 
   it('is for admins alone', async () => {

@@ -11,7 +11,7 @@ import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.j
 import { eventOf } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
-import { type Action, FAILURE_CODES, type RequiredLevel } from '../action.js';
+import { type Action, FAILURE_CODES, type FailureCode, type RequiredLevel } from '../action.js';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { shownActionId } from '../action-id.js';
 import {
@@ -55,6 +55,8 @@ export interface ActionEventPayload {
   readonly rollback_of?: string;
   readonly playbook_run_id?: string;
   readonly message?: string;
+  /** Why it failed. */
+  readonly code?: FailureCode;
   /** Nothing happened outside: a sandbox answered. */
   readonly simulated?: true;
 }
@@ -175,6 +177,7 @@ function eventsOf({ change, action }: ActionChanged) {
     rollback_of: action.rollbackOf && shownActionId(action.rollbackOf),
     playbook_run_id: action.playbookRunId,
     message,
+    code: action.result?.code,
     simulated: action.result?.simulated && true,
   };
   return [{ type, subject: { type: 'action', id: shownActionId(action.id) }, payload }];

@@ -5,7 +5,7 @@ import {
   originsOf,
 } from '../../connectors/config/destinations.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
-import type { Message } from '../notification.js';
+import { EVENTS_FOR_PEOPLE, type Message, type NotifiedEvent } from '../notification.js';
 
 /** The receiver has it. */
 export interface Delivered {
@@ -64,6 +64,10 @@ export abstract class ChannelType implements ConfigDefinition {
    * one first. When nobody gives one, the service makes it (`newSecret`) and shows it once.
    */
   readonly rotates?: string;
+  /** People read its messages, so they are few by default. A program takes every event. */
+  readonly isForPeople: boolean = true;
+  /** Events of a channel that is created without `events`. */
+  readonly defaultEvents: readonly NotifiedEvent[] = EVENTS_FOR_PEOPLE;
 
   newSecret?(): string;
 

@@ -28,15 +28,15 @@ describe('the words of a message', () => {
     expect(shownWords({ words: { headline: 'a', facts: [], url } }).url).toBe(url);
   });
 
-  it('are one line where there is no more room', () => {
-    const facts = [
-      { name: 'Title', value: 'Log in at evil.example' },
-      { name: 'Source', value: 'mail' },
-    ];
-    const words = { headline: 'New incident: INC-2026-0042', facts };
-    expect(shownWords({ severity: 'high', words }).summary).toBe(
+  it('tell severity, event and subject in the headline', () => {
+    const words = {
+      headline: 'New incident: INC-2026-0042',
+      about: 'Log in at evil.example',
+      facts: [],
+    };
+    expect(shownWords({ severity: 'high', words }).headline).toBe(
       '[high] New incident: INC-2026-0042 - Log in at evil[.]example',
     );
-    expect(shownWords({ words: { headline: 'A test', facts: [] } }).summary).toBe('A test');
+    expect(shownWords({ words: { headline: 'A test', facts: [] } }).headline).toBe('A test');
   });
 });

@@ -6,7 +6,12 @@ import {
   SEVERITIES,
   type Severity,
 } from '../../incidents/incident.js';
-import { REQUIRED_LEVELS, type RequiredLevel } from '../../actions/action.js';
+import {
+  FAILURE_CODES,
+  type FailureCode,
+  REQUIRED_LEVELS,
+  type RequiredLevel,
+} from '../../actions/action.js';
 import { ActionId } from '../../actions/action-id.js';
 import {
   Choice,
@@ -217,6 +222,13 @@ export class EventAction {
     example: 'The host is isolated.',
   })
   readonly message?: string;
+
+  @Choice('ActionFailureCode', FAILURE_CODES, {
+    optional: true,
+    description: 'Why it failed. Absent where it did not, or where no code fits.',
+    example: 'refused',
+  })
+  readonly code?: FailureCode;
 
   @Flag({
     optional: true,

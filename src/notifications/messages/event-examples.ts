@@ -105,6 +105,7 @@ const TOLD: { readonly [Name in EventName]: readonly [at: string, told: Told] } 
       action_type: 'create_ticket',
       target: 'Tell finance about the mail.',
       message: 'It answered with status 500.',
+      code: 'refused',
     }),
   ],
   'action.rejected': [

@@ -154,6 +154,7 @@ function actionData(told: ToldEvent<ActionEventPayload>): ActionData {
       rollback_of: payload.rollback_of,
       playbook_run_id: payload.playbook_run_id,
       message: payload.message,
+      code: payload.code,
       simulated: payload.simulated,
       url: apiUrl(told.publicUrl, 'action', subject.id),
     },

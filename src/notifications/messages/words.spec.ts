@@ -48,6 +48,60 @@ describe('the words of an event', () => {
     expect(factsOf('action.rejected', rejected)).not.toHaveProperty('Approved by');
   });
 
+  it.each<[EventName, object, string]>([
+    ['incident.created', INCIDENT, '[high] New incident: INC-2026-0042 - Beacon'],
+    [
+      'action.completed',
+      { ...ACTION, incident_title: 'Beacon', severity: 'high', simulated: true },
+      '[high] Simulated: isolate_host for INC-2026-0042 - WS-077 - Beacon',
+    ],
+    [
+      'action.failed',
+      { ...ACTION, simulated: true },
+      'Simulated: Action failed: isolate_host for INC-2026-0042 - WS-077',
+    ],
+    [
+      'action.completed',
+      {
+        ...ACTION,
+        action_type: 'create_ticket',
+        target: 'INC-2026-0042: Beacon',
+        incident_title: 'Beacon',
+      },
+      'Action completed: create_ticket for INC-2026-0042 - Beacon',
+    ],
+    [
+      'action.completed',
+      { ...ACTION, action_type: 'notify_channel', target: '#soc' },
+      'Action completed: notify_channel for INC-2026-0042',
+    ],
+    [
+      'kill_switch.activated',
+      { by: 'alice', reason: 'Wrong hosts.' },
+      'The kill switch is on - Wrong hosts.',
+    ],
+  ])('of %s with %j have the headline %s', (event, payload, headline) => {
+    const subject = event.startsWith('incident') ? {} : { subject: OF_ACTION };
+    expect(shownWords(messageAbout(event, { payload, ...subject })).headline).toBe(headline);
+  });
+
+  it('leave out the target of a ticket or a message, which is a title or a channel', () => {
+    for (const action_type of ['create_ticket', 'notify_channel', 'notify_user']) {
+      expect(factsOf('action.completed', { ...ACTION, action_type })).not.toHaveProperty('Target');
+    }
+    expect(factsOf('action.completed', ACTION)).toHaveProperty('Target', 'WS-077');
+  });
+
+  it.each([
+    ['outcome_unknown', 'Check at the vendor whether it happened.'],
+    ['no_connector', 'No connector provides isolate_host.'],
+    ['unreachable', 'Nothing was done.'],
+    ['refused', 'Read the message, correct what is wrong'],
+    [undefined, 'Read the message, correct what is wrong'],
+  ])('tell what to do after an action failed with the code %s', (code, request) => {
+    expect(wordsOf('action.failed', { ...ACTION, code }).request).toContain(request);
+  });
+
   it('tell who opened an incident again, and how it stands', () => {
     const payload = { ...INCIDENT, status: 'triaged', reopened_by: 'bob' };
     expect(wordsOf('incident.reopened', payload).headline).toBe('Incident reopened: INC-2026-0042');
@@ -85,8 +139,7 @@ describe('the words of an event', () => {
     ],
     ['connector.unhealthy', 'Connector soc does not work - It answered with status 500.'],
   ] as const)('tell in one line why: %s', (event, summary) => {
-    const { summary: shown } = shownWords(messageAbout(event, { payload: FAILING }));
-    expect(shown).toBe(summary);
+    expect(shownWords(messageAbout(event, { payload: FAILING })).headline).toBe(summary);
   });
 
   it.each<[EventName, string, string, string | undefined]>([

@@ -1,7 +1,7 @@
-import { undoneBy } from '../../action-catalogue/action-types.js';
+import { actionType, isActionType, undoneBy } from '../../action-catalogue/action-types.js';
 import { type Severity, severityRises } from '../../incidents/incident.js';
 import type { Fact, Words } from '../notification.js';
-import type { ActionData, EventIncident } from './event-data.js';
+import type { ActionData, EventAction, EventIncident } from './event-data.js';
 import type { AnyEvent } from './event-schemas.js';
 import { pageUrl } from './links.js';
 
@@ -53,7 +53,7 @@ function textOf(event: AnyEvent): Text {
     case 'triage.failed': {
       const { incident, message } = event.data;
       const words = aboutIncident(incident, 'Triage failed', fact('Why', message));
-      return { ...words, request: 'A person has to triage this incident.' };
+      return { ...words, request: 'Triage this incident yourself, or start its triage again.' };
     }
     case 'action.pending_approval': {
       const { approval_level, expires_at } = event.data.action;
@@ -62,34 +62,45 @@ function textOf(event: AnyEvent): Text {
       return { ...aboutAction(event.data, 'Approval needed'), request };
     }
     case 'action.completed':
-      return aboutAction(event.data, 'Action completed');
-    case 'action.failed':
-      return aboutAction(event.data, 'Action failed');
+      return aboutAction(
+        event.data,
+        event.data.action.simulated ? 'Simulated' : 'Action completed',
+      );
+    case 'action.failed': {
+      const simulated = event.data.action.simulated ? 'Simulated: ' : '';
+      const words = aboutAction(event.data, `${simulated}Action failed`);
+      return { ...words, request: nextStepAfter(event.data.action) };
+    }
     case 'action.rejected':
       return aboutAction(event.data, 'Action rejected');
     case 'kill_switch.activated':
       return {
         headline: 'The kill switch is on',
+        about: event.data.reason,
         facts: [...fact('Turned on by', event.data.by), ...fact('Reason', event.data.reason)],
         request: 'No action runs until somebody turns it off.',
       };
     case 'kill_switch.deactivated':
       return {
         headline: 'The kill switch is off',
+        about: event.data.reason,
         facts: [...fact('Turned off by', event.data.by), ...fact('Reason', event.data.reason)],
       };
     case 'connector.unhealthy': {
       const { connector, message } = event.data;
       return {
         headline: `Connector ${connector.name} does not work`,
+        about: message,
         facts: [...fact('Message', message), ...fact('Type', connector.type)],
-        request: 'Actions that it provides fail until it works again.',
+        request:
+          'Its actions fail until it works again. An admin can correct its configuration and test it.',
       };
     }
     case 'connector.recovered': {
       const { connector, unhealthy_since, message } = event.data;
       return {
         headline: `Connector ${connector.name} works again`,
+        about: message,
         facts: [
           ...fact('Message', message),
           ...fact('Unhealthy since', unhealthy_since),
@@ -101,12 +112,13 @@ function textOf(event: AnyEvent): Text {
       const { channel, message, failing_since } = event.data;
       return {
         headline: `Notification channel ${channel.name} does not work`,
+        about: message,
         facts: [
           ...fact('Message', message),
           ...fact('Failing since', failing_since),
           ...fact('Type', channel.type),
         ],
-        request: 'What happens does not reach the people behind it. An admin can mend it.',
+        request: 'Its messages do not arrive. An admin can correct its configuration and test it.',
       };
     }
     case 'notification_channel.recovered': {
@@ -129,6 +141,7 @@ export function severityOf(event: AnyEvent): Severity | undefined {
 function aboutIncident(incident: EventIncident, what: string, more: readonly Fact[] = []): Text {
   return {
     headline: `${what}: ${incident.incident_number}`,
+    about: incident.title,
     facts: [
       ...fact('Title', incident.title),
       ...fact('Severity', incident.severity),
@@ -144,10 +157,13 @@ function aboutAction({ action, incident }: ActionData, what: string): Text {
   const undone = undoneBy(action.action_type) ?? 'an action';
   const rollback = rollback_of === undefined ? '' : ` (rollback of ${undone})`;
   const where = incident ? ` for ${incident.incident_number}` : '';
+  const target = isDoneToTarget(action) ? action.target : undefined;
+  const about = [target, incident?.title].filter((part) => part !== undefined).join(' - ');
   return {
     headline: `${what}: ${action.action_type}${rollback}${where}`,
+    about: about === '' ? undefined : about,
     facts: [
-      ...fact('Target', action.target),
+      ...fact('Target', target),
       ...fact('Reason', action.reason),
       ...fact('Incident', incident?.title),
       ...fact('Severity', incident?.severity),
@@ -161,6 +177,29 @@ function aboutAction({ action, incident }: ActionData, what: string): Text {
       ...fact('Rollback of', rollback_of),
     ],
   };
+}
+
+/** The title of a ticket and the name of a channel are no targets: they repeat the incident, or say where a message went. */
+function isDoneToTarget({ action_type }: EventAction): boolean {
+  const category = isActionType(action_type) ? actionType(action_type).category : undefined;
+  return category !== 'ticketing' && category !== 'notification';
+}
+
+/** What people do after an action that failed. */
+function nextStepAfter({ code, action_type }: EventAction): string {
+  switch (code) {
+    case 'outcome_unknown':
+    case 'timeout':
+      return 'Check at the vendor whether it happened. If it did not, request the action again.';
+    case 'no_connector':
+      return `No connector provides ${action_type}. An admin can set one up; until then, do it by hand.`;
+    case 'unreachable':
+    case 'interrupted':
+      return 'Nothing was done. Request the action again, or do it by hand.';
+    case 'refused':
+    case undefined:
+      return 'Read the message, correct what is wrong, and request the action again, or do it by hand.';
+  }
 }
 
 /** Where people can look at it, and do what is asked of them. */

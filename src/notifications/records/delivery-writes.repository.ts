@@ -23,22 +23,25 @@ export interface ClaimRequest {
   readonly leaseMs: number;
 }
 
+/** Urgency goes from 0, the kill switch and approvals, over the severities to this (see the migration). */
+const LEAST_URGENT = 4;
+
 const COLUMNS = DELIVERY_COLUMNS.map((column) => `delivery.${column}`).join(', ');
 
 /** Deliveries of one line go one after the other, as the index has it: of an incident, or of what else an event is about, such as a connector. */
 const lineOf = (row: string): string =>
   `left(coalesce(${row}.incident_id::text, ${row}.subject_id), 100)`;
 
-/** The position of the first one that is open and about the same, which PostgreSQL makes no join of: that would read all that waits. */
-const firstPosition = (row: string, condition = 'true'): string => `(
-                 select earlier.position from notification_deliveries earlier
+/** The first one that is open and about the same. The limit keeps PostgreSQL from a join that reads all that waits. */
+const firstOf = (row: string, columns: string, condition = 'true'): string => `(
+                 select ${columns} from notification_deliveries earlier
                   where earlier.channel_id = ${row}.channel_id and ${lineOf('earlier')} = ${lineOf(row)}
                     and earlier.status = 'pending' and ${condition}
                   order by earlier.position limit 1)`;
 
-/** What people wait for, or have to know at once: it goes first. An index has the same list. */
-const isUrgent = (row: string): string =>
-  `${row}.type in ('kill_switch.activated', 'kill_switch.deactivated', 'action.pending_approval')`;
+/** It waits for others that are alike. */
+const isHeld = (row: string): string =>
+  `(${row}.held_until is not null and ${row}.held_until > now())`;
 
 const isFree = (row: string): string => `${row}.due_at <= now()
                  and ${row}.expires_at > now() - interval '1 hour'
@@ -47,8 +50,9 @@ const isFree = (row: string): string => `${row}.due_at <= now()
 /**
  * Each channel has places of its own, so that one that hangs takes none from another. Of an incident, and of what else events are
  * about, only the first delivery that is still open is chosen: the later ones wait for it, whichever replica has it. What is urgent
- * goes first, and with it what has to go before it. More are found than there are places for, because another replica may take
- * some of them at the same time. What expired long ago, such as in an old backup that was restored, is left to the clean-up.
+ * goes first, level by level, and with it what has to go before it, also when that is held. More are found than there are places
+ * for, because another replica may take some of them at the same time. What expired long ago, such as in an old backup that was
+ * restored, is left to the clean-up.
  */
 export const CLAIM: Statement = {
   name: 'notification_deliveries_claim',
@@ -64,22 +68,17 @@ export const CLAIM: Statement = {
         from place cross join lateral (
           select delivery.id
             from (
-              select id, min(turn) as turn from (
-                (select first.id, 0 as turn
-                   from notification_deliveries urgent
-                   join notification_deliveries first on first.channel_id = place.id and first.status = 'pending'
-                    and ${lineOf('first')} = ${lineOf('urgent')} and first.position = ${firstPosition('urgent')}
-                  where urgent.channel_id = place.id and urgent.status = 'pending' and ${isUrgent('urgent')}
-                    and urgent.position = ${firstPosition('urgent', isUrgent('earlier'))}
-                    and ${isFree('first')}
-                  order by urgent.id limit 2 * greatest(0, place.free))
-                union all
-                (select candidate.id, 1
-                   from notification_deliveries candidate
-                  where candidate.channel_id = place.id and candidate.status = 'pending' and ${isFree('candidate')}
-                    and candidate.position = ${firstPosition('candidate')}
-                  order by candidate.id limit 2 * greatest(0, place.free))) as found
-               group by id) as wanted
+              select found.id, min(level.urgency) as turn
+                from generate_series(0, ${LEAST_URGENT}) as level (urgency) cross join lateral (
+                  select first.id
+                    from notification_deliveries wanted
+                   cross join lateral ${firstOf('wanted', 'earlier.*')} as first
+                   where wanted.channel_id = place.id and wanted.status = 'pending' and wanted.urgency = level.urgency
+                     and not ${isHeld('wanted')}
+                     and wanted.position = ${firstOf('wanted', 'earlier.position', `earlier.urgency = wanted.urgency and not ${isHeld('earlier')}`)}
+                     and ${isFree('first')}
+                   order by wanted.id limit 2 * greatest(0, place.free)) as found
+               group by found.id) as wanted
             join notification_deliveries delivery on delivery.id = wanted.id
            where delivery.status = 'pending' and ${isFree('delivery')}
            order by wanted.turn, delivery.id limit greatest(0, place.free)

@@ -6,6 +6,10 @@ import type { NotifiedEvent } from '../notification.js';
 
 @Entity('notification_channels')
 @Check('ck_notification_channels_severity', `min_severity in ('low', 'medium', 'high', 'critical')`)
+@Check(
+  'ck_notification_channels_new_severity',
+  `new_incident_min_severity in ('low', 'medium', 'high', 'critical')`,
+)
 @Check('ck_notification_channels_failing', `failures = 0 or failing_since is not null`)
 @Check(
   'ck_notification_channels_deleted',
@@ -37,6 +41,10 @@ export class NotificationChannelEntity extends RowTimes {
 
   @Column({ type: 'text' })
   readonly min_severity: Severity;
+
+  /** Of new incidents and of severities that are raised; null where min_severity alone decides. */
+  @Column({ type: 'text', nullable: true })
+  readonly new_incident_min_severity: Severity | null;
 
   /** Without its secrets. */
   @Column({ type: 'jsonb' })

@@ -21,6 +21,7 @@ export interface ChannelContent {
   readonly enabled: boolean;
   readonly events: readonly NotifiedEvent[];
   readonly minSeverity: Severity;
+  readonly newIncidentMinSeverity: Severity | undefined;
   readonly config: Config;
   readonly sealed: string | undefined;
   readonly secretNames: readonly string[];
@@ -231,6 +232,7 @@ function columnsOf(content: ChannelContent) {
     enabled: content.enabled,
     events: [...content.events],
     min_severity: content.minSeverity,
+    new_incident_min_severity: content.newIncidentMinSeverity ?? null,
     config: content.config,
     secrets: content.sealed ?? null,
     secret_names: [...content.secretNames],
@@ -247,6 +249,7 @@ function channelOf(row: NotificationChannelEntity): SealedChannel {
     enabled: row.enabled,
     events: row.events,
     minSeverity: row.min_severity,
+    newIncidentMinSeverity: row.new_incident_min_severity ?? undefined,
     config: row.config,
     sealed: row.secrets ?? undefined,
     secretNames: row.secret_names,

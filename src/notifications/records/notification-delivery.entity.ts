@@ -12,7 +12,15 @@ import type { DeliveryStatus } from '../delivery.js';
 @Index('ix_notification_deliveries_incident', ['channel_id', 'incident_id'], {
   where: 'incident_id is not null',
 })
-@Index('ix_notification_deliveries_urgent', { synchronize: false })
+@Index('ix_notification_deliveries_urgency', ['channel_id', 'urgency', 'id'], {
+  where: `status = 'pending'`,
+})
+@Index('ix_notification_deliveries_group', ['channel_id', 'group_key', 'occurred_at'], {
+  where: 'group_key is not null',
+})
+@Index('ix_notification_deliveries_carried', ['carried_by'], {
+  where: 'carried_by is not null',
+})
 @Index('ix_notification_deliveries_dead', ['channel_id', 'ended_at'], {
   where: `status = 'dead'`,
 })
@@ -34,6 +42,22 @@ export class NotificationDeliveryEntity extends EventColumns {
   /** Of the incident that the event is about. */
   @Column({ type: 'uuid', nullable: true })
   readonly incident_id: string | null;
+
+  /** 0 is the most urgent: the kill switch and approvals. Then by severity, from 1 (critical) to 4 (low). */
+  @Column({ type: 'smallint', default: 2 })
+  readonly urgency: number;
+
+  /** New incidents with the same key are alike; null where each delivery is a message of its own. */
+  @Column({ type: 'text', nullable: true })
+  readonly group_key: string | null;
+
+  /** Until then it waits for others that are alike, unless something else about its incident goes out. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly held_until: Date | null;
+
+  /** The delivery whose message has this one in it. */
+  @Column({ type: 'uuid', nullable: true })
+  readonly carried_by: string | null;
 
   @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;

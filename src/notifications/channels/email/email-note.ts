@@ -9,12 +9,12 @@ const LONGEST_SUBJECT = 250;
 
 /** What people read in a mail, as plain text and as HTML. Both say the same. */
 export function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
-  const { summary, headline, facts, request, url } = shownWords(message);
+  const { headline, facts, request, url } = shownWords(message);
   // A mail may come hours after the event.
   const when = { name: 'When', value: message.occurredAt.toISOString() };
   const shown = { headline, facts: [...facts, when], request, url: url && new URL(url).href };
   return {
-    subject: shortened(summary, LONGEST_SUBJECT),
+    subject: shortened(headline, LONGEST_SUBJECT),
     text: textOf(shown),
     html: htmlOf(shown),
     id: message.eventId,

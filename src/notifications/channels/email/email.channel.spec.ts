@@ -86,7 +86,7 @@ describe('a channel of the type email', () => {
       'content-type': expect.stringContaining('multipart/alternative'),
     });
     expect(parts['text/plain']!.trim().split('\r\n')).toEqual([
-      'Approval needed: isolate_host for INC-2026-0042',
+      '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042',
       '',
       'Target: WS-042',
       'Severity: high',
@@ -111,18 +111,18 @@ describe('a channel of the type email', () => {
 
   it('makes no link, header, markup or line of what strangers wrote', async () => {
     const facts = [{ name: 'Title', value: MEAN }];
-    const { headers, parts } = await delivered(messageWith({ headline: MEAN, facts }));
+    const { headers, parts } = await delivered(messageWith({ headline: MEAN, about: MEAN, facts }));
     const subject = `[high] ${SHOWN} - ${SHOWN}`.replaceAll('=?', '= ?');
     expect(headers.subject).toBe(subject);
     expect(Object.keys(headers)).not.toContain('bcc');
     expect(server.commands.join()).not.toContain('mallory');
     expect(parts['text/plain']!.split('\r\n')).toEqual(
-      expect.arrayContaining([SHOWN, `Title: ${SHOWN}`]),
+      expect.arrayContaining([`[high] ${SHOWN} - ${SHOWN}`, `Title: ${SHOWN}`]),
     );
     const escaped =
       '&lt;a href=&quot;hxxps://evil[.]example&quot;&gt;x&lt;/a&gt; gpj.exe Bcc: mallory[@]evil[.]example =?utf-8?Q?Hi?= &amp;lt; \ufffd';
     expect(parts['text/html']).toContain(`<td>${escaped}</td>`);
-    expect(parts['text/html']).toContain(`<title>${escaped}</title>`);
+    expect(parts['text/html']).toContain(`<title>[high] ${escaped} - ${escaped}</title>`);
     expect(parts['text/html']).not.toMatch(/<(a|img|script|style)\b/);
   });
 

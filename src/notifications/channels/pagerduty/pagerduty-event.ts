@@ -39,10 +39,10 @@ export function pagerDutyEvents(
 
 function contentOf(message: Message): object {
   const { severity, event, occurredAt } = message;
-  const { summary, facts, request, url } = shownWords(message);
+  const { headline, facts, request, url } = shownWords(message);
   return {
     payload: {
-      summary: shortened(summary, LONGEST_SUMMARY),
+      summary: shortened(headline, LONGEST_SUMMARY),
       source: PRODUCT,
       severity: severity ? SEVERITIES[severity] : (OTHER_SEVERITIES[event] ?? 'warning'),
       timestamp: occurredAt.toISOString(),

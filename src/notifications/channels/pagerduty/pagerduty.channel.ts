@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Config } from '../../../connectors/config/config-schema.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
-import type { Message } from '../../notification.js';
+import { EVENTS_FOR_PEOPLE, type Message, type NotifiedEvent } from '../../notification.js';
 import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
 import { outcomeOf, postJson } from '../http-delivery.js';
 import {
@@ -55,6 +55,14 @@ export class PagerDutyChannelType extends ChannelType {
     'PagerDuty: alerts by the Events API v2, which are acknowledged and resolved as the incident is.';
   readonly destinations = [{ address: 'base_url' }];
   readonly schema = PAGERDUTY_CHANNEL_SCHEMA;
+  /** With the events that resolve alerts, which would stay open without them. */
+  override readonly defaultEvents: readonly NotifiedEvent[] = [
+    ...EVENTS_FOR_PEOPLE,
+    'incident.resolved',
+    'incident.deleted',
+    'action.completed',
+    'action.rejected',
+  ];
 
   constructor(private readonly http: OutboundHttp) {
     super();

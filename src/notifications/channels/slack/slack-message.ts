@@ -13,12 +13,12 @@ const MOST_FACTS = 2 * MOST_FIELDS;
  * https://docs.slack.dev/reference/block-kit/blocks, https://docs.slack.dev/messaging/formatting-message-text
  */
 export function slackMessage(message: Message): Readonly<Record<string, unknown>> {
-  const { summary, headline, facts, request, url } = shownWords(message);
+  const { headline, facts, request, url } = shownWords(message);
   const fields = facts.slice(0, MOST_FACTS).map(({ name, value }) => plain(`${name}\n${value}`));
   const sections = [fields.slice(0, MOST_FIELDS), fields.slice(MOST_FIELDS)];
   return {
     // Shown where blocks are not, such as on a lock screen.
-    text: slackText(summary),
+    text: slackText(headline),
     mrkdwn: false,
     blocks: [
       header(headline),

@@ -66,7 +66,7 @@ describe('a channel of the type slack', () => {
     ['*bold* _it_ `code` :siren:', '*bold* _it_ `code` :siren:'],
     ['a\r\n> b\0\ud800', 'a &gt; b \ufffd'],
   ])('shows %j as text that does nothing', async (value, shown) => {
-    expect(await fieldsWith(value)).toEqual([shown, `Title\n${shown}`]);
+    expect(await fieldsWith(value)).toEqual([`[high] ${shown}`, `Title\n${shown}`]);
   });
 
   it('stays within what Slack takes when everything is long and has to be escaped', async () => {

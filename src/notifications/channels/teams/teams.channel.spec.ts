@@ -34,7 +34,7 @@ describe('a channel of the type teams', () => {
     });
     await channel.deliver(message, signal);
     expect(server.shown).toEqual([
-      'Approval needed: isolate_host for INC-2026-0042',
+      '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042 - Beacon',
       'Target: WS-042',
       'Reason: ransomware note seen',
       'Incident: Beacon',
@@ -60,7 +60,7 @@ describe('a channel of the type teams', () => {
   ])('shows %j as text without Markdown', async (value, shown) => {
     const message = messageWith({ headline: value, facts: [{ name: 'Title', value }] });
     expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
-    expect(server.shown).toEqual([shown, `Title: ${shown}`]);
+    expect(server.shown).toEqual([`[high] ${shown}`, `Title: ${shown}`]);
   });
 
   it('stays within what Teams takes when everything is long', async () => {

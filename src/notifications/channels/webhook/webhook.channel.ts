@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Config } from '../../../connectors/config/config-schema.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import type { Message } from '../../notification.js';
+import { type Message, NOTIFIED_EVENTS } from '../../notification.js';
 import { type Channel, ChannelType, type ConnectOptions, type Outcome } from '../channel.port.js';
 import { httpsProblems, originOf, postJson } from '../http-delivery.js';
 import { ROTATED_SECRET, WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
@@ -34,6 +34,8 @@ export class WebhookChannelType extends ChannelType {
   /** The secret signs and is never sent, so a new address does not need it again. */
   readonly destinations = [];
   override readonly rotates = ROTATED_SECRET;
+  override readonly isForPeople = false;
+  override readonly defaultEvents = NOTIFIED_EVENTS;
 
   readonly schema = WEBHOOK_SCHEMA;
 

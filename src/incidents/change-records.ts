@@ -7,6 +7,7 @@ import {
   wasResolved,
   wasTriaged,
 } from './incident-changes.js';
+import { groupOf } from './incident-group.js';
 import type { Incident, IncidentStatus, NewIncident, Verdict } from './incident.js';
 import { shownStart } from '../platform/text.js';
 
@@ -36,6 +37,11 @@ export interface IncidentEventPayload {
   readonly status: IncidentStatus;
   readonly source: string;
   readonly title: string;
+}
+
+export interface IncidentCreatedPayload extends IncidentEventPayload {
+  /** Incidents that are alike have the same one. */
+  readonly group: string;
 }
 
 export interface IncidentSeverityChangedPayload extends IncidentEventPayload {
@@ -75,8 +81,11 @@ export interface TriageWantedPayload {
 export function eventsOfCreation(
   id: string,
   incident: NewIncident & { readonly createdBy: string },
-): NewEvent<IncidentEventPayload | TriageWantedPayload>[] {
-  const created = incidentEvent(INCIDENT_EVENTS.created, id, { ...incident, status: 'open' });
+): NewEvent<IncidentCreatedPayload | TriageWantedPayload>[] {
+  const created = withMore(
+    incidentEvent(INCIDENT_EVENTS.created, id, { ...incident, status: 'open' }),
+    { group: groupOf(incident) },
+  );
   const { triage, createdBy } = incident;
   if (!triage) return [created];
   const subject = { type: 'incident', id };

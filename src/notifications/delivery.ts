@@ -21,6 +21,18 @@ export interface Delivery {
   readonly expiresAt: Date;
   readonly lastError?: string;
   readonly endedAt?: Date;
+  /** New incidents with the same key are alike, and may be one message; undefined for a message of its own. */
+  readonly groupKey?: string;
+  /** The delivery whose message has this one in it. */
+  readonly carriedBy?: string;
+}
+
+/** A delivery that is about to be sent, with those that its message has in it. */
+export interface FoldedDelivery {
+  readonly delivery: ClaimedDelivery;
+  readonly carried: readonly Delivery[];
+  /** New incidents of its group in the last 10 minutes, itself included. */
+  readonly alike: number;
 }
 
 /** A delivery that one replica tries: what it finds out counts as long as nobody claimed it after it. */

@@ -12,10 +12,12 @@ import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { DeliveryAttempts } from './deliveries/delivery-attempts.js';
 import { DeliveryCounts } from './deliveries/delivery-counts.js';
 import { DeliveryEndings } from './deliveries/delivery-endings.js';
+import { DeliveryFolds } from './deliveries/delivery-folds.js';
 import { DeliveryWorker } from './deliveries/delivery-worker.js';
 import { NotificationChannelsController } from './notification-channels.controller.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 import { NotificationSignals } from './notification-signals.js';
+import { DeliveryFoldsRepository } from './records/delivery-folds.repository.js';
 import { DeliveryListRepository } from './records/delivery-list.repository.js';
 import { DeliveryWritesRepository } from './records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from './records/notification-channels.repository.js';
@@ -37,6 +39,8 @@ import { SealedChannels } from './sealed-channels.js';
     NotificationChannelsService,
     DeliveryListRepository,
     DeliveryWritesRepository,
+    DeliveryFoldsRepository,
+    DeliveryFolds,
     DeliveryCounts,
     DeliveryAttempts,
     DeliveryEndings,

@@ -18,8 +18,8 @@ describe('channels for people', () => {
   let app: TestApp;
   let admin: ApiClient;
 
-  const create = (type: string, config: object) =>
-    admin.request('POST', PATH, { body: { name: `the ${type}`, type, config } });
+  const create = (type: string, config: object, events?: readonly string[]) =>
+    admin.request('POST', PATH, { body: { name: `the ${type}`, type, config, events } });
 
   beforeAll(async () => {
     await Promise.all([slack.start(), teams.start(), pagerduty.start()]);
@@ -100,7 +100,8 @@ describe('channels for people', () => {
       from: 'soc@example.com',
       to: ['ada@example.com'],
     };
-    const { id: channel } = (await create('email', config)).body.data;
+    const events = ['incident.created', 'incident.resolved'];
+    const { id: channel } = (await create('email', config, events)).body.data;
     const incident = { incident_type: 'phishing', source: 'email-gateway', title: 'Odd invoice' };
     const { id } = (await admin.request('POST', '/api/incidents', { body: incident })).body.data;
     const body = { status: 'resolved', resolution: 'Deleted.' };
@@ -129,7 +130,7 @@ describe('channels for people', () => {
       const body = { name: `list ${n}`, type: 'email', config: { ...config, to } };
       made.push((await admin.request('POST', PATH, { body })).body.data.id);
     }
-    const body = { incident_type: 'phishing', source: 'email-gateway' };
+    const body = { incident_type: 'phishing', source: 'email-gateway', severity: 'high' };
     await admin.request('POST', '/api/incidents', { body });
     const told = await eventually(
       () =>

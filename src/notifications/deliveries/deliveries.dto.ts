@@ -105,6 +105,14 @@ export class NotificationDeliveryDto {
   @Instant({ optional: true, description: 'When it was delivered, or given up.' })
   readonly ended_at?: string;
 
+  @Id('NotificationDeliveryId', {
+    optional: true,
+    description:
+      'The delivery whose message has this one in it: new incidents that are alike are one message for people. Absent where it is a message of its own.',
+    example: undefined,
+  })
+  readonly carried_by?: string;
+
   static from(this: void, delivery: Delivery): NotificationDeliveryDto {
     const { type, id } = delivery.subject;
     const isPending = delivery.status === 'pending';
@@ -120,6 +128,7 @@ export class NotificationDeliveryDto {
       next_attempt_at: isPending ? delivery.dueAt.toISOString() : undefined,
       expires_at: isPending ? delivery.expiresAt.toISOString() : undefined,
       ended_at: delivery.endedAt?.toISOString(),
+      carried_by: delivery.carriedBy,
     };
   }
 }

@@ -3,7 +3,8 @@ import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Outcome } from '../channels/channel.port.js';
 import { ChannelTypes } from '../channels/channel-types.js';
-import type { Delivery } from '../delivery.js';
+import type { Delivery, FoldedDelivery } from '../delivery.js';
+import { foldedMessage } from '../messages/folded-message.js';
 import { messageOf } from '../messages/message.js';
 import { isEventName, type ToldEvent } from '../messages/event-payloads.js';
 import { type EventName, type Message, TEST_EVENT } from '../notification.js';
@@ -35,15 +36,18 @@ export class DeliveryAttempts {
   /** Throws the reason of the signal when that is aborted first, and nothing else. */
   async deliver(
     channel: SealedChannel,
-    delivery: Delivery,
-    incidentNumber: string | undefined,
+    { delivery, carried, alike }: FoldedDelivery,
+    numbers: ReadonlyMap<string, string>,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { type, eventId, occurredAt, subject, payload, incidentId } = delivery;
-    const told = { eventId, occurredAt, subject, payload, incidentId, incidentNumber };
+    const { type } = delivery;
     // A trigger writes what channels chose, from a list that may be of a later release.
     if (!isEventName(type)) return { kind: 'refused', why: `This release knows no event ${type}.` };
-    return await this.attempt(channel, () => this.message(type, told), signal);
+    const about = (one: Delivery) => {
+      return this.message(type, { ...one, incidentNumber: numbers.get(one.incidentId ?? '') });
+    };
+    const message = () => foldedMessage([about(delivery), ...carried.map(about)], alike);
+    return await this.attempt(channel, message, signal);
   }
 
   /** A message that says that it is a test. */

@@ -6,9 +6,10 @@ import { afterCommit, Transactions, type Tx } from '../../platform/database/tran
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { shownStart } from '../../platform/text.js';
 import type { Failed, Outcome, Refused } from '../channels/channel.port.js';
-import type { ClaimedDelivery } from '../delivery.js';
+import type { FoldedDelivery } from '../delivery.js';
 import { CHANNEL_RECOVERED, CHANNEL_UNHEALTHY } from '../notification.js';
 import type { ChannelIdentity, SealedChannel } from '../notification-channel.js';
+import { DeliveryFoldsRepository } from '../records/delivery-folds.repository.js';
 import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
 import {
@@ -29,6 +30,7 @@ export class DeliveryEndings {
   constructor(
     private readonly transactions: Transactions,
     private readonly deliveries: DeliveryWritesRepository,
+    private readonly folds: DeliveryFoldsRepository,
     private readonly channels: NotificationChannelsRepository,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
@@ -37,10 +39,10 @@ export class DeliveryEndings {
     @InjectMetric('notification_deliveries_dead_total') private readonly dead: Counter<'type'>,
   ) {}
 
-  async end(channel: SealedChannel, delivery: ClaimedDelivery, outcome: Outcome): Promise<void> {
+  async end(channel: SealedChannel, folded: FoldedDelivery, outcome: Outcome): Promise<void> {
     await this.transactions.run(async (tx) => {
-      if (outcome.kind === 'delivered') await this.delivered(tx, channel, delivery);
-      else await this.notDelivered(tx, channel, delivery, bounded(outcome));
+      if (outcome.kind === 'delivered') await this.delivered(tx, channel, folded);
+      else await this.notDelivered(tx, channel, folded, bounded(outcome));
       afterCommit(tx, () => this.attempts.inc({ type: channel.type, outcome: outcome.kind }));
     });
   }
@@ -67,16 +69,17 @@ export class DeliveryEndings {
     await this.deliveries.tryNow(tx, channelId);
   }
 
-  private async delivered(tx: Tx, channel: SealedChannel, delivery: ClaimedDelivery) {
+  private async delivered(tx: Tx, channel: SealedChannel, { delivery, carried }: FoldedDelivery) {
     // The row of a channel that works is not touched: all its deliveries would wait for each other there.
     if (channel.failingSince || channel.unhealthyToldAt) await this.works(tx, channel.id);
-    await this.deliveries.delivered(tx, delivery);
+    const isOurs = await this.deliveries.delivered(tx, delivery);
+    if (isOurs && carried.length > 0) await this.folds.delivered(tx, delivery);
   }
 
   private async notDelivered(
     tx: Tx,
     channel: SealedChannel,
-    delivery: ClaimedDelivery,
+    { delivery, carried }: FoldedDelivery,
     outcome: Failed | Refused,
   ): Promise<void> {
     const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
@@ -91,7 +94,9 @@ export class DeliveryEndings {
     if (pauseMs > 0) await this.channels.pause(tx, channel.id, { pauseMs, oneByOneMs });
     if (after) await this.tellOthers(tx, after);
     const ending = endingOf(outcome, delivery, Math.random());
-    if (ending.kind === 'again') {
+    if (outcome.kind === 'refused' && carried.length > 0) {
+      await this.folds.unfold(tx, delivery, ending.error);
+    } else if (ending.kind === 'again') {
       await this.deliveries.again(tx, delivery, ending.error, ending.waitMs);
     } else if (await this.deliveries.dead(tx, delivery, ending.error)) {
       const about = { channel: channel.name, delivery: delivery.id, event: delivery.type };

@@ -14,12 +14,13 @@ import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { type Span, traced } from '../../platform/tracing/tracing.js';
-import type { ClaimedDelivery } from '../delivery.js';
+import type { ClaimedDelivery, FoldedDelivery } from '../delivery.js';
 import type { SealedChannel } from '../notification-channel.js';
 import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryEndings } from './delivery-endings.js';
+import { DeliveryFolds } from './delivery-folds.js';
 import { FAILURES_UNTIL_PROBING, LEASE_MS } from './delivery-rules.js';
 
 const PAUSE_MS = 500;
@@ -32,9 +33,9 @@ const DAY_MS = 86_400_000;
 const AT_ONCE = 5_000;
 
 interface Work {
-  readonly delivery: ClaimedDelivery;
+  readonly folded: FoldedDelivery;
   readonly channel: SealedChannel;
-  readonly incidentNumber?: string;
+  readonly incidentNumbers: ReadonlyMap<string, string>;
 }
 
 /**
@@ -57,6 +58,7 @@ export class DeliveryWorker
     private readonly deliveries: DeliveryWritesRepository,
     private readonly channels: NotificationChannelsRepository,
     private readonly incidents: IncidentsService,
+    private readonly folds: DeliveryFolds,
     private readonly attempts: DeliveryAttempts,
     private readonly endings: DeliveryEndings,
     private readonly jobs: Jobs,
@@ -101,7 +103,7 @@ export class DeliveryWorker
 
   private async look(): Promise<void> {
     for (const one of await this.claim()) {
-      const { id, type, incidentId } = one.delivery;
+      const { id, type, incidentId } = one.folded.delivery;
       const carried = traced(
         () => ({
           name: `notification ${one.channel.type}`,
@@ -124,30 +126,32 @@ export class DeliveryWorker
         leaseMs: LEASE_MS,
       });
       if (claimed.length === 0) return [];
-      const ids = claimed.flatMap(({ incidentId }) => (incidentId ? [incidentId] : []));
-      const numbers = await this.incidents.numbersOf(tx, ids);
+      const folded = await this.folds.fold(tx, claimed);
+      const ids = folded.flatMap(({ delivery, carried }) =>
+        [delivery, ...carried].flatMap(({ incidentId }) => (incidentId ? [incidentId] : [])),
+      );
+      const incidentNumbers = await this.incidents.numbersOf(tx, ids);
       const channels = await this.channels.byIds(
         tx,
         claimed.map(({ channelId }) => channelId),
       );
-      return claimed.flatMap((delivery) => {
-        const channel = channels.get(delivery.channelId);
-        const incidentNumber = numbers.get(delivery.incidentId ?? '');
-        return channel ? [{ delivery, channel, incidentNumber }] : [];
+      return folded.flatMap((one) => {
+        const channel = channels.get(one.delivery.channelId);
+        return channel ? [{ folded: one, channel, incidentNumbers }] : [];
       });
     });
   }
 
   private async carry(work: Work, span: Span | undefined): Promise<void> {
-    const { delivery, channel, incidentNumber } = work;
+    const { folded, channel, incidentNumbers } = work;
     this.count(channel.id, 1);
     const { signal } = this.halt;
     try {
-      const outcome = await this.attempts.deliver(channel, delivery, incidentNumber, signal);
+      const outcome = await this.attempts.deliver(channel, folded, incidentNumbers, signal);
       span?.note({ 'delivery.outcome': outcome.kind });
-      await this.endings.end(channel, delivery, outcome);
+      await this.endings.end(channel, folded, outcome);
     } catch (err) {
-      if (signal.aborted) return await this.release(delivery);
+      if (signal.aborted) return await this.release(folded.delivery);
       // Its lease ends, and it is tried again.
       this.log.warn({ err, channel: channel.name }, 'An attempt could not be written down');
     } finally {

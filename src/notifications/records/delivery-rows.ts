@@ -2,7 +2,10 @@ import type { ClaimedDelivery, Delivery } from '../delivery.js';
 import type { NotificationDeliveryEntity } from './notification-delivery.entity.js';
 
 /** What only statements look at is not read. */
-export type DeliveryRow = Omit<NotificationDeliveryEntity, 'position' | 'lease_until'>;
+export type DeliveryRow = Omit<
+  NotificationDeliveryEntity,
+  'position' | 'lease_until' | 'urgency' | 'held_until'
+>;
 
 export const DELIVERY_COLUMNS = [
   'id',
@@ -21,6 +24,8 @@ export const DELIVERY_COLUMNS = [
   'expires_at',
   'last_error',
   'ended_at',
+  'group_key',
+  'carried_by',
 ] as const satisfies (keyof DeliveryRow)[];
 
 export function deliveryOf(row: DeliveryRow): Delivery {
@@ -39,6 +44,8 @@ export function deliveryOf(row: DeliveryRow): Delivery {
     expiresAt: row.expires_at,
     lastError: row.last_error ?? undefined,
     endedAt: row.ended_at ?? undefined,
+    groupKey: row.group_key ?? undefined,
+    carriedBy: row.carried_by ?? undefined,
   };
 }
 

@@ -26,6 +26,9 @@ export interface ClaimRequest {
 /** Urgency goes from 0, the kill switch and approvals, over the severities to this (see the migration). */
 const LEAST_URGENT = 4;
 
+/** What people read takes about a message a second: an urgent one waits for few that are under way. */
+const PLACES_OF_PEOPLE = 2;
+
 const COLUMNS = DELIVERY_COLUMNS.map((column) => `delivery.${column}`).join(', ');
 
 /** Deliveries of one line go one after the other, as the index has it: of an incident, or of what else an event is about, such as a connector. */
@@ -33,7 +36,7 @@ const lineOf = (row: string): string =>
   `left(coalesce(${row}.incident_id::text, ${row}.subject_id), 100)`;
 
 /** The first one that is open and about the same. The limit keeps PostgreSQL from a join that reads all that waits. */
-const firstOf = (row: string, columns: string, condition = 'true'): string => `(
+export const firstOf = (row: string, columns: string, condition = 'true'): string => `(
                  select ${columns} from notification_deliveries earlier
                   where earlier.channel_id = ${row}.channel_id and ${lineOf('earlier')} = ${lineOf(row)}
                     and earlier.status = 'pending' and ${condition}
@@ -43,7 +46,13 @@ const firstOf = (row: string, columns: string, condition = 'true'): string => `(
 const isHeld = (row: string): string =>
   `(${row}.held_until is not null and ${row}.held_until > now())`;
 
+/** It goes with the message of another one, as long as that is open. */
+export const isCarried = (row: string): string =>
+  `(${row}.carried_by is not null and exists (
+                   select from notification_deliveries other where other.id = ${row}.carried_by and other.status = 'pending'))`;
+
 const isFree = (row: string): string => `${row}.due_at <= now()
+                 and not ${isCarried(row)}
                  and ${row}.expires_at > now() - interval '1 hour'
                  and (${row}.lease_until is null or ${row}.lease_until <= now())`;
 
@@ -59,7 +68,9 @@ export const CLAIM: Statement = {
   text: `
     with place as (
       select channel.id,
-             case when channel.failures >= $4 or channel.one_by_one_until > now() then 1 else $3 end - coalesce(busy.n, 0) as free
+             case when channel.failures >= $4 or channel.one_by_one_until > now() then 1
+                  when channel.type = 'webhook' then $3
+                  else least($3, ${PLACES_OF_PEOPLE}) end - coalesce(busy.n, 0) as free
         from notification_channels channel
         left join unnest($1::uuid[], $2::integer[]) as busy (id, n) on busy.id = channel.id
        where channel.enabled and (channel.paused_until is null or channel.paused_until <= now())),
@@ -84,7 +95,7 @@ export const CLAIM: Statement = {
            order by wanted.turn, delivery.id limit greatest(0, place.free)
              for update of delivery skip locked) as next)
     update notification_deliveries delivery
-       set fence = fence + 1, attempts = attempts + 1, lease_until = now() + $5::integer * interval '1 millisecond'
+       set fence = fence + 1, attempts = attempts + 1, carried_by = null, lease_until = now() + $5::integer * interval '1 millisecond'
      where id = any(array(select id from chosen))
     returning ${COLUMNS}, (extract(epoch from expires_at - now()) * 1000)::float8 as left_ms`,
 };
@@ -129,7 +140,8 @@ const REOPEN: Statement = {
   name: 'notification_deliveries_reopen',
   text: `
     update notification_deliveries delivery
-       set status = 'pending', ended_at = null, attempts = 0, due_at = now(), expires_at = now() + interval '1 day'
+       set status = 'pending', ended_at = null, attempts = 0, due_at = now(), expires_at = now() + interval '1 day',
+           group_key = null, carried_by = null
      where channel_id = $1 and id = $2
     returning ${COLUMNS}`,
 };
@@ -139,7 +151,8 @@ const REOPEN_DEAD: Statement = {
   name: 'notification_deliveries_reopen_dead',
   text: `
     update notification_deliveries
-       set status = 'pending', ended_at = null, attempts = 0, due_at = now(), expires_at = now() + interval '1 day'
+       set status = 'pending', ended_at = null, attempts = 0, due_at = now(), expires_at = now() + interval '1 day',
+           group_key = null, carried_by = null
      where id in (
        select id from notification_deliveries
         where channel_id = $1 and status = 'dead' and ended_at >= $2

@@ -46,6 +46,9 @@ const block = (type: string, properties: object) => ({
 export class SlackHookServer extends VendorServer {
   readonly token = 'S3cretS3cretS3cretS3cret';
   readonly messages: HookMessage[] = [];
+  /** Refuses a message that comes sooner after the one before. */
+  shortestMs = 0;
+  private takenAt = 0;
 
   protected readonly routes: readonly Route[] = [
     {
@@ -86,6 +89,7 @@ export class SlackHookServer extends VendorServer {
 
   override forget(): void {
     super.forget();
+    this.shortestMs = 0;
     this.messages.length = 0;
   }
 
@@ -110,6 +114,10 @@ export class SlackHookServer extends VendorServer {
 
   private post(token: string, message: HookMessage): Reply {
     if (token !== this.token) return { status: 403, text: 'invalid_token' };
+    if (Date.now() - this.takenAt < this.shortestMs) {
+      return { status: 429, headers: this.askingToWait(429), text: 'rate_limited' };
+    }
+    this.takenAt = Date.now();
     this.messages.push(message);
     return { status: 200, text: 'ok' };
   }

@@ -69,7 +69,7 @@ const TOLD_BEFORE: Told = { columns: '', values: '', joins: '', condition: '' };
 
 /**
  * The first new incident of a group in 10 minutes waits 2 seconds for the rest of its body, or not at all when it is critical.
- * After a message about the group the next ones wait longer, so that a wave makes few messages; a critical one waits 4 seconds.
+ * After a message about the group the next ones wait longer, so that a wave makes few messages; a critical one waits 3 seconds.
  */
 const TOLD_NOW: Told = {
   columns: ', urgency, group_key, held_until',
@@ -77,7 +77,7 @@ const TOLD_NOW: Told = {
              notification_urgency(event.type, event.payload ->> 'severity'), alike.group_key,
              case
                when alike.group_key is null then null
-               when event.payload ->> 'severity' = 'critical' then case when told.messages > 0 then now() + interval '4 seconds' end
+               when event.payload ->> 'severity' = 'critical' then case when told.messages > 0 then now() + interval '3 seconds' end
                when told.messages = 0 then now() + interval '2 seconds'
                when told.messages = 1 then now() + interval '30 seconds'
                else now() + interval '5 minutes' end`,

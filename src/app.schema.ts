@@ -52,6 +52,7 @@ import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1
 import { IncidentFields1795003000000 } from './platform/database/migrations/1795003000000-incident-fields.js';
 import { TypeMapping1795003010000 } from './platform/database/migrations/1795003010000-type-mapping.js';
 import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
+import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -147,6 +148,7 @@ export const schema: Schema = {
     IncidentFields1795003000000,
     TypeMapping1795003010000,
     Messages1795003400000,
+    ApprovalReminders1795003410000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

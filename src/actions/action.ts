@@ -68,6 +68,8 @@ export interface Action {
   readonly rolledBackBy?: string;
   /** While it waits for approval: an approval comes too late from then on. */
   readonly expiresAt?: Date;
+  /** When its approvers were last told that it expires soon. */
+  readonly remindedAt?: Date;
   readonly approvedBy?: string;
   readonly approvedAt?: Date;
   readonly comment?: string;

@@ -10,6 +10,7 @@ export const NOTIFIED_EVENTS = [
   'incident.deleted',
   'triage.failed',
   'action.pending_approval',
+  'action.expiring',
   'action.completed',
   'action.failed',
   'action.rejected',

@@ -1,4 +1,6 @@
+import { ApprovalExpiry } from '../../src/approvals/approval-expiry.js';
 import { ActionWorld } from '../support/actions/action-world.js';
+import { requestedEarlier } from '../support/actions/held-change.js';
 import { eventually } from '../support/jobs/eventually.js';
 
 interface RecordedEvent {
@@ -149,5 +151,33 @@ describe('the event of a change of an action', () => {
     const reason = `x${'😀'.repeat(999)}`;
     const answer = await decide(body.data.action_id, 'reject', { reason });
     expect([answer.status, answer.body.data?.rejection_reason]).toEqual([200, reason]);
+  });
+
+  it('tells once when half of the time for approval is over, and once when nine tenths are', async () => {
+    const { body } = await world.execute('isolate_host');
+    const id: string = body.data.action_id;
+    const expiry = world.app.nest.get(ApprovalExpiry);
+    const reminders = async () =>
+      (await recorded()).filter(({ type }) => type === 'action.expiring');
+    let earlier = 0;
+    const after = async (minutes: number): Promise<number> => {
+      await requestedEarlier(world.database.manager, id, `${minutes} minutes`);
+      await world.database.query(
+        `update actions set reminded_at = reminded_at - $1 * interval '1 minute' where id = $2`,
+        [minutes - earlier, id.replace('act-', '')],
+      );
+      earlier = minutes;
+      await Promise.all([expiry.remind(), expiry.remind()]);
+      await expiry.remind();
+      return (await reminders()).length;
+    };
+    expect(await after(700)).toBe(0);
+    expect(await after(721)).toBe(1);
+    expect(await reminders()).toMatchObject([
+      { payload: { action_type: 'isolate_host', expires_at: expect.any(String) } },
+    ]);
+    expect(await after(1_290)).toBe(1);
+    expect(await after(1_297)).toBe(2);
+    expect(await after(1_439)).toBe(2);
   });
 });

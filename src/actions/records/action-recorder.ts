@@ -8,7 +8,7 @@ import { beginAtZero } from '../../platform/metrics/known-series.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
-import { eventOf } from '../../platform/jobs/events/domain-event.js';
+import { eventOf, type NewEvent } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
 import { type Action, FAILURE_CODES, type FailureCode, type RequiredLevel } from '../action.js';
@@ -27,6 +27,8 @@ import { ActionRecordsRepository, type ChangeRecords } from './action-records.re
 /** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
   pendingApproval: 'action.pending_approval',
+  /** Half, and then nine tenths, of its time for approval is over. */
+  expiring: 'action.expiring',
   /** Of a playbook's action alone: its run waits for nobody any more. */
   approved: 'action.approved',
   completed: 'action.completed',
@@ -104,6 +106,13 @@ export class ActionRecorder implements OnModuleInit {
     );
   }
 
+  /** Tells that they expire soon. Nobody changed them, so there is nothing else to record. */
+  async remind(tx: Tx, actions: readonly Action[]): Promise<void> {
+    for (const action of actions) {
+      await this.events.record(tx, actionEvent(ACTION_EVENTS.expiring, action));
+    }
+  }
+
   /** Many changes of many actors, in one statement. */
   async recordAll(tx: Tx, changes: readonly ActionChanged[]): Promise<void> {
     if (changes.length === 0) return;
@@ -159,14 +168,16 @@ function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[
 
 function eventsOf({ change, action }: ActionChanged) {
   const type = eventTypeOf(change, action);
-  if (!type) return [];
-  const message = messageOf(change, action);
+  return type ? [actionEvent(type, action, messageOf(change, action))] : [];
+}
+
+function actionEvent(type: string, action: Action, message?: string): NewEvent<ActionEventPayload> {
   const payload: ActionEventPayload = {
     action_type: action.type,
     target: targetOf(action),
     requested_by: action.requestedBy,
     reason: shownReason(action),
-    expires_at: change === 'requested' ? action.expiresAt?.toISOString() : undefined,
+    expires_at: action.expiresAt?.toISOString(),
     approved_by: action.approvedBy,
     rejected_by: action.rejectedBy,
     incident_id: action.incidentId,
@@ -180,7 +191,7 @@ function eventsOf({ change, action }: ActionChanged) {
     code: action.result?.code,
     simulated: action.result?.simulated && true,
   };
-  return [{ type, subject: { type: 'action', id: shownActionId(action.id) }, payload }];
+  return { type, subject: { type: 'action', id: shownActionId(action.id) }, payload };
 }
 
 function eventTypeOf(change: ActionChange, { status, playbookRunId }: Action): string | undefined {

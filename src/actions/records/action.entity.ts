@@ -83,6 +83,10 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly reason: string | null;
 
+  /** When its approvers were last told that it expires soon. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly reminded_at: Date | null;
+
   @Column({ type: 'text', nullable: true })
   readonly approved_by: string | null;
 

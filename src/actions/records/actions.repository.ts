@@ -57,6 +57,15 @@ const UNCLAIMED = { status: 'pending', phase: IsNull() } as const;
 const isLate = (requestedAt: string): string =>
   `${requestedAt} + :ttlMinutes * interval '1 minute' <= clock_timestamp()`;
 
+/** Shares of its time for approval after which the approvers are reminded, once each. */
+const REMINDED_AFTER = [0.5, 0.9];
+
+/** Whether a reminder is due that was not sent. */
+const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
+  const at = `requested_at + ${share} * :ttlMinutes * interval '1 minute'`;
+  return `${at} <= clock_timestamp() and (reminded_at is null or reminded_at < ${at})`;
+}).join(' or ');
+
 type Where = FindOptionsWhere<ActionEntity>;
 type Update = QueryDeepPartialEntity<ActionEntity>;
 
@@ -156,6 +165,24 @@ export class ActionsRepository {
     });
     const ids = late.map(({ id }) => id);
     return await this.rejectAll(tx, { id: In(ids), status: 'pending_approval' }, rejection);
+  }
+
+  /** Marks at most `limit` of those that expire soon and nobody was reminded of; returns them. */
+  async remind(tx: Tx, ttlMinutes: number, limit: number): Promise<Action[]> {
+    const due = await tx
+      .createQueryBuilder(ActionEntity, 'actions')
+      .select('actions.id')
+      .where({ status: 'pending_approval' })
+      .andWhere(`(${IS_REMINDER_DUE}) and not (${isLate('requested_at')})`, { ttlMinutes })
+      .orderBy('actions.id')
+      .limit(limit)
+      .setLock('pessimistic_write')
+      .setOnLocked('skip_locked')
+      .getMany();
+    if (due.length === 0) return [];
+    const ids = due.map(({ id }) => id);
+    const update = updateOf(tx).set({ reminded_at: () => 'clock_timestamp()' });
+    return await changedBy(update.where({ id: In(ids) }));
   }
 
   /** All that the kill switch holds and nothing of which was sent. */

@@ -4,7 +4,7 @@ import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { type Action, SYSTEM } from '../action.js';
+import { type Action, SYSTEM, withExpiry } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionsRepository, type Approval } from '../records/actions.repository.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
@@ -66,6 +66,17 @@ export class ActionDecisions {
   get expiredReason(): string {
     const { approvalTtlMinutes: minutes } = this.settings;
     return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+  }
+
+  /** Tells of at most `limit` actions that they expire soon; returns how many those were. */
+  async remindOfExpiry(tx: Tx, limit: number): Promise<number> {
+    const ttl = this.settings.approvalTtlMinutes;
+    const expiring = await this.actions.remind(tx, ttl, limit);
+    await this.recorder.remind(
+      tx,
+      expiring.map((action) => withExpiry(action, ttl)),
+    );
+    return expiring.length;
   }
 
   /** Rejects at most `limit` of those that nobody decided on in time; answers how many those were. */

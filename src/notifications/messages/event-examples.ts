@@ -91,6 +91,10 @@ const TOLD: { readonly [Name in EventName]: readonly [at: string, told: Told] } 
     '2026-01-31T09:52:00.009Z',
     action(STORY.deleteMail, { ...DELETION, expires_at: '2026-02-01T09:52:00.009Z' }),
   ],
+  'action.expiring': [
+    '2026-01-31T21:52:10.002Z',
+    action(STORY.deleteMail, { ...DELETION, expires_at: '2026-02-01T09:52:00.009Z' }),
+  ],
   'action.completed': [
     '2026-01-31T09:59:20.007Z',
     action(STORY.deleteMail, {

@@ -58,6 +58,7 @@ const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
   'incident.deleted': deletedData,
   'triage.failed': triageFailedData,
   'action.pending_approval': actionData,
+  'action.expiring': actionData,
   'action.completed': actionData,
   'action.failed': actionData,
   'action.rejected': actionData,

@@ -116,6 +116,15 @@ export class ActionPendingApprovalEvent extends Event {
   readonly data: ActionData;
 }
 
+@SentAs('action.expiring')
+export class ActionExpiringEvent extends Event {
+  @Type('action.expiring')
+  readonly type: 'action.expiring';
+
+  @Nested(() => ActionData)
+  readonly data: ActionData;
+}
+
 @SentAs('action.completed')
 export class ActionCompletedEvent extends Event {
   @Type('action.completed')
@@ -216,6 +225,7 @@ export const EVENT_SCHEMAS = {
   'incident.deleted': IncidentDeletedEvent,
   'triage.failed': TriageFailedEvent,
   'action.pending_approval': ActionPendingApprovalEvent,
+  'action.expiring': ActionExpiringEvent,
   'action.completed': ActionCompletedEvent,
   'action.failed': ActionFailedEvent,
   'action.rejected': ActionRejectedEvent,

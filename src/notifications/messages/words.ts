@@ -55,12 +55,10 @@ function textOf(event: AnyEvent): Text {
       const words = aboutIncident(incident, 'Triage failed', fact('Why', message));
       return { ...words, request: 'Triage this incident yourself, or start its triage again.' };
     }
-    case 'action.pending_approval': {
-      const { approval_level, expires_at } = event.data.action;
-      const until = expires_at ? `, until ${expires_at}` : '';
-      const request = `It waits for approval at level ${approval_level} or higher${until}.`;
-      return { ...aboutAction(event.data, 'Approval needed'), request };
-    }
+    case 'action.pending_approval':
+      return aboutApproval(event.data, 'Approval needed');
+    case 'action.expiring':
+      return aboutApproval(event.data, 'Approval expires soon');
     case 'action.completed':
       return aboutAction(
         event.data,
@@ -177,6 +175,13 @@ function aboutAction({ action, incident }: ActionData, what: string): Text {
       ...fact('Rollback of', rollback_of),
     ],
   };
+}
+
+function aboutApproval(data: ActionData, what: string): Text {
+  const { approval_level, expires_at } = data.action;
+  const until = expires_at ? `, until ${expires_at}` : '';
+  const request = `It waits for approval at level ${approval_level} or higher${until}.`;
+  return { ...aboutAction(data, what), request };
 }
 
 /** The title of a ticket and the name of a channel are no targets: they repeat the incident, or say where a message went. */

@@ -57,6 +57,7 @@ function alertChange(event: AnyEvent): AlertChange {
     case 'incident.deleted':
       return { action: 'resolve', key: `incident:${event.data.incident.id}` };
     case 'action.pending_approval':
+    case 'action.expiring':
       return { action: 'trigger', key: `action:${event.data.action.id}` };
     case 'action.failed':
       return { action: 'trigger', key: `action_failed:${event.data.action.id}` };

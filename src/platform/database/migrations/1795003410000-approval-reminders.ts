@@ -1,0 +1,14 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class ApprovalReminders1795003410000 implements MigrationInterface {
+  readonly name = 'ApprovalReminders1795003410000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    // When the approvers were last told that the action expires soon.
+    await runner.query(`alter table actions add column reminded_at timestamptz`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`alter table actions drop column reminded_at`);
+  }
+}

@@ -33,7 +33,6 @@ const FOR_PEOPLE = [
   'playbook.step_failed',
   'kill_switch.',
   'connector.',
-  'sla.',
 ];
 
 /** Default events of a channel for people. Completed look-ups, tickets and machine verdicts are not among them. */

@@ -6,9 +6,14 @@ export class ApprovalReminders1795003410000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     // When the approvers were last told that the action expires soon.
     await runner.query(`alter table actions add column reminded_at timestamptz`);
+    // Of channels that chose everything that there was.
+    await runner.query(`
+      update notification_channels set events = events || array['action.expiring'] where cardinality(events) = 15`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      update notification_channels set events = array_remove(events, 'action.expiring')`);
     await runner.query(`alter table actions drop column reminded_at`);
   }
 }

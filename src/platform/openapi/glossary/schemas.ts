@@ -3,6 +3,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ActionCompletedEvent: 'The vendor did what an action says.',
   ActionFailedEvent: 'An action was not done, or nobody knows.',
   ActionPendingApprovalEvent: 'An action waits for a person.',
+  ActionExpiringEvent: 'An action still waits for a person, and expires soon.',
   ActionRejectedEvent: 'An action will not run.',
   ChangedNotificationChannel:
     'A channel after a change, with its secret where the service made one.',

@@ -3,7 +3,7 @@ import { KNOWN_INCIDENT_TYPES } from './incident.js';
 import { incidentTitle } from './title-rules.js';
 
 /** They tell nothing by which people know an incident in a list. */
-const NOT_IN_TITLES = ['message_id', 'received_at', 'link', 'event_id'];
+const NOT_IN_TITLES = ['message_id', 'received_at', 'outcome', 'link', 'event_id'];
 
 describe('INCIDENT_FIELDS', () => {
   it('are known to titles, but for those that say nothing in a list', () => {
@@ -13,6 +13,19 @@ describe('INCIDENT_FIELDS', () => {
       ),
     );
     expect(silent).toEqual(NOT_IN_TITLES);
+  });
+});
+
+describe('fieldsOfRawData', () => {
+  it.each([
+    ['SUCCESS', 'succeeded'],
+    ['Failure', 'failed'],
+    ['DENY', 'blocked'],
+    ['blocked', 'blocked'],
+    ['allowed', undefined],
+    ['3 of 4 failed', undefined],
+  ])('tells the outcome %s as %s', (said, outcome) => {
+    expect(fieldsOfRawData({ outcome: said })['outcome']).toBe(outcome);
   });
 });
 

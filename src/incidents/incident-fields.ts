@@ -17,6 +17,7 @@ export const INCIDENT_FIELDS = {
   hash: 'the digest of the file: SHA-256 where the tool has it',
   process: 'the process, with its command line where the tool has it',
   container: 'the container or pod',
+  outcome: 'how it ended: `succeeded`, `failed` or `blocked`',
   account: 'the cloud account or tenant',
   resource: 'the cloud resource or the application',
   repository: 'the repository',
@@ -100,11 +101,22 @@ const addressIn = (mailbox: string): string =>
 /** `db-1:9100` is a process on `db-1`. */
 const hostIn = (place: string): string => place.replace(/^([^\s:]+):\d{1,5}$/, '$1');
 
+/** What tools call the three outcomes. */
+const OUTCOMES: readonly (readonly [string, RegExp])[] = [
+  ['succeeded', /^succe(?:ss(?:ful)?|eded)$/i],
+  ['failed', /^fail(?:ure|ed)?$/i],
+  ['blocked', /^(?:blocked|block|denied|deny|prevented)$/i],
+];
+export const OUTCOME_WORD = /^(?:succeeded|failed|blocked)$/;
+const outcomeIn = (word: string): string =>
+  OUTCOMES.find(([, words]) => words.test(word))?.[0] ?? word;
+
 const NORMAL: ReadonlyMap<string, (text: string) => string> = new Map(
   Object.entries({
     sender: addressIn,
     recipient: addressIn,
     host: hostIn,
+    outcome: outcomeIn,
   }),
 );
 
@@ -116,6 +128,7 @@ const SHAPES: ReadonlyMap<string, RegExp> = new Map(
     url: /^(?:[a-z][a-z\d+.-]*:\/\/\S+|[^\s@/]+\.[^\s@/]+\/\S*)$/i,
     domain: /^[^\s@/:]+\.[^\s@/:]+$/,
     hash: /^[\da-f]{32,128}$/i,
+    outcome: OUTCOME_WORD,
     // Bodies of mails and connections are no files.
     file: /^(?!text\.(?:html|txt|plain)$)(?!.*->)/i,
   }),

@@ -53,8 +53,14 @@ class Facts {
   }
 }
 
-function valueOf({ isMailbox, isQuoted, most }: Detail, text: string): string {
-  const value = isMailbox ? addressOf(text) : isQuoted ? withoutQuotes(text) : text;
+function valueOf({ isMailbox, isPath, isQuoted, most }: Detail, text: string): string {
+  const value = isMailbox
+    ? addressOf(text)
+    : isPath
+      ? fileName(text)
+      : isQuoted
+        ? withoutQuotes(text)
+        : text;
   return value.slice(0, most);
 }
 
@@ -63,6 +69,8 @@ function addressOf(mailbox: string): string {
   const address = mailbox.endsWith('>') ? mailbox.slice(mailbox.lastIndexOf('<') + 1, -1) : '';
   return address.includes('@') ? address : mailbox;
 }
+
+const fileName = (path: string): string => path.split(/[\\/]/).findLast(Boolean) ?? path;
 
 /** Not as a part of a longer word: `RU` is not in `TRUST`. */
 function hasWord(text: string, word: string): boolean {
@@ -75,4 +83,5 @@ function hasWord(text: string, word: string): boolean {
 const LETTER = /[\p{L}\p{N}]/u;
 
 /** Who wrote the words cannot end the quotes around them. */
-export const withoutQuotes = (words: string): string => words.replaceAll('"', "'");
+const withoutQuotes = (words: string): string => words.replaceAll('"', "'");
+export const inQuotes = (words: string): string => `"${withoutQuotes(words)}"`;

@@ -31,6 +31,7 @@ export const COUNTRY =
   spots(`country country_name country_code source_country src_country geo_country
   geo.country geo.country_name geoip.country_name location.country location.country_or_region
   source.geo.country_name client.geographical_context.country`);
+export const OUTCOME = spots('outcome');
 export const FILE =
   spots(`file_name file file_path filename file.name file.path process_name process
   process.name path object_name sha256 file_hash hash package`);

@@ -1,3 +1,4 @@
+import { OUTCOME_WORD } from './incident-fields.js';
 import {
   ACCOUNT,
   ADDRESS,
@@ -7,6 +8,7 @@ import {
   FILE,
   HASH,
   HOST,
+  OUTCOME,
   RECIPIENT,
   REPLY_TO,
   RULE,
@@ -22,6 +24,8 @@ export interface Detail {
   readonly places: Spots;
   readonly after?: string;
   readonly isMailbox?: true;
+  /** The name of the file is enough. */
+  readonly isPath?: true;
   /** As in a recipe. */
   readonly isQuoted?: true;
   /** Its first characters are enough. */
@@ -54,7 +58,15 @@ const user = { before: ' for ', places: USER };
 const mailOfUser = { before: ' for ', places: ACCOUNT, shape: /@/, without: USER };
 const userOrAccount = { before: ' for ', places: together(USER, ACCOUNT) };
 const host = { before: ' on ', places: HOST };
-const file = { before: ' in ', places: FILE };
+/** Who failed to log in is another case than who succeeded. */
+const outcome: Detail = {
+  before: ' (',
+  places: OUTCOME,
+  after: ')',
+  shape: OUTCOME_WORD,
+  isBeside: true,
+};
+const file: Detail = { before: ' in ', places: FILE, isPath: true };
 const hash = {
   before: ' (',
   places: HASH,
@@ -76,8 +88,8 @@ const MALWARE: Recipe = {
   what: together(DETECTION, RULE),
   details: [file, host, hash, user, mailOfUser],
 };
-const LOGIN: Recipe = { what: RULE, details: [user, mailOfUser, host, address, country] };
-const TAKEOVER: Recipe = { what: RULE, details: [userOrAccount, host, address, country] };
+const LOGIN: Recipe = { what: RULE, details: [outcome, user, mailOfUser, host, address, country] };
+const TAKEOVER: Recipe = { what: RULE, details: [outcome, userOrAccount, host, address, country] };
 const EXFILTRATION: Recipe = {
   what: RULE,
   details: [file, user, mailOfUser, host, sourceBeside, destination],
@@ -103,9 +115,14 @@ const RECIPES: ReadonlyMap<string, Recipe> = new Map([
   ['malware', MALWARE],
   ['ransomware', MALWARE],
   ['suspicious_login', LOGIN],
+  ['brute_force', LOGIN],
   ['account_takeover', TAKEOVER],
   ['data_exfiltration', EXFILTRATION],
   ['policy_violation', POLICY],
 ]);
 
 export const recipeFor = (incidentType: string): Recipe => RECIPES.get(incidentType) ?? ANY;
+
+/** Behind the words of a tool, which say where it happened, the file comes last: `in a.exe for ada` is no file of hers. */
+export const fileLast = ({ details }: Recipe): readonly Detail[] =>
+  details.includes(file) ? [...details.filter((detail) => detail !== file), file] : details;

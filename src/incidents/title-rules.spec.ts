@@ -108,7 +108,7 @@ describe('incidentTitle', () => {
     [
       'data_exfiltration',
       { policyName: 'Card numbers', file: { path: '/a/b.csv' }, user: 'ada', url: 'example.net' },
-      'Data exfiltration: Card numbers in /a/b.csv for ada to example.net',
+      'Data exfiltration: Card numbers in b.csv for ada to example.net',
     ],
     [
       'policy_violation',
@@ -342,6 +342,20 @@ describe('titleOfTool', () => {
     ['other', 'Disk full on DB-1', { labels: { instance: 'db-1' } }, 'Disk full on DB-1'],
     ['phishing', 'Reported', { subject: 'Say "hi"' }, `Reported "Say 'hi'"`],
     ['other', 'Disk full', {}, 'Disk full'],
+    [
+      'suspicious_login',
+      'User login to Okta',
+      { user: 'ada', outcome: 'failed', ip: '203.0.113.7' },
+      'User login to Okta (failed) for ada from 203.0.113.7',
+    ],
+    ['brute_force', 'Too many failed logins', { outcome: 'failed' }, 'Too many failed logins'],
+    [
+      'malware',
+      'CredentialDumping - WS-7',
+      { host: 'WS-7', user: 'ada', file: String.raw`C:\Windows\rundll32.exe` },
+      'CredentialDumping - WS-7 for ada in rundll32.exe',
+    ],
+    ['other', 'Keys were used elsewhere.', { user: 'ada' }, 'Keys were used elsewhere for ada'],
   ])('adds to an alert of the type %s, %j, what it leaves out of %j', (type, words, raw, title) => {
     expect(titleOfTool(type, words, raw)).toBe(title);
   });

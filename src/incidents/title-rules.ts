@@ -1,8 +1,8 @@
-import { factsBehind, LONGEST_DETAIL, withoutQuotes } from './title-facts.js';
+import { factsBehind, inQuotes, LONGEST_DETAIL } from './title-facts.js';
 import { SUBJECT } from './title-keys.js';
-import { recipeFor } from './title-recipes.js';
+import { fileLast, recipeFor } from './title-recipes.js';
 import { LONGEST_TITLE, shortened, titleLine } from './title-text.js';
-import { firstText, rootsOf } from './title-values.js';
+import { firstText, rootsOf, type Spots } from './title-values.js';
 
 const LONGEST_WHAT = 100;
 
@@ -17,10 +17,12 @@ export function incidentTitle(
 ): string {
   const roots = rootsOf(rawData);
   const { quoted, what: places, details } = recipeFor(incidentType);
-  const what =
-    inQuotes(quoted && firstText(roots, quoted, LONGEST_WHAT)) ??
-    firstText(roots, places, LONGEST_WHAT) ??
-    inQuotes(firstText(roots, SUBJECT, LONGEST_WHAT));
+  const textAt = (spots: Spots) => firstText(roots, spots, LONGEST_WHAT);
+  const quotedAt = (spots: Spots) => {
+    const text = textAt(spots);
+    return text && inQuotes(text);
+  };
+  const what = (quoted && quotedAt(quoted)) ?? textAt(places) ?? quotedAt(SUBJECT);
   const begun = beginning(incidentType, what);
   const facts = factsBehind(begun, details, roots);
   if (!what && facts === '') return titleWithoutDetails(incidentType, source);
@@ -36,15 +38,12 @@ export function titleOfTool(
   words: string,
   rawData: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const said = titleLine(words);
+  const said = titleLine(words)?.replace(/(?<=\w)\.$/, '');
   if (said === undefined) return undefined;
-  const { details } = recipeFor(incidentType);
-  const facts = factsBehind(said, details, rootsOf(rawData));
+  const facts = factsBehind(said, fileLast(recipeFor(incidentType)), rootsOf(rawData));
   const room = Math.max(LONGEST_TITLE - facts.length, LONGEST_WHAT);
   return shortened(shortened(said, room) + facts, LONGEST_TITLE);
 }
-
-const inQuotes = (words: string | undefined) => words && `"${withoutQuotes(words)}"`;
 
 /** For an incident of which nothing more is known, such as `Phishing from email-gateway`. */
 export function titleWithoutDetails(incidentType: string, source: string): string {

@@ -14,6 +14,7 @@ const FIELDS = {
   file: ['file', 'file_name', 'filename', 'file_path'],
   hash: ['hash', 'sha256', 'file_hash', 'sha1', 'md5'],
   process: ['process', 'command_line'],
+  outcome: ['outcome', 'result'],
   rule: ['rule', 'rule_name'],
   description: ['description', 'message'],
   link: ['link'],

@@ -17,6 +17,7 @@ const FIELDS = {
   hash: ['file_hash'],
   process: ['process'],
   sender: ['src_user_email'],
+  outcome: ['action'],
   rule: ['rule_name', 'signature'],
 } as const;
 

@@ -1,11 +1,12 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
+import { inQuotes } from '../../incidents/title-facts.js';
 import { fieldValue } from '../../incidents/incident-fields.js';
 import { shownName } from '../../platform/text.js';
 import type { Alert } from '../reading/alert.js';
 import { isList, isObject, type Json, textOf } from '../reading/json.js';
 import { resolve } from './json-pointer.js';
 import type { Mapping } from './mapping.js';
-import { Finder, lifted, longestLifted, placeOf, waysOf } from './places.js';
+import { Finder, lifted, longestLifted, placeOf, type Scalar, waysOf } from './places.js';
 
 const MOST_POINTERS = 10;
 const LONGEST_POINTER = 512;
@@ -144,16 +145,22 @@ function alertReader(mapping: Mapping, body: Json, events: number): (event: Json
       );
       return value === undefined ? [] : [[key, lifted(value, longest)] as const];
     });
+    const subject = values.find(([key]) => key === 'subject')?.[1];
     return {
       event,
       usualType: 'other',
-      ...given('title', finder.texts(event, title)?.join(' - ')),
+      ...given('title', titleOf(finder.texts(event, title), subject)),
       ...given('eventId', id && idOf(id)),
       ...given('words', nonEmpty(finder.allWords(event, type))),
       ...given('severity', said === undefined ? undefined : { said }),
       ...given('lift', values.length > 0 ? Object.fromEntries(values) : undefined),
     };
   };
+}
+
+/** A subject is put in quotes: who wrote the mail chose its words, and they cannot pose as those of the tool. */
+function titleOf(texts: readonly string[] | undefined, subject?: Scalar): string | undefined {
+  return texts?.map((text) => (text === subject ? inQuotes(text) : text)).join(' - ');
 }
 
 /** As JSON, so that "a b" with "c" is another id than "a" with "b c". */

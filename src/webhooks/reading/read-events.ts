@@ -65,7 +65,7 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const incidentType = typeOf(alert, rules);
   const rawData = rawDataOf(alert);
   const fields = fieldsOf(alert);
-  const told = { ...rawData, ...fields };
+  const told = { ...withoutMapped(rawData, rules), ...fields };
   const title =
     (alert.title && titleOfTool(incidentType, alert.title, told)) ??
     incidentTitle(incidentType, told, source);
@@ -92,6 +92,12 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
 /** The event as it came. An event that is no object is put into one. */
 function rawDataOf({ event }: Alert): JsonObject {
   return isObject(event) ? event : { event };
+}
+
+/** What a mapping has a place for is there or nowhere: a key of the same name, such as the bounce address in `sender`, is something else. */
+function withoutMapped(rawData: JsonObject, { mapping }: Rules): JsonObject {
+  const lift = mapping?.lift ?? {};
+  return Object.fromEntries(Object.entries(rawData).filter(([key]) => !Object.hasOwn(lift, key)));
 }
 
 function fieldsOf({ eventId, lift = {} }: Alert): IncidentFields {

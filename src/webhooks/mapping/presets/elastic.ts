@@ -57,6 +57,7 @@ export const ELASTIC: Preset = {
         '/process/hash/sha256',
       ],
       process: ['/process.command_line', '/process/command_line', '/process.name', '/process/name'],
+      outcome: ['/event.outcome', '/event/outcome'],
       rule: ['/kibana.alert.rule.name', '/kibana/alert/rule/name', '^/rule/name'],
       description: ['/kibana.alert.reason', '/kibana/alert/reason'],
       link: ['/kibana.alert.url', '/kibana/alert/url', '^/link'],

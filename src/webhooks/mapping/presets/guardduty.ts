@@ -31,7 +31,6 @@ export const GUARDDUTY: Preset = {
       resource: [
         '/detail/resource/s3BucketDetails/0/arn',
         '/detail/resource/eksClusterDetails/arn',
-        '/detail/resource/resourceType',
       ],
       rule: '/detail/type',
       description: '/detail/description',

@@ -22,6 +22,7 @@ export const OKTA: Preset = {
       ip: ['/client/ipAddress', '/request/ipChain/0/ip'],
       resource: '/target/0/displayName',
       rule: '/eventType',
+      outcome: '/outcome/result',
       description: '/outcome/reason',
     },
   },

@@ -39,6 +39,7 @@ export const SPLUNK_NOTABLE: Preset = {
       file: ['/result/file_path', '/result/file_name'],
       hash: '/result/file_hash',
       process: '/result/process',
+      outcome: '/result/action',
       rule: ['/result/rule_name', '/result/search_name', '/search_name'],
       description: ['/result/rule_description', '/result/savedsearch_description'],
       link: '/results_link',

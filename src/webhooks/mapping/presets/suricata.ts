@@ -27,6 +27,7 @@ export const SURICATA: Preset = {
       url: '/http/url',
       file: ['/fileinfo/filename', '/files/0/filename'],
       hash: ['/fileinfo/sha256', '/files/0/sha256'],
+      outcome: '/alert/action',
       rule: '/alert/signature_id',
       description: '/alert/category',
     },

@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { NewIncident } from '../../../src/incidents/incident.js';
+import { presetNamed } from '../../../src/webhooks/mapping/presets.js';
+import { readEventJson } from '../../../src/webhooks/reading/event-json.js';
+import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';
+
+const SAMPLES = 'test/fixtures/webhooks';
+
+export interface ReadSample {
+  /** Its path, such as `presets/okta/two-events.json`. */
+  readonly sample: string;
+  readonly incident: NewIncident;
+}
+
+/** The incidents that each preset and format makes of the samples of its tool. */
+export function readSamples(): ReadSample[] {
+  return readdirSync(SAMPLES, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^(?:presets|formats)\/\w+\/[\w-]+\.json$/.test(path))
+    .toSorted()
+    .flatMap((sample) => {
+      const [kind, name] = sample.split('/');
+      const preset = kind === 'presets' ? presetNamed(name!) : undefined;
+      const rules = {
+        source: 'tool',
+        autoTriage: true,
+        format: preset ? ('mapping' as const) : ('auto' as const),
+        mapping: preset?.mapping,
+        incidentType: preset?.incidentType,
+        severityMapping: preset?.severityMapping ?? {},
+        typeMapping: preset?.typeMapping ?? {},
+      };
+      const read = readEvents(rules, readEventJson(readFileSync(join(SAMPLES, sample))));
+      if (isUnfit(read)) throw new Error(`${sample}: ${read.why}`);
+      return read.map(({ incident }) => ({ sample, incident }));
+    });
+}

@@ -77,7 +77,7 @@ describe('applications that share or leave a data directory', () => {
 
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
     await first.stop();
-    await expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('finds every acknowledged row after application, guard and server were killed', async () => {

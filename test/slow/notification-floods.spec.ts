@@ -86,7 +86,7 @@ describe('a flood of new incidents', () => {
     await delivered(40);
     expect(slack.messages.length).toBeLessThanOrEqual(2);
     const told = slack.messages.map(({ text }) =>
-      Number(/(\d+) new incidents/.exec(text)?.[1] ?? 1),
+      Number(/(\d+) new incidents from/.exec(text)?.[1] ?? 1),
     );
     expect(told.reduce((sum, n) => sum + n)).toBe(40);
     const { data } = await deliveries('?per_page=100');

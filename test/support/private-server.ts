@@ -2,10 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import {
-  type EmbeddedPostgres,
-  startEmbeddedPostgres,
-} from '../../src/platform/database/embedded/embedded-postgres.js';
+import type { EmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
+import { startOnLoopback } from './embedded/on-loopback.js';
 
 /** A PostgreSQL for one suite alone, which may stop it, hang it and kill its processes. */
 export class PrivateServer {
@@ -18,11 +16,7 @@ export class PrivateServer {
   static async start(parameters: Readonly<Record<string, string>> = {}): Promise<PrivateServer> {
     const dataDir = mkdtempSync(join(tmpdir(), 'its-private-'));
     const all = { fsync: 'off', ...parameters };
-    return new PrivateServer(
-      dataDir,
-      all,
-      await startEmbeddedPostgres({ dataDir, parameters: all }),
-    );
+    return new PrivateServer(dataDir, all, await startOnLoopback({ dataDir, parameters: all }));
   }
 
   get url(): string {
@@ -44,7 +38,7 @@ export class PrivateServer {
   /** Perhaps on another port. */
   async startAgain(): Promise<void> {
     const { dataDir, parameters } = this;
-    this.running = await startEmbeddedPostgres({ dataDir, parameters });
+    this.running = await startOnLoopback({ dataDir, parameters });
   }
 
   /** Every process of the server stands still, as on a machine that hangs: connections stay open. */

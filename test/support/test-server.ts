@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../src/platform/database/embedded/embedded-postgres.js';
+import type { EmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
 import { migrate } from '../../src/platform/database/open-database.js';
+import { startOnLoopback } from './embedded/on-loopback.js';
 import { databaseUrl, TEMPLATE } from './test-database.js';
 
 declare global {
@@ -16,7 +14,7 @@ declare global {
 
 /** One PostgreSQL for the whole run, with the schema in a template database that each suite clones. */
 export async function startTestServer(): Promise<void> {
-  const server = await startEmbeddedPostgres({
+  const server = await startOnLoopback({
     dataDir: mkdtempSync(join(tmpdir(), 'its-test-')),
     parameters: {
       fsync: 'off',

@@ -118,14 +118,15 @@ async function verifyVersion({ cluster, binaries }: ClusterOptions): Promise<voi
 
 const newPassword = (): string => randomBytes(24).toString('hex');
 
-/** By password, from this machine, the application's roles only. */
+/** By password, the application's roles only. TCP is there for whoever turns it on, as tests do. */
 export const HOST_BASED_ACCESS = [DATABASE, SERVICE_ROLE]
   .map((role) => `local all ${role} scram-sha-256\nhost all ${role} 127.0.0.1/32 scram-sha-256\n`)
   .join('');
 
 /** For one application on a small machine; what is safe by default (fsync, checksums, full page writes) stays so. */
 export const SMALL_SERVER: Readonly<Record<string, string>> = {
-  listen_addresses: '127.0.0.1',
+  // The socket alone, in a directory of its owner: another user of the machine could take all connections of a port.
+  listen_addresses: '',
   max_connections: '60',
   shared_buffers: '64MB',
   max_wal_size: '512MB',

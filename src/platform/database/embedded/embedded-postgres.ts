@@ -13,7 +13,7 @@ import { DataDirInUseError, lockDataDir } from './data-dir-lock.js';
 import { recordedHome, settleHome } from './data-home.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { exists, readIfPresent, writeWhole } from './file-system.js';
-import { ServerProcess, startOnFreePort } from './server-process.js';
+import { ServerProcess, startPatiently } from './server-process.js';
 import { readPostmasterFile, stopPredecessor } from './postmaster-file.js';
 import { ServerLog } from './server-log.js';
 import { chooseServerUser, type ServerUser } from './server-user.js';
@@ -39,7 +39,7 @@ export interface EmbeddedPostgres {
   readonly serviceUrl: string;
   /** Where the data is: as root it may be elsewhere than in DATA_DIR, and whoever makes backups has to know. */
   readonly cluster: string;
-  /** Of the server that runs now: a killed one is replaced by another on the same port. */
+  /** Of the server that runs now: a killed one is replaced by another at the same place. */
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -84,8 +84,8 @@ async function urlsOfRunning(
     const service = await readIfPresent(servicePasswordFileIn(dataDir));
     if (!file?.ready || !owner || !service) continue;
     return {
-      url: urlOf(DATABASE, owner.trim(), file.port),
-      serviceUrl: urlOf(SERVICE_ROLE, service.trim(), file.port),
+      url: urlOf(DATABASE, owner.trim(), file.socketDir),
+      serviceUrl: urlOf(SERVICE_ROLE, service.trim(), file.socketDir),
       cluster,
     };
   }
@@ -109,8 +109,8 @@ function servicePasswordFileIn(dataDir: string): string {
   return join(dataDir, 'postgres.service-password');
 }
 
-function urlOf(role: string, password: string, port: number): string {
-  return `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE}`;
+function urlOf(role: string, password: string, socketDir: string): string {
+  return `postgres://${role}:${password}@localhost/${DATABASE}?host=${encodeURIComponent(socketDir)}`;
 }
 
 async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<EmbeddedPostgres> {
@@ -153,15 +153,14 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
     ...options.parameters,
   };
   const { postgres } = binaries;
-  const spawnOn = (port: number) =>
-    ServerProcess.spawn({ postgres, cluster, socketDir, user, log: serverLog, port, parameters });
-  const { server, port } = await startOnFreePort(spawnOn);
-  const supervisor = new Supervisor(server, () => spawnOn(port), log);
+  const spawnServer = () =>
+    ServerProcess.spawn({ postgres, cluster, socketDir, user, log: serverLog, parameters });
+  const supervisor = new Supervisor(await startPatiently(spawnServer), spawnServer, log);
   undo.add(() => supervisor.stop());
 
   return {
-    url: urlOf(DATABASE, passwords.owner, port),
-    serviceUrl: urlOf(SERVICE_ROLE, passwords.service, port),
+    url: urlOf(DATABASE, passwords.owner, socketDir),
+    serviceUrl: urlOf(SERVICE_ROLE, passwords.service, socketDir),
     cluster,
     get pid() {
       return supervisor.pid;

@@ -9,7 +9,7 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 /** What a server writes about itself into its cluster. */
 export interface PostmasterFile {
   readonly pid: number;
-  readonly port: number;
+  readonly socketDir: string;
   readonly ready: boolean;
 }
 
@@ -19,7 +19,7 @@ export async function readPostmasterFile(cluster: string): Promise<PostmasterFil
   const lines = (await readIfPresent(postmasterFile(cluster)))?.split('\n');
   const pid = Number(lines?.[0]);
   if (!lines || !Number.isInteger(pid) || pid <= 1) return undefined;
-  return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
+  return { pid, socketDir: lines[4] ?? '', ready: lines[7]?.trim() === 'ready' };
 }
 
 export function isAlive(pid: number): boolean {

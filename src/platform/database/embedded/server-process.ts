@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { readPostmasterFile } from './postmaster-file.js';
@@ -12,7 +12,6 @@ export interface ServerCommand {
   readonly socketDir: string;
   readonly user: ServerUser;
   readonly log: ServerLog;
-  readonly port: number;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -51,7 +50,7 @@ export class ServerProcess {
   ) {}
 
   static async spawn(command: ServerCommand): Promise<ServerProcess> {
-    const { postgres, cluster, socketDir, user, log, port, parameters } = command;
+    const { postgres, cluster, socketDir, user, log, parameters } = command;
     const settings = Object.entries(parameters).flatMap(([name, value]) => [
       '-c',
       `${name}=${value}`,
@@ -59,7 +58,7 @@ export class ServerProcess {
     const logStart = await log.size();
     const child = spawn(
       '/bin/sh',
-      ['-c', GUARDED, 'sh', socketDir, postgres, '-D', cluster, '-p', String(port), ...settings],
+      ['-c', GUARDED, 'sh', socketDir, postgres, '-D', cluster, ...settings],
       {
         ...(user.dropped ? { uid: user.uid, gid: user.gid } : {}),
         cwd: '/',
@@ -127,33 +126,21 @@ export class ServerProcess {
   }
 }
 
-/** Troubles that pass: the free port was taken meanwhile, or processes of a killed server are still ending. */
-const PASSING = /TCP\/IP sockets|shared memory block|lock file/;
+/** Processes of a killed server are still ending. */
+const PASSING = /shared memory block|lock file/;
 const PATIENCE_MS = 10_000;
 
-export async function startOnFreePort(
-  spawnOn: (port: number) => Promise<ServerProcess>,
-): Promise<{ server: ServerProcess; port: number }> {
+export async function startPatiently(
+  spawnServer: () => Promise<ServerProcess>,
+): Promise<ServerProcess> {
   for (const begin = Date.now(); ; await sleep(100)) {
-    const port = await freePort();
-    const server = await spawnOn(port);
+    const server = await spawnServer();
     try {
       await server.ready();
-      return { server, port };
+      return server;
     } catch (error) {
       const passing = error instanceof EmbeddedPostgresError && PASSING.test(error.message);
       if (!passing || Date.now() - begin > PATIENCE_MS) throw error;
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
 }

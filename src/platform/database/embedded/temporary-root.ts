@@ -5,8 +5,8 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { canEnter, type ServerUser } from './server-user.js';
 
 const PREFIX = 'incident-triage-';
-/** 103 bytes are the least that any supported system allows for a socket's path; the rest is our directory and `.s.PGSQL.<port>`. */
-const LONGEST_ROOT = 103 - `/${PREFIX}XXXXXX/.s.PGSQL.65535`.length;
+/** 103 bytes are the least that any supported system allows for a socket's path; the rest is our directory and `.s.PGSQL.5432`. */
+const LONGEST_ROOT = 103 - `/${PREFIX}XXXXXX/.s.PGSQL.5432`.length;
 
 /** A directory for short-lived files that the server's user can reach and where nobody can replace what is ours. */
 export async function temporaryRoot(user: ServerUser): Promise<string> {

@@ -62,6 +62,58 @@ describe('applyChange', () => {
     expect(applyChange(before, { status: 'triaged' }, person).verdict).toBeUndefined();
   });
 
+  it('keeps of a run what a person does not say anew, and what it said beside her verdict', () => {
+    const found = {
+      evidence: [{ source: 'raw_data', pointer: '/sender', value: 'x@example.net' }],
+      indicators: [{ type: 'email', value: 'x@example.net' }],
+      mitre_techniques: ['T1566'],
+    };
+    const said = {
+      classification: 'inconclusive',
+      confidence: 0.25,
+      reasoning: 'Little is known.',
+    } as const;
+    const judged = applyChange(
+      before,
+      { verdict: { ...said, ...found, model: 'rules', triage_id: 'run-1' } },
+      run,
+    );
+    const given = { classification: 'malicious', reasoning: 'She paid.' } as const;
+    const byAlice = applyChange(judged, { verdict: given }, person);
+    expect(byAlice.verdict).toEqual({
+      ...given,
+      ...found,
+      decided_by: 'alice',
+      proposed: { ...said, triage_id: 'run-1' },
+    });
+    const anew = { ...given, evidence: [], mitre_techniques: ['T1534'] };
+    const byBob = applyChange(byAlice, { verdict: anew }, { ...person, by: 'bob' });
+    expect(byBob.verdict).toMatchObject({
+      ...anew,
+      indicators: found.indicators,
+      proposed: { classification: 'inconclusive', triage_id: 'run-1' },
+    });
+    const confirmed = applyChange(judged, { status: 'triaged' }, person);
+    expect(confirmed.verdict).toMatchObject({ ...said, decided_by: 'alice', proposed: said });
+    const judgedAgain = applyChange(byBob, { verdict: said }, run);
+    expect(judgedAgain.verdict).toEqual({ ...said, decided_by: 'system' });
+  });
+
+  it('judges nothing by opening an incident again, which becomes what it was', () => {
+    const judged = applyChange(before, { verdict: { classification: 'benign' } }, run);
+    const resolved = applyChange(judged, { status: 'resolved' }, person);
+    const triaged = applyChange(resolved, { status: 'triaged', reopen: true }, person);
+    expect(triaged).toMatchObject({
+      status: 'triaged',
+      triagedAt: judged.triagedAt,
+      verdict: { decided_by: 'system' },
+    });
+    expect(applyChange(resolved, { reopen: true }, person).status).toBe('triaged');
+    const never = applyChange(before, { status: 'resolved' }, person);
+    expect(applyChange(never, { reopen: true }, person).status).toBe('open');
+    expect(applyChange(before, { reopen: true }, person).status).toBe('open');
+  });
+
   it('keeps who resolved an incident and when, until it is resolved no more', () => {
     const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
     expect(resolved).toMatchObject({ resolvedAt: at, resolvedBy: 'alice' });
@@ -145,7 +197,9 @@ describe('the events and timeline entries of a change', () => {
     expect(more).toEqual([]);
     const triaged = applyChange(resolved, { status: 'triaged', severity: 'high' }, person);
     expect(recordsOf(resolved, triaged).events).toEqual([
-      ...['incident.updated', 'incident.reopened', 'incident.severity_changed', 'incident.triaged'],
+      'incident.updated',
+      'incident.reopened',
+      'incident.severity_changed',
     ]);
     for (const [from, to] of [
       [before, triaged],

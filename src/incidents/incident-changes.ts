@@ -1,4 +1,6 @@
-import type { Incident, IncidentStatus, Severity, Verdict } from './incident.js';
+import type { IfMatchCondition } from '../platform/http/etag.js';
+import { AlreadyResolvedError } from './incidents.errors.js';
+import type { Incident, IncidentStatus, MachineVerdict, Severity, Verdict } from './incident.js';
 
 /** What is to change about an incident; a field that is left out stays as it is. */
 export interface IncidentChange {
@@ -10,10 +12,12 @@ export interface IncidentChange {
   readonly incidentType?: string;
   readonly verdict?: GivenVerdict;
   readonly recommendedActions?: readonly string[];
+  /** Whoever leaves `resolved` has to say so. Without a status it becomes what it was before: triaged, or open. */
+  readonly reopen?: boolean;
 }
 
 /** A verdict as it is given. Who decided is not part of it: that is whoever gives it. */
-export type GivenVerdict = Omit<Verdict, 'decided_by'>;
+export type GivenVerdict = Omit<Verdict, 'decided_by' | 'proposed'>;
 
 export interface ChangeOrigin {
   /** The name of the principal. */
@@ -29,10 +33,11 @@ export function applyChange(
   wanted: IncidentChange,
   { by, at, byPerson }: ChangeOrigin,
 ): Incident {
-  const triaged = wanted.verdict !== undefined || wanted.status === 'triaged';
-  // Who confirms the verdict there was, by setting the status, has decided it.
-  const decided = triaged ? (wanted.verdict ?? before.verdict) : undefined;
-  const status = wanted.status ?? (triaged && before.status === 'open' ? 'triaged' : before.status);
+  // Opening an incident again judges nothing.
+  const confirmed = wanted.status === 'triaged' && before.status !== 'resolved';
+  const triaged = wanted.verdict !== undefined || confirmed;
+  const decided = triaged ? decidedVerdict(before, wanted.verdict, byPerson) : undefined;
+  const status = statusAfter(before, wanted, triaged);
   return {
     ...before,
     title: wanted.title ?? before.title,
@@ -47,6 +52,52 @@ export function applyChange(
     version: before.version + 1,
     updatedAt: later(before.updatedAt, at),
   };
+}
+
+function statusAfter(
+  before: Incident,
+  { status, reopen }: IncidentChange,
+  triaged: boolean,
+): IncidentStatus {
+  if (status) return status;
+  if (reopen && before.status === 'resolved') return before.triagedAt ? 'triaged' : 'open';
+  return triaged && before.status === 'open' ? 'triaged' : before.status;
+}
+
+/** A person who leaves `resolved` has said that it is meant. */
+export function requireMeantReopening(
+  before: Incident,
+  wanted: IncidentChange,
+  condition: IfMatchCondition,
+): void {
+  const leaves = wanted.status !== undefined && isReopened(before, { status: wanted.status });
+  if (leaves && !wanted.reopen && condition === undefined) throw new AlreadyResolvedError(before);
+}
+
+/**
+ * Who confirms the verdict there was, by setting the status, has decided it. Of a person's verdict, what she does not say stays
+ * as the machine found it, and what the machine said stays beside hers.
+ */
+function decidedVerdict(
+  { verdict, verdictByPerson }: Incident,
+  given: GivenVerdict | undefined,
+  byPerson: boolean,
+): Omit<Verdict, 'decided_by'> | undefined {
+  if (!verdict || !byPerson) return given ?? verdict;
+  const { evidence, indicators, mitre_techniques } = verdict;
+  const proposed = verdictByPerson ? verdict.proposed : proposedBy(verdict);
+  const kept = given ? { evidence, indicators, mitre_techniques, ...given } : verdict;
+  return { ...kept, proposed };
+}
+
+function proposedBy({
+  classification,
+  confidence,
+  category,
+  reasoning,
+  triage_id,
+}: Verdict): MachineVerdict {
+  return { classification, confidence, category, reasoning, triage_id };
 }
 
 /** Whatever takes an incident out of `resolved` takes with it how, when and by whom it was resolved. */

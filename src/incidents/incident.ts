@@ -55,7 +55,17 @@ export interface Verdict {
   readonly evidence?: readonly Evidence[];
   readonly decided_by: string;
   readonly model?: string;
+  /** The run of an automatic verdict. */
+  readonly triage_id?: string;
+  /** Of a person's verdict: what the last run before it said. */
+  readonly proposed?: MachineVerdict;
 }
+
+/** What a machine said and a person decided on. */
+export type MachineVerdict = Pick<
+  Verdict,
+  'classification' | 'confidence' | 'category' | 'reasoning' | 'triage_id'
+>;
 
 export interface NewIncident {
   readonly incidentType: string;

@@ -32,7 +32,12 @@ import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { NewIncidentDto } from './dto/create-incident.dto.js';
 import { IncidentQueryDto } from './dto/incident-query.dto.js';
-import { CreatedIncidentDto, IncidentDto, IncidentSummaryDto } from './dto/incident.dto.js';
+import {
+  ChangedIncidentDto,
+  CreatedIncidentDto,
+  IncidentDto,
+  IncidentSummaryDto,
+} from './dto/incident.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { IncidentUpdateDto } from './dto/update-incident.dto.js';
 import { IncidentsService } from './incidents.service.js';
@@ -112,13 +117,15 @@ export class IncidentsController {
   @ApiAnswer({
     status: 200,
     description: 'The incident as it is now.',
-    type: IncidentDto,
+    type: ChangedIncidentDto,
     headers: ETAG_HEADER,
   })
-  @ApiErrors('precondition_failed', 'insufficient_approval_level')
+  @ApiErrors('precondition_failed', 'insufficient_approval_level', 'already_resolved')
   @ApiErrorMeanings({
     insufficient_approval_level:
       'The severity of a critical incident is to be lowered, which needs level senior here: its actions would need less approval.',
+    already_resolved:
+      'A status is given that is not `resolved`, and a colleague has resolved the incident: `details` say who, when and how.',
   })
   @Header('content-type', JSON_UTF8)
   async update(
@@ -129,9 +136,9 @@ export class IncidentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const change = IncidentUpdateDto.toChange(body);
-    const incident = await this.incidents.update(caller, id, change, condition);
-    setEtag(reply, incident.version);
-    return IncidentDto.envelopeOf(incident);
+    const changed = await this.incidents.update(caller, id, change, condition, body.pending);
+    setEtag(reply, changed.incident.version);
+    return ChangedIncidentDto.envelopeOfChange(changed);
   }
 
   @Delete(':id')

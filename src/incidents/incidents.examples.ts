@@ -29,8 +29,9 @@ const VERDICT = {
     { source: 'raw_data', pointer: '/subject', value: 'Urgent wire transfer' },
     { source: 'raw_data', pointer: '/message_id', value: '<4f2a1c@mail.example.net>' },
   ],
-  model: 'rules',
   decided_by: 'system',
+  model: 'rules',
+  triage_id: STORY.triageRun,
 };
 
 const RESOLVED = {
@@ -271,6 +272,14 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
             category: 'legitimate',
             reasoning: 'j.doe was on a flight with Wi-Fi, and confirms it.',
             decided_by: 'alice',
+            proposed: {
+              classification: 'inconclusive',
+              confidence: 0.25,
+              category: 'unknown',
+              reasoning:
+                'The event says too little to judge it by rules. The rules give 0 points; from 45 on an event is malicious, from 30 on suspicious. No rule speaks against it.',
+              triage_id: STORY.queuedRun,
+            },
           },
           recommended_actions: ['create_ticket'],
           created_at: '2026-01-31T09:42:40.002Z',

@@ -3,7 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { IncidentCounts } from './counting/incident-counts.js';
 import { IncidentCountsRepository } from './counting/incident-counts.repository.js';
 import { IncidentCreation } from './incident-creation.js';
-import { IncidentDeletion } from './incident-deletion.js';
+import { IncidentEndings } from './incident-endings.js';
 import { IncidentRepository } from './records/incident.repository.js';
 import { IncidentInsertRepository } from './records/incident-insert.repository.js';
 import { IncidentsController } from './incidents.controller.js';
@@ -18,13 +18,13 @@ import { TimelineRepository } from './timeline/timeline.repository.js';
     IncidentCounts,
     IncidentCountsRepository,
     IncidentCreation,
-    IncidentDeletion,
+    IncidentEndings,
     IncidentRepository,
     IncidentTimeline,
     IncidentInsertRepository,
     IncidentsService,
     TimelineRepository,
   ],
-  exports: [IncidentCreation, IncidentDeletion, IncidentTimeline, IncidentsService],
+  exports: [IncidentCreation, IncidentEndings, IncidentTimeline, IncidentsService],
 })
 export class IncidentsModule {}

@@ -15,9 +15,10 @@ import {
   applyChange,
   type IncidentChange,
   isNoLongerCritical,
+  requireMeantReopening,
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
-import { IncidentDeletion } from './incident-deletion.js';
+import { IncidentEndings, type Withdrawn } from './incident-endings.js';
 import { auditOfChange, deletionEvent, INCIDENT_EVENTS, eventsOfChange } from './change-records.js';
 import { fieldsOfRawData } from './incident-fields.js';
 import { IncidentRepository } from './records/incident.repository.js';
@@ -42,6 +43,17 @@ export interface WantedIncident extends Omit<NewIncident, 'rawData' | 'fields' |
   readonly rawData: Readonly<Record<string, unknown>>;
 }
 
+/** What becomes of actions and runs that wait on an incident that is closed. */
+export const PENDING_CHOICES = ['keep', 'withdraw'] as const;
+export type PendingChoice = (typeof PENDING_CHOICES)[number];
+
+export interface ChangedIncident {
+  readonly incident: Incident;
+  /** Of an incident that was closed and keeps what waits: actions that wait for approval. */
+  readonly pendingActions?: number;
+  readonly withdrawn?: Withdrawn;
+}
+
 @Injectable()
 export class IncidentsService {
   constructor(
@@ -49,7 +61,7 @@ export class IncidentsService {
     private readonly creation: IncidentCreation,
     private readonly incidents: IncidentRepository,
     private readonly timeline: IncidentTimeline,
-    private readonly deletion: IncidentDeletion,
+    private readonly endings: IncidentEndings,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
@@ -88,17 +100,35 @@ export class IncidentsService {
     id: string,
     wanted: IncidentChange,
     condition: IfMatchCondition,
-  ): Promise<Incident> {
+    pending: PendingChoice = 'keep',
+  ): Promise<ChangedIncident> {
     requireId(id);
-    return await this.transactions.run<Incident>(async (tx) => {
+    return await this.transactions.run<ChangedIncident>(async (tx) => {
       const before = found(await this.incidents.lockForUpdate(tx, id));
       requireMatch(condition, before.version);
+      requireMeantReopening(before, wanted, condition);
       // A lower severity lowers the approval level of the incident's actions: only who may approve them may do it.
       if (this.settings.approvalRaiseOnCritical && isNoLongerCritical(before, wanted)) {
         requireApprovalLevel(caller, 'senior');
       }
-      return await this.change(tx, before, wanted, { by: caller.name, byPerson: true });
+      const incident = await this.change(tx, before, wanted, { by: caller.name, byPerson: true });
+      if (wanted.status !== 'resolved') return { incident };
+      return { incident, ...(await this.settlePending(tx, incident, caller.name, pending)) };
     }, caller);
+  }
+
+  /** What waits on an incident that is closed is over for whoever says so; rejecting needs no approval level. */
+  private async settlePending(
+    tx: Tx,
+    { id, incidentNumber }: Incident,
+    by: string,
+    choice: PendingChoice,
+  ): Promise<Omit<ChangedIncident, 'incident'>> {
+    if (choice === 'keep') {
+      return { pendingActions: (await this.endings.countPendingActions(tx, id)) || undefined };
+    }
+    const reason = `${by} closed ${incidentNumber}.`;
+    return { withdrawn: await this.endings.withdraw(tx, id, by, reason) };
   }
 
   async delete(caller: Principal, id: string, condition: IfMatchCondition): Promise<void> {
@@ -106,7 +136,7 @@ export class IncidentsService {
     await this.transactions.run(async (tx) => {
       const incident = found(await this.incidents.lockForUpdate(tx, id));
       requireMatch(condition, incident.version);
-      await this.deletion.run(tx, id);
+      await this.endings.delete(tx, id);
       await this.incidents.hide(tx, id, this.clock.now());
       await this.audit.record(tx, {
         actor: caller.name,

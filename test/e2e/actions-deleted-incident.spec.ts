@@ -1,4 +1,4 @@
-import { IncidentDeletion } from '../../src/incidents/incident-deletion.js';
+import { IncidentEndings } from '../../src/incidents/incident-endings.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -17,10 +17,12 @@ describe('what is asked for while its incident is being deleted', () => {
   beforeAll(async () => {
     world = await ActionWorld.start({}, 2);
     senior = (await makeKey(world.replicas[1]!, 'senior')).client;
-    world.app.nest.get(IncidentDeletion).register(async () => {
-      const here = gate;
-      here?.reached();
-      await here?.opened;
+    world.app.nest.get(IncidentEndings).register({
+      onDeleted: async () => {
+        const here = gate;
+        here?.reached();
+        await here?.opened;
+      },
     });
   });
   afterAll(() => world?.close());

@@ -246,7 +246,7 @@ describe('an approval', () => {
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
       await put(analyst, incidentId, { status: 'resolved' });
-      await put(analyst, incidentId, { status: 'open' });
+      await put(analyst, incidentId, { status: 'open', reopen: true });
       expect((await approve(senior, id)).status).toBe(200);
     });
 

@@ -44,7 +44,7 @@ describe('incidents that are resolved', () => {
     const said = await put(id!, { status: 'resolved', resolution: 'Removed.' }, bob);
     expect(said.body.data).toMatchObject({ ...kept, resolved_by: aliceName });
 
-    const reopened = (await put(id!, { status: 'open' }, bob)).body.data;
+    const reopened = (await put(id!, { status: 'open', reopen: true }, bob)).body.data;
     for (const field of ['resolution', 'resolved_at', 'resolved_by']) {
       expect(reopened).not.toHaveProperty(field);
     }
@@ -73,16 +73,67 @@ describe('incidents that are resolved', () => {
     expect(again.resolved_by).not.toBe(aliceName);
   });
 
-  it.each([
-    ['the status triaged', { status: 'triaged' }],
-    ['a verdict with the status open', { status: 'open', verdict: { classification: 'benign' } }],
-  ])('lose their resolution by %s, which the timeline keeps', async (_how, body) => {
+  it('lose their resolution by a verdict with the status open, which the timeline keeps', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Done.' });
+    const body = { status: 'open', reopen: true, verdict: { classification: 'benign' } };
     expect((await put(id!, body)).body.data).not.toHaveProperty('resolution');
     const [reopened, triaged] = (await timeline(id!)).slice(-2);
     expect(reopened.summary).toMatch(/^Changed status .* It was resolved so: Done\.$/);
     expect(triaged.event).toBe('triaged');
+  });
+
+  it('are opened again only by who says so, with who resolved them, when and how', async () => {
+    const { id } = await create();
+    const { body } = await put(id!, { status: 'resolved', resolution: 'Blocked.' });
+    for (const status of ['open', 'triaged']) {
+      const refused = await put(id!, { status, severity: 'low' }, bob);
+      expect(refused.status).toBe(409);
+      expect(refused.body.error).toMatchObject({
+        code: 'already_resolved',
+        details: {
+          resolved_by: aliceName,
+          resolved_at: body.data.resolved_at,
+          resolution: 'Blocked.',
+        },
+      });
+    }
+    expect(await read(id!)).toEqual(body.data);
+    const { headers } = await viewer.request('GET', `/api/incidents/${id}`);
+    const stale = await bob.request('PUT', `/api/incidents/${id}`, {
+      body: { status: 'open' },
+      headers: { 'if-match': '"1"' },
+    });
+    expect(stale.status).toBe(412);
+    const known = await bob.request('PUT', `/api/incidents/${id}`, {
+      body: { status: 'open' },
+      headers: { 'if-match': String(headers['etag']) },
+    });
+    expect([known.status, known.body.data.status]).toEqual([200, 'open']);
+  });
+
+  it('become what they were when reopen is all that is said, and keep whose verdict it is', async () => {
+    const { id } = await create();
+    await put(id!, { status: 'resolved' });
+    expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('open');
+    const run = await alice.request('POST', `/api/incidents/${id}/triage`, { body: {} });
+    expect(run.status).toBe(200);
+    await put(id!, { status: 'resolved' });
+    const reopened = (await put(id!, { reopen: true, status: 'triaged' }, bob)).body.data;
+    expect(reopened).toMatchObject({ status: 'triaged', verdict: { decided_by: 'system' } });
+    expect((await timeline(id!)).at(-1)).toMatchObject({ event: 'updated' });
+    await put(id!, { status: 'resolved' });
+    expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('triaged');
+  });
+
+  it('is decided once when two open and resolve at the same time', async () => {
+    const { id } = await create();
+    await put(id!, { status: 'resolved', resolution: 'Done.' });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => put(id!, { status: 'open' }, bob)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([409]));
+    expect((await read(id!))['status']).toBe('resolved');
   });
 
   it.each(['', ' ', '\n\t\u3000', '\u202e\u200b\u2800'])(
@@ -101,7 +152,7 @@ describe('incidents that are resolved', () => {
         summary: 'Removed the resolution: Blocked.',
         details: { changes: [{ field: 'resolution', from: 'Blocked.' }] },
       });
-      const reopened = await put(id!, { status: 'open', resolution: blank });
+      const reopened = await put(id!, { status: 'open', reopen: true, resolution: blank });
       expect(reopened.body.data).not.toHaveProperty('resolution');
     },
   );
@@ -109,15 +160,13 @@ describe('incidents that are resolved', () => {
   it('tell both texts when another one is given with the status that reopens them', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Done.' });
-    const reopened = await put(id!, { status: 'triaged', resolution: 'It came "again".' });
+    const body = { status: 'triaged', reopen: true, resolution: 'It came "again".' };
+    const reopened = await put(id!, body);
     expect(reopened.body.data.resolution).toBe('It came "again".');
-    expect((await timeline(id!)).slice(-2)).toMatchObject([
-      {
-        event: 'updated',
-        summary: String.raw`Changed status from resolved to triaged, resolution from "Done." to "It came \"again\".".`,
-      },
-      { event: 'triaged', summary: 'Triaged without a verdict.' },
-    ]);
+    expect((await timeline(id!)).at(-1)).toMatchObject({
+      event: 'updated',
+      summary: String.raw`Changed status from resolved to triaged, resolution from "Done." to "It came \"again\".".`,
+    });
   });
 
   it('keep their resolution when a run of triage is forced, which leaves them resolved', async () => {
@@ -176,7 +225,8 @@ describe('incidents that are resolved', () => {
       const { resolved_at, resolved_by } = await read(id!);
       expect(resolved_by).toBe(aliceName);
       expect(await line()).toMatchObject({ classification: 'benign', resolved_at, resolved_by });
-      await put(id!, { status: 'open', verdict: { classification: 'suspicious' } });
+      const verdict = { classification: 'suspicious' };
+      await put(id!, { status: 'open', reopen: true, verdict });
       expect(await line()).toMatchObject({ status: 'open', classification: 'suspicious' });
       for (const field of ['resolved_at', 'resolved_by']) {
         expect(await line()).not.toHaveProperty(field);
@@ -192,7 +242,7 @@ describe('incidents that are resolved', () => {
       expect(await places('sort=resolved_at')).toEqual([1, 3, 0, 2]);
       expect(await places('sort=resolved_at,-created_at&classification=malicious')).toEqual([1]);
       made.pop();
-      await put(resolved['id']!, { status: 'open' });
+      await put(resolved['id']!, { status: 'open', reopen: true });
     });
 
     it('finds incidents by their numbers, which have to be whole', async () => {

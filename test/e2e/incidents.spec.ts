@@ -318,7 +318,7 @@ describe('incidents', () => {
         'triaged',
         'triaged',
       ]) {
-        const answer = await put(id, { status });
+        const answer = await put(id, { status, reopen: true });
         expect([answer.status, answer.body.data.status]).toEqual([200, status]);
       }
     });

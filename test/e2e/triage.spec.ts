@@ -198,7 +198,7 @@ describe('the triage of an incident', () => {
     const kept = (await world.triage(id)).body.data;
     expect(kept).toMatchObject({ applied: false, not_applied: 'incident_resolved' });
     expect((await world.triage(id)).body.data.triage_id).toBe(kept.triage_id);
-    await world.update(id, { status: 'open' });
+    await world.update(id, { status: 'open', reopen: true });
     const anew = (await world.triage(id, { body: {} })).body.data;
     expect(anew).toMatchObject({ status: 'completed', applied: true });
     expect(anew.triage_id).not.toBe(kept.triage_id);

@@ -235,7 +235,7 @@ describe('deliveries of notifications', () => {
     });
     const id = await incident();
     await put(`/api/incidents/${id}`, { status: 'resolved', resolution: 'Cleaned.' });
-    await put(`/api/incidents/${id}`, { status: 'open' });
+    await put(`/api/incidents/${id}`, { status: 'open', reopen: true });
     await ended(channelId, 3);
     const told = receiver.events.map(({ type, data }) => `${type} ${data.incident.status}`);
     expect(told).toEqual([
@@ -586,7 +586,7 @@ describe('deliveries of notifications', () => {
         : { status: 200, type: 'text/plain', body: '' };
     await put(`/api/incidents/${stuck}`, { status: 'resolved' });
     await eventually(typesOf, (types) => types.length === 1);
-    await put(`/api/incidents/${stuck}`, { status: 'open' });
+    await put(`/api/incidents/${stuck}`, { status: 'open', reopen: true });
     await put(`/api/incidents/${stuck}`, { status: 'resolved', resolution: 'Again.' });
     const free = await incident({ title: 'free' });
     await eventually(

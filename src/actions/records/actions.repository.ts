@@ -149,6 +149,12 @@ export class ActionsRepository {
     return await this.rejectAll(tx, where, rejection);
   }
 
+  async countPendingOf(tx: Tx, incidentId: string): Promise<number> {
+    return await tx
+      .getRepository(ActionEntity)
+      .countBy({ incident_id: incidentId, status: 'pending_approval' });
+  }
+
   /** At most `limit` of those that waited too long for approval; what somebody is deciding on is left to them. */
   async rejectExpired(
     tx: Tx,

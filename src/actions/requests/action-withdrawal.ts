@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Caller } from '../../platform/http/caller.js';
 import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { IncidentDeletion } from '../../incidents/incident-deletion.js';
+import { IncidentEndings } from '../../incidents/incident-endings.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
@@ -11,13 +11,13 @@ import { resultOfLoss } from '../execution/execution-rules.js';
 
 /**
  * Ends actions that have not begun: all that the kill switch held, where whoever turns it off asks for that, those of an
- * incident that is deleted, and that of a playbook run that is cancelled. It also tells the kill switch how many actions are held and how many calls are under way.
+ * incident that is deleted, or closed by somebody who asks for that, and that of a playbook run that is cancelled. It also tells the kill switch how many actions are held and how many calls are under way.
  */
 @Injectable()
 export class ActionWithdrawal implements OnModuleInit {
   constructor(
     private readonly killSwitch: KillSwitch,
-    private readonly deletion: IncidentDeletion,
+    private readonly endings: IncidentEndings,
     private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly clock: Clock,
@@ -31,7 +31,16 @@ export class ActionWithdrawal implements OnModuleInit {
       count: () => this.actions.countUnclaimed(),
       discard: (tx, caller) => this.discard(tx, caller),
     });
-    this.deletion.register((tx, incidentId) => this.rejectOfIncident(tx, incidentId));
+    this.endings.register({
+      onDeleted: async (tx, incidentId) => {
+        await this.rejectOfIncident(tx, incidentId, SYSTEM, 'Its incident was deleted.');
+      },
+      pending: {
+        name: 'actions',
+        count: (tx, incidentId) => this.actions.countPendingOf(tx, incidentId),
+        withdraw: (...ending) => this.rejectOfIncident(...ending),
+      },
+    });
   }
 
   /** Nothing happens when it has begun, or waits for approval: then somebody has to reject it. */
@@ -57,9 +66,15 @@ export class ActionWithdrawal implements OnModuleInit {
     return rejected.length + failed.length;
   }
 
-  private async rejectOfIncident(tx: Tx, incidentId: string): Promise<void> {
-    const rejection = { by: SYSTEM, at: this.clock.now(), reason: 'Its incident was deleted.' };
+  private async rejectOfIncident(
+    tx: Tx,
+    incidentId: string,
+    by: string,
+    reason: string,
+  ): Promise<number> {
+    const rejection = { by, at: this.clock.now(), reason };
     const rejected = await this.actions.rejectOfIncident(tx, incidentId, rejection);
-    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
+    await this.recorder.record(tx, 'rejected', by, rejected);
+    return rejected.length;
   }
 }

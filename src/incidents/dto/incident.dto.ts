@@ -8,6 +8,7 @@ import {
   OpenChoices,
   Text,
   TextMap,
+  WholeNumber,
 } from '../../platform/validation/fields.js';
 import {
   type Classification,
@@ -21,6 +22,7 @@ import {
   SEVERITIES,
   type Severity,
 } from '../incident.js';
+import type { ChangedIncident } from '../incidents.service.js';
 import { INCIDENT_TYPE_DESCRIPTION } from './create-incident.dto.js';
 import type { IncidentFields } from '../incident-fields.js';
 import {
@@ -165,7 +167,7 @@ export class IncidentDto extends IncidentHeadDto {
    * The incident as JSON in its envelope, with the fields in the order of the contract. raw_data goes through as the text
    * that the database has: that loses no digit of its numbers, and nobody has to parse it.
    */
-  static envelopeOf(this: void, incident: Incident): string {
+  static envelopeOf(this: void, incident: Incident, more: object = {}): string {
     const { verdict, resolution, triagedAt, resolvedAt, resolvedBy } = incident;
     const { created_at, updated_at, ...before } = IncidentHeadDto.headOf(incident);
     const after: Omit<IncidentDto, 'raw_data' | keyof typeof before> = {
@@ -178,8 +180,38 @@ export class IncidentDto extends IncidentHeadDto {
       triaged_at: triagedAt?.toISOString(),
       resolved_at: resolvedAt?.toISOString(),
       resolved_by: resolvedBy,
+      ...more,
     };
     const [head, tail] = [JSON.stringify(before), JSON.stringify(after)];
     return `{"data":${head.slice(0, -1)},"raw_data":${incident.rawData},${tail.slice(1)}}`;
+  }
+}
+
+export class WithdrawnDto {
+  @WholeNumber({ min: 0, description: 'Actions that waited and are rejected.', example: 2 })
+  readonly actions: number;
+
+  @WholeNumber({ min: 0, description: 'Playbook runs that are cancelled.', example: 1 })
+  readonly runs: number;
+}
+
+export class ChangedIncidentDto extends IncidentDto {
+  @WholeNumber({
+    optional: true,
+    min: 1,
+    description: 'When it was closed while actions wait for approval, and keeps them: how many.',
+    example: 2,
+  })
+  readonly pending_actions?: number;
+
+  @Nested(() => WithdrawnDto, {
+    optional: true,
+    description: 'When it was closed with `pending: withdraw`.',
+  })
+  readonly withdrawn?: WithdrawnDto;
+
+  static envelopeOfChange(this: void, changed: ChangedIncident): string {
+    const { incident, pendingActions, withdrawn } = changed;
+    return IncidentDto.envelopeOf(incident, { pending_actions: pendingActions, withdrawn });
   }
 }

@@ -1,4 +1,13 @@
-import { Choice, Decimal, NestedList, Text, Texts } from '../../platform/validation/fields.js';
+import { PickType } from '@nestjs/swagger';
+import {
+  Choice,
+  Decimal,
+  Id,
+  Nested,
+  NestedList,
+  Text,
+  Texts,
+} from '../../platform/validation/fields.js';
 import { Scalar } from '../../platform/validation/scalar-field.js';
 import { CLASSIFICATIONS, type Classification } from '../incident.js';
 
@@ -85,6 +94,17 @@ export class GivenVerdictDto {
   readonly evidence?: EvidenceDto[];
 }
 
+/** What a run said before a person decided. */
+export class ProposedVerdictDto extends PickType(GivenVerdictDto, [
+  'classification',
+  'confidence',
+  'category',
+  'reasoning',
+]) {
+  @Id('TriageId', { optional: true, description: 'The run.' })
+  readonly triage_id?: string;
+}
+
 export class VerdictDto extends GivenVerdictDto {
   @Text({
     description: 'The principal who gave or confirmed it, or `system` for an automatic run.',
@@ -98,4 +118,13 @@ export class VerdictDto extends GivenVerdictDto {
     example: 'rules',
   })
   readonly model?: string;
+
+  @Id('TriageId', { optional: true, description: 'The run.' })
+  readonly triage_id?: string;
+
+  @Nested(() => ProposedVerdictDto, {
+    optional: true,
+    description: 'Of a verdict that a person gave or confirmed: what the last run before it said.',
+  })
+  readonly proposed?: ProposedVerdictDto;
 }

@@ -35,6 +35,10 @@ export const ERROR_CATALOGUE = {
     meaning: 'The name is taken, or a request with the same Idempotency-Key is still under way.',
   },
   invalid_state: { status: 409, meaning: 'The resource is in a state that does not allow this.' },
+  already_resolved: {
+    status: 409,
+    meaning: 'The incident is resolved: opening it again needs `reopen: true` or If-Match.',
+  },
   triage_in_progress: { status: 409, meaning: 'A triage run of the incident is under way.' },
   kill_switch_active: { status: 409, meaning: 'The kill switch is on.' },
   precondition_failed: {

@@ -23,6 +23,16 @@ const ANSWERS: Readonly<Record<ErrorCode, readonly [message: string, more?: obje
   method_not_allowed: ['This address takes GET and HEAD.'],
   conflict: ['A request with this Idempotency-Key is still under way.'],
   invalid_state: ['The action is completed: it does not wait for approval.'],
+  already_resolved: [
+    'The incident was resolved by bob at 2026-01-31T10:32:40.005Z. Send reopen: true, or If-Match with its ETag, to open it again.',
+    {
+      details: {
+        resolved_by: 'bob',
+        resolved_at: '2026-01-31T10:32:40.005Z',
+        resolution: 'The mail was deleted from all mailboxes.',
+      },
+    },
+  ],
   triage_in_progress: [
     'A triage run of the incident is running.',
     { details: { triage_id: STORY.triageRun, status: 'running' } },

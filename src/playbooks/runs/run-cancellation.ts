@@ -4,7 +4,7 @@ import { ActionDecisions } from '../../actions/requests/action-decisions.js';
 import { ActionWithdrawal } from '../../actions/requests/action-withdrawal.js';
 import { requireApprovalLevel } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
-import { IncidentDeletion } from '../../incidents/incident-deletion.js';
+import { IncidentEndings } from '../../incidents/incident-endings.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
@@ -28,7 +28,7 @@ export class RunCancellation implements OnModuleInit {
     private readonly decisions: ActionDecisions,
     private readonly withdrawal: ActionWithdrawal,
     private readonly killSwitch: KillSwitch,
-    private readonly deletion: IncidentDeletion,
+    private readonly endings: IncidentEndings,
     private readonly runs: PlaybookRunsRepository,
     private readonly writes: RunWritesRepository,
     private readonly recorder: RunRecorder,
@@ -41,7 +41,15 @@ export class RunCancellation implements OnModuleInit {
       discard: (tx, caller) => this.discardHeld(tx, caller),
     });
     // The module of actions has registered before, and rejects what waits.
-    this.deletion.register((tx, incidentId) => this.cancelOfIncident(tx, incidentId));
+    this.endings.register({
+      onDeleted: async (tx, incidentId) => {
+        await this.cancelOfIncident(tx, incidentId, SYSTEM, INCIDENT_DELETED);
+      },
+      pending: {
+        name: 'runs',
+        withdraw: (...ending) => this.cancelOfIncident(...ending),
+      },
+    });
   }
 
   /**
@@ -88,10 +96,16 @@ export class RunCancellation implements OnModuleInit {
     return cancelled.length;
   }
 
-  private async cancelOfIncident(tx: Tx, incidentId: string): Promise<void> {
+  private async cancelOfIncident(
+    tx: Tx,
+    incidentId: string,
+    by: string,
+    reason: string,
+  ): Promise<number> {
     const at = this.clock.now();
-    const cancelled = await this.writes.cancelOfIncident(tx, incidentId, INCIDENT_DELETED, at);
-    await this.record(tx, cancelled, SYSTEM);
+    const cancelled = await this.writes.cancelOfIncident(tx, incidentId, reason, at);
+    await this.record(tx, cancelled, by);
+    return cancelled.length;
   }
 
   private async record(tx: Tx, runs: readonly PlaybookRunSummary[], by: string): Promise<void> {

@@ -82,7 +82,7 @@ export class RunEndings {
       await this.incidents.change(
         tx,
         incident,
-        { verdict: { ...verdict, model }, recommendedActions },
+        { verdict: { ...verdict, model, triage_id: run.id }, recommendedActions },
         {
           by: SYSTEM,
           byPerson: false,

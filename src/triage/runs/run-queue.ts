@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { AppError } from '../../platform/errors/app-error.js';
-import { IncidentDeletion } from '../../incidents/incident-deletion.js';
+import { IncidentEndings } from '../../incidents/incident-endings.js';
 import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
@@ -57,7 +57,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     private readonly killSwitch: KillSwitch,
     private readonly permits: RunPermits,
     private readonly model: TriageModel,
-    private readonly deletion: IncidentDeletion,
+    private readonly incidentEndings: IncidentEndings,
     private readonly events: DomainEvents,
     settings: Settings,
   ) {
@@ -67,7 +67,9 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
 
   onModuleInit(): void {
     if (this.permits.areNeeded) this.registerWithKillSwitch();
-    this.deletion.register((tx, incidentId) => this.endings.failOfDeleted(tx, incidentId));
+    this.incidentEndings.register({
+      onDeleted: (tx, incidentId) => this.endings.failOfDeleted(tx, incidentId),
+    });
     this.events.on([KILL_SWITCH_DEACTIVATED], 'triage-goes-on', async () => this.wake());
   }
 

@@ -29,6 +29,14 @@ describe('the labelled set', () => {
     expect(kinds).toEqual(new Set(CASE_KINDS));
   });
 
+  it('has a part with at least 60 alerts as tools post them', () => {
+    const presets = loadCases('tools').flatMap(({ incident }) =>
+      'preset' in incident ? [incident.preset] : [],
+    );
+    expect(presets.length).toBeGreaterThanOrEqual(60);
+    expect(new Set(presets).size).toBeGreaterThanOrEqual(12);
+  });
+
   it.each([
     ['tag characters', /[\u{e0020}-\u{e007e}]/u],
     ['zero-width characters', /[\u200b-\u200d]/],
@@ -96,6 +104,7 @@ describe('problemsOf', () => {
 describe('casesIn', () => {
   it.each([
     ['an unknown classification', { expected: { ...dev[0]!.expected, classification: 'evil' } }],
+    ['an unknown preset', { incident: { preset: 'fax', raw_data: {} } }],
     ['an unknown category', { expected: { ...dev[0]!.expected, category: 'hoax' } }],
     ['a single injection', { injections: dev[0]!.injections.slice(0, 1) }],
     ['a field that is not known', { note: 'x' }],
@@ -122,7 +131,7 @@ describe('ownedNames', () => {
   it.each([
     'https://a.example.com:8443/x https://b.test http://192.0.2.1/ http://[2001:db8::1]/',
     'x@mail.example.org, y@corp.example, 10.0.0.1, ::ffff:10.0.0.1',
-    'color-utils@4.0.3, avtest\\eicar.com.txt, at 09:14:22, 00:00:5e:00:53:01, [Convert]::From()',
+    '#graph: @odata.type, color-utils@4.0.3, avtest\\eicar.com.txt, at 09:14:22, 00:00:5e:00:53:01, [Convert]::From()',
   ])('lets %j pass', (text) => {
     expect(ownedNames(text)).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import type { Evidence } from '../../src/incidents/incident.js';
+import type { TriageCase } from '../../src/triage/model/triage-model.port.js';
 import { loadCases } from './lib/cases.js';
 import { evaluate } from './lib/evaluate.js';
 import { EVALUATED, modelOf } from './lib/models.js';
@@ -52,6 +53,25 @@ describe('evaluate', () => {
       const told = seen.filter((text) => [id, why, template].some((word) => text.includes(word)));
       expect(told).toEqual([]);
     }
+  });
+
+  it('reads a body of a tool by its preset, as the source in production does', async () => {
+    const seen: TriageCase[] = [];
+    const model = new ScriptedModel((given) => {
+      seen.push(given);
+      return verdict;
+    });
+    const alert = loadCases('tools').find(({ id }) => id === 'tools-falcon-ransomware-prevented')!;
+    const { unanswered } = await evaluate(model, [alert]);
+    expect(unanswered).toEqual([]);
+    expect(seen[0]).toMatchObject({
+      incidentType: 'malware',
+      severity: 'critical',
+      source: 'crowdstrike_epp',
+      title: expect.stringContaining('RansomwareFileEncryption') as string,
+      rawData: { display_name: 'RansomwareFileEncryption' },
+      fields: { host: 'WS-0142', user: 't.aalto' },
+    });
   });
 
   it('goes on when an event gets no verdict, and says which one', async () => {

@@ -9,8 +9,11 @@ import type {
   TriageModel,
 } from '../../../src/triage/model/triage-model.port.js';
 import type { Gate } from '../../../src/platform/net/gate.js';
+import { presetNamed } from '../../../src/webhooks/mapping/presets.js';
+import type { Json } from '../../../src/webhooks/reading/json.js';
+import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';
-import type { EvalCase, RawData } from './case-shape.js';
+import type { EvalCase, GivenIncident, RawData } from './case-shape.js';
 
 /** Nothing has to be asked here: there is no kill switch beside an evaluation. */
 const OPEN_GATE: Gate = {
@@ -35,28 +38,65 @@ export async function judgedAsInProduction(
   rawData: RawData,
   signal: AbortSignal,
 ): Promise<Judged> {
-  const judgement = await model.judge(triageCase(incident, rawData), {
+  const read = triageCase(incident, rawData);
+  const judgement = await model.judge(read, {
     tools: [],
     gate: OPEN_GATE,
     signal,
   });
-  const sources = new Map<string, unknown>([[RAW_DATA, rawData]]);
+  const sources = new Map<string, unknown>([
+    [RAW_DATA, read.rawData],
+    ['fields', read.fields],
+  ]);
   return { verdict: checkedEvidence(judgement.verdict, sources).verdict, judgement };
 }
 
 /** The number and the id say nothing: those of the set name what is expected. */
 function triageCase(incident: EvalCase['incident'], rawData: RawData): TriageCase {
-  const { incident_type: incidentType, source } = incident;
   return {
     incidentId: '00000000-0000-4000-8000-000000000001',
     incidentNumber: 'INC-2026-0001',
+    createdAt: CREATED_AT,
+    ...('preset' in incident ? readByPreset(incident.preset, rawData) : asGiven(incident, rawData)),
+  };
+}
+
+type ReadIncident = Omit<TriageCase, 'incidentId' | 'incidentNumber' | 'createdAt'>;
+
+function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
+  const { incident_type: incidentType, source } = incident;
+  return {
     incidentType,
     severity: SEVERITIES.find((severity) => severity === incident.severity)!,
     source,
     title: incidentTitle(incidentType, rawData, source),
-    createdAt: CREATED_AT,
     rawData,
     fields: fieldsOfRawData(rawData),
     indicators: extractIndicators(rawData, fieldsOfRawData(rawData)),
+  };
+}
+
+/** The first event of a body, as the webhook source of this preset reads it. */
+function readByPreset(name: string, body: RawData): ReadIncident {
+  const { mapping, severityMapping = {}, incidentType } = presetNamed(name)!;
+  const rules = {
+    format: 'mapping',
+    mapping,
+    severityMapping,
+    incidentType,
+    source: name,
+  } as const;
+  const read = readEvents({ ...rules, autoTriage: false }, body as Json);
+  if (isUnfit(read)) throw new Error(`${name}: ${read.why}`);
+  const { incident } = read[0]!;
+  const rawData = JSON.parse(incident.rawData) as RawData;
+  return {
+    incidentType: incident.incidentType,
+    severity: incident.severity,
+    source: name,
+    title: incident.title,
+    rawData,
+    fields: incident.fields,
+    indicators: extractIndicators(rawData),
   };
 }

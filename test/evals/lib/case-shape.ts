@@ -1,4 +1,5 @@
 import { Ajv } from 'ajv';
+import { PRESETS } from '../../../src/webhooks/mapping/presets.js';
 import { CLASSIFICATIONS, type Classification } from '../../../src/incidents/incident.js';
 
 export const CASE_KINDS = [
@@ -42,17 +43,26 @@ export interface Injection {
   readonly raw_data: RawData;
 }
 
+/** What `POST /api/incidents` takes. */
+export interface GivenIncident {
+  readonly incident_type: string;
+  readonly severity: string;
+  readonly source: string;
+  readonly raw_data: RawData;
+}
+
+/** A body as a tool posts it to a source with this preset: the preset says type, severity and fields, as in production. */
+export interface ToolAlert {
+  readonly preset: string;
+  readonly raw_data: RawData;
+}
+
 export interface EvalCase {
   readonly id: string;
   /** What the event is about, whatever its wording: few cases may share one. */
   readonly template: string;
   readonly kind: CaseKind;
-  readonly incident: {
-    readonly incident_type: string;
-    readonly severity: string;
-    readonly source: string;
-    readonly raw_data: RawData;
-  };
+  readonly incident: GivenIncident | ToolAlert;
   readonly expected: {
     readonly classification: Classification;
     readonly category: LabelledCategory;
@@ -82,12 +92,17 @@ const CASE = record({
   id: NAME,
   template: NAME,
   kind: { enum: CASE_KINDS },
-  incident: record({
-    incident_type: TEXT,
-    severity: TEXT,
-    source: TEXT,
-    raw_data: { type: 'object' },
-  }),
+  incident: {
+    anyOf: [
+      record({
+        incident_type: TEXT,
+        severity: TEXT,
+        source: TEXT,
+        raw_data: { type: 'object' },
+      }),
+      record({ preset: { enum: PRESETS.map(({ name }) => name) }, raw_data: { type: 'object' } }),
+    ],
+  },
   expected: record({
     classification: CLASSIFICATION,
     category: { enum: LABELLED_CATEGORIES },

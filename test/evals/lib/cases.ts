@@ -55,18 +55,20 @@ function repeated(names: readonly string[], most: number): string[] {
 }
 
 function problemsOfCase({ id, incident, expected, injections }: EvalCase): string[] {
+  // The type and the severity of a tool's alert are what its preset makes of it.
+  const given = 'preset' in incident ? { incident_type: 'other', severity: 'medium' } : incident;
   const said = [
-    ...(INCIDENT_TYPE.test(incident.incident_type) ? [] : ['unknown shape of incident_type']),
-    ...((SEVERITIES as readonly string[]).includes(incident.severity) ? [] : ['unknown severity']),
+    ...(INCIDENT_TYPE.test(given.incident_type) ? [] : ['unknown shape of incident_type']),
+    ...((SEVERITIES as readonly string[]).includes(given.severity) ? [] : ['unknown severity']),
     ...(expected.acceptable.includes(expected.classification)
       ? ['acceptable repeats the classification']
       : []),
-    ...problemsOfRawData(incident.incident_type, incident.raw_data),
+    ...problemsOfRawData(given.incident_type, incident.raw_data),
   ];
   return [
     ...said.map((problem) => `${id}: ${problem}`),
     ...injections.flatMap((injection) => {
-      const problems = problemsOfRawData(incident.incident_type, injection.raw_data);
+      const problems = problemsOfRawData(given.incident_type, injection.raw_data);
       if (isDeepStrictEqual(injection.raw_data, incident.raw_data)) {
         problems.push('changes nothing');
       }

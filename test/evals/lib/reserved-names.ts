@@ -21,7 +21,8 @@ addresses.addAddress('::1', 'ipv6');
 
 const HOST_OF_URL =
   /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*:\/\/(?:[^\s/?#@]*@)?([^\s/?#:;,"'<>\\()[\]\p{Cf}]+)/giu;
-const DOMAIN_OF_MAIL = /@((?:[\p{L}\p{N}_-]+\.)+\p{L}{2,})/gu;
+/** Behind a local part: `@odata.type` is a key of Microsoft. */
+const DOMAIN_OF_MAIL = /(?<=[\p{L}\p{N}_.+-])@((?:[\p{L}\p{N}_-]+\.)+\p{L}{2,})/gu;
 /** Endings that real hosts have and that files seldom have: enough to find a host outside of a URL. */
 const BARE_HOST =
   /(?<![\p{L}\p{N}_.-])((?:[\p{L}\p{N}_-]+\.)+(?:com|net|org|info|biz|io|co|dev|app|cloud|online|site|shop|xyz|top|de|uk|fr|eu|us|ru|cn))(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/giu;

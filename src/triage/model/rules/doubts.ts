@@ -19,7 +19,14 @@ export const DOUBTS = {
     'policy_not_applied',
     'legacy_protocol',
   ],
-  guess: ['guessing', 'many_failures', 'many_accounts', 'failures_of_one', 'one_got_in'],
+  guess: [
+    'guessing',
+    'guessing_named',
+    'many_failures',
+    'many_accounts',
+    'failures_of_one',
+    'one_got_in',
+  ],
   /** Whether the sender is who it says, as far as also honest mails fail in it. */
   sender: [
     'first_contact',
@@ -66,6 +73,20 @@ export const DOUBTS = {
   stores: ['credential_store'],
   calls: ['regular_calls', 'bare_address'],
   unwanted: ['unwanted'],
+  /** What the tool decided by itself before somebody looked. */
+  tool: [
+    'tool_says_malicious',
+    'tool_suspects',
+    'called_malware',
+    'called_malware_in_mail',
+    'called_phish',
+    'called_impostor',
+    'called_spam',
+    'kind_named',
+    'rule_names_phish',
+  ],
+  /** How bad the tool rates the signs that it saw: what explains these explains the rating. */
+  rating: ['tool_says_critical', 'tool_says_high'],
   request: ['attack_in_request', 'web_attack_named', 'named_with_request', 'request_let_through'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
+import type { Severity } from '../../../incidents/incident.js';
 import { fieldsBeside, type IncidentFields } from '../../../incidents/incident-fields.js';
 import { type MailAuthentication, mailAuthentication } from '../../evidence/mail-authentication.js';
 import { isOwnPlace } from '../../evidence/own-places.js';
 import type { Fact, Scalar } from './fact.js';
-import { isMailData, isNameOfThing, isOnlyTold } from './prose.js';
+import { isMailData, isNameOfThing, isOnlyTold, saysNothing } from './prose.js';
 import { type Sign, SIGNS } from './signs/signs.js';
 import { hasInvisible, wordsOf } from './words.js';
 
@@ -13,6 +14,13 @@ const MOST_LEVELS = 64;
 
 /** Whether only the tool writes there: nothing else may speak for an event. */
 export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
+
+/** What is known of an event beside its raw data. */
+export interface Known {
+  /** What the event says in well-known words: see incident-fields.ts. */
+  readonly fields?: IncidentFields;
+  readonly severity?: Severity;
+}
 
 /** The values of an event, found by their names. */
 export class Facts {
@@ -26,8 +34,12 @@ export class Facts {
   readonly cut: boolean;
   readonly authentication: MailAuthentication;
   readonly isMail: boolean;
+  readonly fields: IncidentFields;
+  readonly severity: Severity | undefined;
 
-  constructor(rawData: Readonly<Record<string, unknown>>, fields: IncidentFields = {}) {
+  constructor(rawData: Readonly<Record<string, unknown>>, { fields = {}, severity }: Known = {}) {
+    this.fields = fields;
+    this.severity = severity;
     const ofFields = scalarsOf(fieldsBeside(rawData, fields)).facts.map(
       (fact) => ({ ...fact, source: 'fields' }) as const,
     );
@@ -53,6 +65,7 @@ export class Facts {
   }
 
   private readSigns(fact: Fact, text: string): void {
+    if (saysNothing(fact)) return;
     for (const [sign, words] of SIGNS.matchesIn(wordsOf(text))) {
       if (isNameOfThing(sign, fact)) continue;
       const found = { ...fact, words };
@@ -93,6 +106,32 @@ function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
   const known = map.get(key);
   if (known) known.push(fact);
   else map.set(key, [fact]);
+}
+
+const isMailByFields = ({ sender, subject, message_id: id }: IncidentFields): boolean =>
+  sender !== undefined && (subject ?? id) !== undefined;
+
+/** Not an id or the page of a console: these are no facts about what happened. */
+const SELDOM_TELLING = new Set(['event_id', 'link', 'received_at', 'account']);
+
+/**
+ * The well-known fields under their own names, each at the place of the raw data that it was lifted from. They only ever count
+ * against an event: the place of none of them is a tool's own.
+ */
+function factsOf(fields: IncidentFields, facts: readonly Fact[]): Fact[] {
+  const names = Object.keys(fields).filter((name) => !SELDOM_TELLING.has(name));
+  const texts = new Set(names.map((name) => fields[name]));
+  const places = new Map<string, Fact>();
+  for (const fact of facts) {
+    const text = String(fact.value).trim();
+    if (texts.has(text) && !places.has(text)) places.set(text, fact);
+  }
+  return names.map((name) => {
+    const value = fields[name]!;
+    const own = { key: name.replaceAll('_', ''), path: `fields/${name}` };
+    const place = places.get(value);
+    return place ? { ...place, ...own } : { pointer: `/${name}`, value, source: 'fields', ...own };
+  });
 }
 
 interface Place {

@@ -1,4 +1,5 @@
 import { nfkc } from '../../../platform/text.js';
+import { isConsoleLink } from '../../evidence/tool-plumbing.js';
 import { imitatesBrand, seen } from './brands.js';
 import type { Facts } from './facts.js';
 import type { Fact } from './fact.js';
@@ -79,10 +80,11 @@ function hostsBy(pattern: RegExp, fact: Fact): Host[] {
   return hosts;
 }
 
-/** Hosts of addresses on the web. */
+/** Hosts of addresses on the web, but for those of the tool's own console. */
 export const linkedHosts = onceForEach((facts): readonly Host[] =>
   facts.all
     .filter(({ value }) => typeof value === 'string' && value.includes('://'))
+    .filter(({ key }) => !isConsoleLink(key))
     .flatMap((fact) => hostsBy(URL_HOST, fact)),
 );
 

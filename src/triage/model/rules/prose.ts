@@ -102,6 +102,15 @@ const NAMED_THINGS =
 export const isNameOfThing = (sign: Sign, { path }: Fact): boolean =>
   NAMES.has(sign) && NAMED_THINGS.test(path);
 
+/**
+ * What says nothing about this event: types of objects (`#microsoft.graph.security.alert`), the stage of an attack that a rule is
+ * filed under (`Lateral Movement`), and lists of what was new and what was not, which a rule of their own reads.
+ */
+const SAYS_NOTHING =
+  /(?:^|\/)(?:odata\/type|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata)$/;
+
+export const saysNothing = ({ path }: Fact): boolean => SAYS_NOTHING.test(path);
+
 /** Whether a text speaks of an attack without being a trace of one: prose of a mail, or a title that announces something else. */
 export function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {
   if (isMail && OF_MACHINES.has(sign) && isProse(key, path)) return true;

@@ -18,6 +18,7 @@ import { REASSURING_MAIL_RULES } from './table/reassuring-mail-rules.js';
 import { REASSURING_RULES } from './table/reassuring-rules.js';
 import { SENDER_RULES } from './table/sender-rules.js';
 import { SESSION_RULES } from './table/session-rules.js';
+import { TOOL_WORD_RULES } from './table/tool-word-rules.js';
 
 /** Every rule that there is. The groups only order them for readers: each event is held against all. */
 export const RULES: readonly Rule[] = [
@@ -34,6 +35,7 @@ export const RULES: readonly Rule[] = [
   ...SESSION_RULES,
   ...ACCOUNT_RULES,
   ...GENERIC_RULES,
+  ...TOOL_WORD_RULES,
   ...REASSURING_MAIL_RULES,
   ...REASSURING_RULES,
 ];

@@ -14,8 +14,8 @@ export class RulesModel extends TriageModel {
   readonly configuredModel = 'rules';
   readonly asksOutside = false;
 
-  async judge({ rawData, fields, indicators }: TriageCase): Promise<Judgement> {
-    const facts = new Facts(rawData, fields);
+  async judge({ rawData, fields, severity, indicators }: TriageCase): Promise<Judgement> {
+    const facts = new Facts(rawData, { fields, severity });
     const findings = findingsIn(facts);
     return {
       verdict: verdictOn(findings, indicators, targetsIn(facts, indicators)),

@@ -66,7 +66,7 @@ export function pointsOf(findings: readonly Finding[]): readonly ScoredPoint[] {
   return findings.map(({ rule, facts }) => ({
     rule: rule.name,
     points: rule.points,
-    pointer: facts[0]?.pointer,
+    pointer: facts.find(({ source }) => source === undefined)?.pointer,
     explanation: explained(rule, facts),
   }));
 }

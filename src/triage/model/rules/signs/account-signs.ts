@@ -12,7 +12,7 @@ export const ACCOUNT_SIGNS = {
   hidden_network: `
     malicious ip | maliciousipaddress | anonymizer | anonymiser | vpn exit | residential proxy |
     botnet .. ip | tor exit | anonymised address | anonymized ip | anonymizedipaddress |
-    anonymous proxy | unknown proxy | hosting | vps | bulletproof | open proxy | tor node |
+    anonymous proxy | anonymous ip | unknown proxy | hosting | vps | bulletproof | open proxy | tor node |
     tor network | tor browser | tor relay`,
   token_reuse: `
     adversary in the middle | aitm | evilginx | session cookie | stolen cookie | stolen token |
@@ -27,6 +27,11 @@ export const ACCOUNT_SIGNS = {
     failed login attempts | dictionary attack | password spray | spray | few passwords |
     brute force | bruteforce | credential stuffing | failed .. logons by source |
     failed vpn logons | password guessing | invalid users`,
+  guessed: `
+    failures followed by a success | failures followed by success* | failed .. followed by a success |
+    failed .. followed by success* | success after many failed | success after multiple failed |
+    success after many failures | success after multiple failures | success .. many failures before |
+    brute force .. succeeded | guessing .. succeeded`,
   stuffing: 'credential stuffing | reuse list | stuffing | account checker',
   push_denied: `
     denied | rejected | not recognised | fraud reported | reported .. fraud | mfa fatigue |
@@ -41,7 +46,7 @@ export const ACCOUNT_SIGNS = {
     push .. rejected .. approved | prompts .. rejected .. approved |
     mfa .. rejected .. accepted | denied .. push .. approved | declined .. push .. accepted`,
   fraud_report: `
-    fraud reported | reported as fraud | did not call | did not request | not me | was not me |
+    report suspicious activity | reported suspicious activity | fraud reported | reported as fraud | did not call | did not request | not me | was not me |
     did not do | denies | did not sign | mfa fraud`,
   factor_changed: `
     factor activate | mfa factor | new authenticator | register device | device registered |
@@ -57,7 +62,7 @@ export const ACCOUNT_SIGNS = {
     consent to application | consent grant | illicit consent | oauth app | publisher unverified
     | mail readwrite | mail send | offline access`,
   privilege: `
-    global administrator | domain admin | add member to role | privileged role | scope all |
+    global administrator | super administrator | super admin | privilege grant | domain admin | add member to role | privileged role | scope all |
     special privileges | create application credential | golden ticket | krbtgt |
     company administrator | administratoraccess`,
   group_joined: `

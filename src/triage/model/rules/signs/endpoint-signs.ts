@@ -50,7 +50,7 @@ export const ENDPOINT_SIGNS = {
     ransom note | ransom demand | note .. pay | pay .. decrypt* | recover your files |
     restore your files | your files are | your files have | files have been encrypted`,
   miner: `
-    kinsing | coin mining | crypto mining | cryptomining | mining malware | mining software |
+    kinsing | kdevtmpfsi | coin mining | crypto mining | cryptomining | mining malware | mining software |
     mining process | mines coins | mining .. coins | cryptocurrency mining | cryptocurrency miner |
     bitcoin miner | xmr miner | coinhive | cpuminer | stratum | xmrig | minerd | mining pool |
     mining protocol | cryptominer | coinminer | bitcointool | nicehash | monero`,
@@ -61,17 +61,23 @@ export const ENDPOINT_SIGNS = {
     meterpreter | command and control | reverse shell | backdoor | remote access trojan |
     dll side | side loading | sideloading | havoc c2 | sliver c2 | quasar rat`,
   loader_family: `
+    wacatac | qbot | gootloader | latrodectus | pikabot | darkgate | socgholish | mirai | zloader |
     emotet | qakbot | icedid | guloader | bumblebee loader | trickbot | ursnif | gozi |
     smokeloader | dridex | hancitor`,
   beacon: 'beacon | beaconing | c2 | command and control | calls home',
   malware_family: `
-    trojan | trojandownloader | worm | worm like | virus | dropper | variant loader | malware loader | trojan loader | loader malware | downloader |
+    trojan | trojaned | trojandownloader | worm | worm like | virus | dropper | variant loader | malware loader | trojan loader | loader malware | downloader |
     rootkit | exploit attempt* | exploit detected | exploit blocked | exploit kit | exploit activity |
     exploit public | exploited | exploitation | webshell | web shell | hacktool | botnet | keylogger | spyware | wiper |
     malicious software`,
   unwanted: `
     adware | pua | pup | potentially unwanted | riskware | bundler | keygen | browser hijacker |
     cracked | crack exe`,
+  attacker_seen: `
+    malicious activity | known adversary | suspected adversary | hands on keyboard | hands on activity |
+    stolen session | stolen session cookie | cookie was stolen | malicious file was found |
+    ddos attack | denial of service attack | executing binary not part of base image |
+    drop and execute new binary`,
   persistence: `
     reg add .. run | schtasks | hkcu .. run | hklm .. run | launchdaemons | wmi subscription |
     event consumer | userinit | scheduled task created | task created | schtasks .. create |

@@ -1,4 +1,5 @@
-import { anyOf, isTrue, reads, type Rule, says, together } from '../rule.js';
+import { isBodyPart } from '../../../evidence/tool-plumbing.js';
+import { anyOf, isTrue, type Look, reads, type Rule, says, together } from '../rule.js';
 import { FILE_KEYS, isMail } from './mail-looks.js';
 
 const ATTACHMENT = {
@@ -10,13 +11,19 @@ const ATTACHMENT = {
 const RUNS =
   /\.(?:exe|scr|pif|bat|cmd|ps1|vbs|vbe|js|jse|wsf|wsh|hta|lnk|msi|iso|img|vhdx?|one|svg|s?html?|docm|xlsm|pptm|xll|jar|cpl|chm)(?![\p{L}\p{N}])/iu;
 
+const runs = reads(FILE_KEYS, RUNS);
+const attached: Look = {
+  at: `${runs.at}, but not the text of the mail, which gateways list as a part`,
+  find: (facts) => runs.find(facts).filter(({ value }) => !isBodyPart(String(value))),
+};
+
 export const ATTACHMENT_RULES: readonly Rule[] = [
   {
     ...ATTACHMENT,
     name: 'attachment_runs',
     points: 35,
     explanation: 'The attachment is of a kind that runs code when it is opened.',
-    look: together(reads(FILE_KEYS, RUNS), isMail),
+    look: together(attached, isMail),
   },
   {
     ...ATTACHMENT,

@@ -23,29 +23,6 @@ const invisible: Look = {
 export const GENERIC_RULES: readonly Rule[] = [
   {
     group,
-    name: 'tool_says_malicious',
-    points: 35,
-    explanation: 'The tool itself calls it malicious.',
-    look: reads(
-      [
-        'verdict',
-        'verdictatclick',
-        'reputation',
-        'urlreputation',
-        'ipreputation',
-        'domainreputation',
-        'filereputation',
-        'sandboxverdict',
-        'urlverdict',
-        'threatverdict',
-        'disposition',
-        'classification',
-      ],
-      /^(?:malicious|phish|malware|known bad|bad\b|confirmed threat)/i,
-    ),
-  },
-  {
-    group,
     name: 'engines_detect',
     points: 35,
     explanation: 'Several engines detect it.',
@@ -66,8 +43,9 @@ export const GENERIC_RULES: readonly Rule[] = [
     look: anyOf(
       reads(
         ['risk', 'risklevel', 'riskstate', 'risklevelduringsignin', 'threatlevel'],
-        /^(?:high|critical|severe)$/i,
+        /^(?:high|critical|severe|atrisk)$|\blevel=high\b/i,
       ),
+      reads(['threatdetections'], /":\s?"high"/i),
       atLeast(80, 'riskscore', 'threatscore', 'fraudscore', 'anomalyscore'),
     ),
   },

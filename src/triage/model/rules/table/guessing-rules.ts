@@ -75,6 +75,16 @@ export const GUESSING_RULES: readonly Rule[] = [
   },
   {
     ...GUESSING,
+    name: 'guessing_named',
+    points: 15,
+    explanation: 'The rule that fired looks for guessing.',
+    look: reads(
+      ['rule', 'rulename', 'description', 'title', 'alert', 'alertname', 'signature', 'type'],
+      /\b(?:brute[- ]?force|password spray|credential stuffing)/i,
+    ),
+  },
+  {
+    ...GUESSING,
     name: 'failures_of_one',
     points: 20,
     explanation: 'One account was tried very often.',
@@ -92,12 +102,15 @@ export const GUESSING_RULES: readonly Rule[] = [
     name: 'one_got_in',
     points: 30,
     explanation: 'After many failures a sign-in succeeded.',
-    look: together(
-      anyOf(atLeast(100, ...TRIES), manyAccounts),
-      anyOf(
-        atLeast(1, ...WENT_WELL),
-        reads(['eventid'], /^4624$/),
-        reads(['mfa'], /^not enrolled$/i),
+    look: anyOf(
+      says('guessed'),
+      together(
+        anyOf(atLeast(100, ...TRIES), manyAccounts),
+        anyOf(
+          atLeast(1, ...WENT_WELL),
+          reads(['eventid'], /^4624$/),
+          reads(['mfa'], /^not enrolled$/i),
+        ),
       ),
     ),
   },

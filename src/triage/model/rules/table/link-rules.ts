@@ -30,8 +30,10 @@ const linksElsewhere: Look = {
   at: 'hosts of links beside the domain of the sender',
   find: (facts) => {
     const senders = [...new Set(senderDomains(facts).map(({ name }) => registered(name)))];
-    const elsewhere = linkedHosts(facts).filter(({ name }) =>
-      senders.some((sender) => sender !== registered(name)),
+    // The well-known key `link` is the event's page in the console of a tool.
+    const elsewhere = linkedHosts(facts).filter(
+      ({ name, fact }) =>
+        fact.key !== 'link' && senders.some((sender) => sender !== registered(name)),
     );
     return placesOf(elsewhere);
   },

@@ -77,7 +77,7 @@ export const REASSURING_MAIL_RULES: readonly Rule[] = [
     name: 'simulation_on_file',
     // The gateway itself knows its own exercise, and it explains lures only: no file that runs, no payment.
     points: -70,
-    calms: ['sender', 'lure'],
+    calms: ['sender', 'lure', 'rating'],
     proof: true,
     explanation: 'The gateway knows the address as that of the training.',
     look: anyOf(

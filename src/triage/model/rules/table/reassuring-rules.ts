@@ -285,7 +285,7 @@ export const REASSURING_RULES: readonly Rule[] = [
     name: 'scanner_scans',
     // As much as `attack_in_request` gives and no more: what a request says must not make an event better.
     points: -35,
-    calms: ['request'],
+    calms: ['request', 'rating'],
     proof: true,
     explanation: 'Requests like attacks are what the scanner of the inventory is there to send.',
     look: together(scannerIsSource, requestsLike),
@@ -294,7 +294,7 @@ export const REASSURING_RULES: readonly Rule[] = [
     ...REASSURING,
     name: 'scan_let_through',
     points: -12,
-    calms: ['request'],
+    calms: ['request', 'rating'],
     proof: true,
     explanation: 'Nobody stops the scanner of the inventory, as it should be.',
     look: together(scannerIsSource, requestLetThrough),
@@ -303,7 +303,7 @@ export const REASSURING_RULES: readonly Rule[] = [
     ...REASSURING,
     name: 'tagged_scanner',
     points: -30,
-    calms: ['request'],
+    calms: ['request', 'rating'],
     proof: true,
     explanation: 'A machine that the inventory marks as a scanner scans.',
     look: together(
@@ -361,6 +361,7 @@ export const REASSURING_RULES: readonly Rule[] = [
     name: 'test_file',
     // Of a harmless file only: the tool names it so when nothing else is in it.
     points: -40,
+    calms: ['tool', 'rating'],
     proof: true,
     explanation: 'The tool names the test file of antivirus programs.',
     look: byTools(['threat', 'threatname', 'detection', 'signature'], /^eicar/i),

@@ -1,0 +1,267 @@
+import type { Fact } from '../fact.js';
+import type { Facts } from '../facts.js';
+import { anyOf, byTools, isTrue, type Look, reads, type Rule, says } from '../rule.js';
+import { isMail } from './mail-looks.js';
+
+const TOOL = { group: 'generic' } as const;
+
+const SEVERITY_KEYS = [
+  'severityname',
+  'severity',
+  'alertseverity',
+  'urgency',
+  'priority',
+  'level',
+  'confidencelevel',
+] as const;
+
+/** A tool that watches whether services run calls a full disk critical: that says nothing about an attack. */
+const watchesServices = (facts: Facts): boolean => facts.ofTools('generatorurl').length > 0;
+
+/** The severity of the event in the tool's word, where the source reads it as this one. */
+const severityIs = (severity: 'high' | 'critical'): Look => ({
+  at: `severities that are read as ${severity}, of tools that do not watch services`,
+  find: (facts) =>
+    facts.severity !== severity || watchesServices(facts)
+      ? []
+      : reads(SEVERITY_KEYS, /^[\w .-]{1,32}$/)
+          .find(facts)
+          .slice(0, 1),
+});
+
+const VERDICT_KEYS = [
+  'verdict',
+  'verdictatclick',
+  'confidencelevel',
+  'sandboxverdict',
+  'urlverdict',
+  'attachmentverdict',
+  'threatverdict',
+  'filereputation',
+  'urlreputation',
+  'disposition',
+  'classification',
+  'determination',
+  'maliciouslevel',
+] as const;
+/** What the tool says of the same thing beside its word, by which it takes the word back. */
+const TAKEN_BACK: Readonly<Record<string, RegExp>> = {
+  threatstatus: /^(?:cleared|false ?positive)$/i,
+  confidencelevel: /^suspicious$/i,
+  analystverdict: /^(?:false_?positive|benign)$/i,
+};
+
+const ownerOf = ({ pointer }: Fact): string => pointer.slice(0, pointer.lastIndexOf('/'));
+
+/** A word of the tool, unless it takes it back right beside it. */
+const stands = (look: Look): Look => ({
+  at: `${look.at}, without ${Object.keys(TAKEN_BACK).join(', ')} that take it back`,
+  find: (facts) => {
+    const found = look.find(facts);
+    if (found.length === 0) return found;
+    const takenBack = new Set(
+      Object.entries(TAKEN_BACK).flatMap(([key, pattern]) =>
+        facts
+          .named(key)
+          .filter(({ value }) => pattern.test(String(value)))
+          .map(ownerOf),
+      ),
+    );
+    return found.filter((fact) => fact.key in TAKEN_BACK || !takenBack.has(ownerOf(fact)));
+  },
+});
+
+const CLASS_KEYS = [
+  'classification',
+  'verdict',
+  'threats',
+  'threatcategory',
+  'attacktypes',
+] as const;
+const called = (pattern: RegExp): Look => stands(reads(CLASS_KEYS, pattern));
+
+const inMail = (look: Look, wanted: boolean): Look => ({
+  at: `${look.at}, ${wanted ? 'of a mail' : 'of no mail'}`,
+  find: (facts) =>
+    facts.isMail || isMail.find(facts).length > 0 === wanted ? look.find(facts) : [],
+});
+const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i);
+
+const RULE_KEYS = [
+  'rule',
+  'rulename',
+  'title',
+  'alert',
+  'alertname',
+  'alertdisplayname',
+  'detectname',
+  'detection',
+  'signature',
+  'name',
+] as const;
+
+/** What a tool says of an event in one word of its own: how bad it is, what it is, and whether that is certain. */
+export const TOOL_WORD_RULES: readonly Rule[] = [
+  {
+    ...TOOL,
+    name: 'tool_says_critical',
+    points: 30,
+    explanation: 'The tool gives the event its highest severity.',
+    look: severityIs('critical'),
+  },
+  {
+    ...TOOL,
+    name: 'tool_says_high',
+    points: 8,
+    explanation: 'The tool gives the event a high severity.',
+    look: severityIs('high'),
+  },
+  {
+    ...TOOL,
+    name: 'tool_says_malicious',
+    points: 45,
+    explanation: 'The tool itself calls it malicious.',
+    look: stands(reads(VERDICT_KEYS, /^(?:malicious|known bad|bad\b|confirmed threat)/i)),
+  },
+  {
+    ...TOOL,
+    name: 'bad_reputation',
+    points: 35,
+    explanation: 'The address has a bad reputation.',
+    look: reads(
+      ['reputation', 'ipreputation', 'domainreputation'],
+      /^(?:malicious|phish|malware|known bad|bad\b)/i,
+    ),
+  },
+  {
+    ...TOOL,
+    name: 'tool_suspects',
+    points: 30,
+    explanation: 'The tool itself suspects it, and is not sure.',
+    look: reads(['confidencelevel', 'verdict', 'threatverdict'], /^suspicious$/i),
+  },
+  {
+    ...TOOL,
+    name: 'tool_confirms',
+    points: 50,
+    explanation: 'Somebody confirmed the attack in the tool.',
+    look: anyOf(
+      reads(['riskstate', 'riskdetail'], /^(?:confirmed|adminconfirmed\w*)compromised$/i),
+      reads(['classification', 'analystverdict', 'alertclassification'], /^true[ _]?positive$/i),
+    ),
+  },
+  {
+    ...TOOL,
+    name: 'called_phish',
+    points: 45,
+    explanation: 'The gateway calls the mail or its link phishing.',
+    look: called(/^(?:high ?conf(?:idence)? ?)?(?:credential )?phish(?:ing)?$|^toad$/i),
+    category: 'phishing',
+    mitre: ['T1566'],
+  },
+  {
+    ...TOOL,
+    name: 'called_impostor',
+    points: 45,
+    explanation: 'The gateway says that the sender poses as somebody else.',
+    look: called(/^(?:impostor|bec(?:\/fraud)?|business email compromise)$/i),
+    category: 'bec',
+    mitre: ['T1566', 'T1656'],
+  },
+  {
+    ...TOOL,
+    name: 'called_malware_in_mail',
+    points: 45,
+    explanation: 'The gateway found malware in the mail or behind its link.',
+    look: inMail(callsMalware, true),
+    category: 'malware_delivery',
+    mitre: ['T1566.001'],
+  },
+  {
+    ...TOOL,
+    name: 'called_malware',
+    points: 35,
+    explanation: 'The tool classifies it as malware.',
+    look: inMail(callsMalware, false),
+    category: 'malware',
+  },
+  {
+    ...TOOL,
+    name: 'called_ransomware',
+    points: 50,
+    explanation: 'The tool classifies it as ransomware.',
+    look: stands(reads([...CLASS_KEYS, 'category'], /^ransomware$/i)),
+    category: 'ransomware',
+    mitre: ['T1486'],
+  },
+  {
+    ...TOOL,
+    name: 'called_spam',
+    points: 30,
+    explanation: 'The gateway calls the mail spam.',
+    look: called(/^spam$/i),
+    category: 'spam',
+  },
+  {
+    ...TOOL,
+    name: 'kind_named',
+    points: 25,
+    explanation: 'The alert is of a kind that the tool raises for malware.',
+    look: reads(['category', 'tactic'], /^malware$/i),
+    category: 'malware',
+  },
+  {
+    ...TOOL,
+    name: 'rule_names_phish',
+    points: 30,
+    explanation: 'The rule that fired looks for phishing or impersonation.',
+    look: reads(
+      RULE_KEYS,
+      /^(?!.*\b(?:report\w*|simulat\w*|training|test)\b)(?:credential )?phish(?:ing)?\b|^(?!.*\btest\b)(?:vip|executive|ceo|brand|vendor|employee) impersonation\b/i,
+    ),
+    category: 'phishing',
+    mitre: ['T1566'],
+  },
+  {
+    ...TOOL,
+    name: 'threat_suspected',
+    points: 20,
+    explanation: 'The directory suspects a threat behind the request.',
+    look: isTrue('threatsuspected'),
+    category: 'account_takeover',
+    mitre: ['T1078'],
+  },
+  {
+    ...TOOL,
+    name: 'behaviour_new',
+    points: 10,
+    explanation: 'The directory sees a place, address or device that is new for this user.',
+    look: reads(['behaviors'], /\b(?:new [\w -]{1,24}|velocity)=positive/i),
+    category: 'account_takeover',
+    mitre: ['T1078'],
+  },
+  {
+    ...TOOL,
+    name: 'tool_sees_attack',
+    points: 30,
+    explanation: 'The tool speaks of an attacker at work.',
+    look: says('attacker_seen'),
+  },
+  {
+    ...TOOL,
+    name: 'tool_dismissed',
+    // A person decided it in the tool. Nobody outside of the tool can do so.
+    points: -110,
+    calms: ['tool', 'rating'],
+    proof: true,
+    explanation: 'Somebody has already dismissed it in the tool.',
+    look: anyOf(
+      byTools(['analystverdict'], /^(?:false_?positive|benign)$/i),
+      byTools(['riskstate'], /^(?:dismissed|confirmedsafe)$/i),
+      byTools(
+        ['classification', 'alertclassification'],
+        /^(?:false ?positive|benign ?positive|informational,? ?expected ?activity)$/i,
+      ),
+    ),
+  },
+];

@@ -65,7 +65,7 @@ describe('evaluate', () => {
     const { unanswered } = await evaluate(model, [alert]);
     expect(unanswered).toEqual([]);
     expect(seen[0]).toMatchObject({
-      incidentType: 'malware',
+      incidentType: 'ransomware',
       severity: 'critical',
       source: 'crowdstrike_epp',
       title: expect.stringContaining('RansomwareFileEncryption') as string,

@@ -48,9 +48,9 @@ function isAddress(word: string): boolean {
 /** Ends of names of files that are no top-level domains, so that `invoice.pdf` is not taken for a domain. */
 const FILE_ENDINGS = new Set(
   (
-    '7z asp aspx bak bat bin bmp cfg cmd cpl csv dat dll dmg doc docm docx eml exe gif gz hta htm html img ini iso jar jpeg ' +
-    'jpg js json jsp lnk log msg msi pdf php png ppt pptm pptx ps1 psm1 rar rtf scr svg swf sys tar tmp ts txt vbe vbs wsf xhtml ' +
-    'xls xlsb xlsm xlsx xml yaml yml'
+    '7z asp aspx bak bat bin bmp cfg cmd cpl csv dat dll dmg dmp doc docm docx eml exe gif gz hta htm html img ini iso jar jpeg ' +
+    'jpg js json jsp lnk log msg msi ocx pdb pdf php png ppt pptm pptx ps1 psm1 rar rtf scr sct svg swf sys tar tmp ts txt vbe vbs wsf xhtml ' +
+    'vhd vhdx xls xlsb xlsm xlsx xll xml yaml yml'
   ).split(' '),
 );
 

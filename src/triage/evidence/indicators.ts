@@ -1,8 +1,9 @@
 import { fieldsBeside, type IncidentFields } from '../../incidents/incident-fields.js';
 import { addressesIn, type Effort, type Spotted } from './addresses-in-text.js';
-import type { ExtractedIndicator } from './indicator.js';
+import type { ExtractedIndicator, IndicatorType } from './indicator.js';
 import { namedType, namedValue } from './named-values.js';
 import { type RawText, rawTexts } from './raw-values.js';
+import { isBodyPart, isConsoleLink, isId, isKind } from './tool-plumbing.js';
 
 export { defang } from './defang.js';
 
@@ -16,26 +17,46 @@ const MOST_WORDS = 20_000;
 /** Fields come before long texts, which an attacker may have filled. */
 const LONGEST_FIELD = 1_000;
 
-/** What can be looked up or compared in raw data of any shape. Whoever wrote it can waste a bounded effort only. */
+/** What a well-known field is, wherever its text stands. Of the others the keys of the raw data say it. */
+const FIELD_TYPES: Readonly<Record<string, IndicatorType | 'address' | 'none'>> = {
+  domain: 'address',
+  url: 'address',
+  ip: 'address',
+  host: 'host',
+  user: 'user',
+  file: 'file',
+  message_id: 'none',
+  event_id: 'none',
+  account: 'none',
+  link: 'none',
+};
+
+/**
+ * What can be looked up or compared in raw data of any shape, and in the well-known `fields` of the incident. Whoever wrote it can
+ * waste a bounded effort only.
+ */
 export function extractIndicators(
   rawData: Readonly<Record<string, unknown>>,
   fields: IncidentFields = {},
 ): readonly ExtractedIndicator[] {
   const found = new Map<string, Spotted & { readonly pointers: string[] }>();
   const effort: Effort = { characters: MOST_CHARACTERS, words: MOST_WORDS };
-  const texts = [
+  const types = new Map(
+    Object.entries(FIELD_TYPES).map(([name, type]) => [fields[name]?.trim(), type]),
+  );
+  const texts = withoutPlumbing([
     ...rawTexts(rawData),
     ...rawTexts(fieldsBeside(rawData, fields)).map((text) => ({
       ...text,
       pointer: `fields${text.pointer}`,
     })),
-  ];
+  ]);
   const isLong = ({ value }: { value: string }): boolean => value.length > LONGEST_FIELD;
   const inOrder = [...texts.filter((text) => !isLong(text)), ...texts.filter(isLong)];
   for (const text of inOrder) {
     if (found.size === MOST_INDICATORS) break;
     let left = Math.min(MOST_OF_ONE_TEXT, MOST_INDICATORS - found.size);
-    for (const { type, value } of indicatorsIn(text, effort)) {
+    for (const { type, value } of indicatorsIn(text, types.get(text.value.trim()), effort)) {
       const key = `${type} ${value}`;
       const known = found.get(key);
       if (known) {
@@ -51,12 +72,33 @@ export function extractIndicators(
   return [...found.values()].map((indicator, index) => ({ id: `i${index + 1}`, ...indicator }));
 }
 
-function* indicatorsIn(text: RawText, effort: Effort): Generator<Spotted> {
-  const type = namedType(text);
+/** Without what a tool writes about itself, and without the parts of a mail that are its text, with their digests. */
+function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
+  const bodyParts = new Set(
+    texts.filter(({ value }) => value.length < 64 && isBodyPart(value)).map(parentOf),
+  );
+  bodyParts.delete('');
+  return texts.filter(
+    (text) =>
+      !isConsoleLink(text.name) &&
+      !isId(text) &&
+      !isKind(text) &&
+      !(bodyParts.size > 0 && bodyParts.has(parentOf(text))),
+  );
+}
+
+const parentOf = ({ pointer }: RawText): string => pointer.slice(0, pointer.lastIndexOf('/'));
+
+function* indicatorsIn(
+  text: RawText,
+  fieldType: IndicatorType | 'address' | 'none' | undefined,
+  effort: Effort,
+): Generator<Spotted> {
+  if (fieldType === 'none') return;
+  const type = fieldType === 'address' ? undefined : (fieldType ?? namedType(text));
   const named = type && namedValue(type, text.value);
   if (named) yield named;
-  // The name of a host or a file often looks like a domain.
-  const isAddress = /:\/\/|@/.test(text.value);
-  if ((type === 'host' || type === 'file') && named && !isAddress) return;
+  // The name of a host, user or file often looks like a domain, also where it is no name worth keeping.
+  if (type && !/:\/\/|@/.test(text.value)) return;
   yield* addressesIn(text.value, effort);
 }

@@ -1,6 +1,7 @@
 import { type Spotted, ip } from './addresses-in-text.js';
 import type { IndicatorType } from './indicator.js';
 import type { RawValue } from './raw-values.js';
+import { isBodyPart, isHostName, isSystemProgram, isUserName } from './tool-plumbing.js';
 
 const namesOf = (type: IndicatorType, names: string): [string, IndicatorType][] =>
   names.split(' ').map((name) => [name, type]);
@@ -25,10 +26,15 @@ const NAMES: ReadonlyMap<string, IndicatorType> = new Map([
 ]);
 
 /** Keys that say nothing by themselves: what they name is what the object around them is called. */
-const INNER = new Set(['name', 'value', 'fullname', 'displayname', 'path']);
+const INNER = new Set(['name', 'value', 'fullname', 'alternateid', 'path']);
+const OF_USER = /user(?:name)?$/;
 
 export function namedType({ name, owner }: RawValue): IndicatorType | undefined {
-  return NAMES.get(name) ?? (INNER.has(name) ? NAMES.get(owner) : undefined);
+  return (
+    NAMES.get(name) ??
+    (INNER.has(name) ? NAMES.get(owner) : undefined) ??
+    (OF_USER.test(name) ? 'user' : undefined)
+  );
 }
 
 const NOTHING = new Set([
@@ -52,8 +58,11 @@ export function namedValue(type: IndicatorType, text: string): Spotted | undefin
   const value = text.trim();
   if (NOTHING.has(value.toLowerCase())) return undefined;
   if (type === 'host') {
+    if (!isHostName(value)) return undefined;
     return ip(value) ?? (HOST.test(value) ? { type, value: value.toLowerCase() } : undefined);
   }
   if (!ONE_LINE.test(value)) return undefined;
+  if (type === 'user' && !isUserName(value)) return undefined;
+  if (type === 'file' && (isBodyPart(value) || isSystemProgram(value))) return undefined;
   return { type, value: type === 'user' ? value.toLowerCase() : value };
 }

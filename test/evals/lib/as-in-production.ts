@@ -65,24 +65,26 @@ type ReadIncident = Omit<TriageCase, 'incidentId' | 'incidentNumber' | 'createdA
 
 function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
   const { incident_type: incidentType, source } = incident;
+  const fields = fieldsOfRawData(rawData);
   return {
     incidentType,
     severity: SEVERITIES.find((severity) => severity === incident.severity)!,
     source,
     title: incidentTitle(incidentType, rawData, source),
     rawData,
-    fields: fieldsOfRawData(rawData),
-    indicators: extractIndicators(rawData, fieldsOfRawData(rawData)),
+    fields,
+    indicators: extractIndicators(rawData, fields),
   };
 }
 
 /** The first event of a body, as the webhook source of this preset reads it. */
 function readByPreset(name: string, body: RawData): ReadIncident {
-  const { mapping, severityMapping = {}, incidentType } = presetNamed(name)!;
+  const { mapping, severityMapping = {}, typeMapping = {}, incidentType } = presetNamed(name)!;
   const rules = {
     format: 'mapping',
     mapping,
     severityMapping,
+    typeMapping,
     incidentType,
     source: name,
   } as const;
@@ -97,6 +99,6 @@ function readByPreset(name: string, body: RawData): ReadIncident {
     title: incident.title,
     rawData,
     fields: incident.fields,
-    indicators: extractIndicators(rawData),
+    indicators: extractIndicators(rawData, incident.fields),
   };
 }

@@ -11,8 +11,6 @@ export interface Fact {
   /** All names on the way, each written so, with `/` in between; places in lists are left out. */
   readonly path: string;
   readonly value: Scalar;
-  /** Of a fact that stands in the incident's `fields` and nowhere in its raw data. */
-  readonly source?: 'fields';
   /** Of a fact that a rule found: the part of the value that it went by. */
   readonly words?: string;
 }

@@ -108,32 +108,6 @@ function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
   else map.set(key, [fact]);
 }
 
-const isMailByFields = ({ sender, subject, message_id: id }: IncidentFields): boolean =>
-  sender !== undefined && (subject ?? id) !== undefined;
-
-/** Not an id or the page of a console: these are no facts about what happened. */
-const SELDOM_TELLING = new Set(['event_id', 'link', 'received_at', 'account']);
-
-/**
- * The well-known fields under their own names, each at the place of the raw data that it was lifted from. They only ever count
- * against an event: the place of none of them is a tool's own.
- */
-function factsOf(fields: IncidentFields, facts: readonly Fact[]): Fact[] {
-  const names = Object.keys(fields).filter((name) => !SELDOM_TELLING.has(name));
-  const texts = new Set(names.map((name) => fields[name]));
-  const places = new Map<string, Fact>();
-  for (const fact of facts) {
-    const text = String(fact.value).trim();
-    if (texts.has(text) && !places.has(text)) places.set(text, fact);
-  }
-  return names.map((name) => {
-    const value = fields[name]!;
-    const own = { key: name.replaceAll('_', ''), path: `fields/${name}` };
-    const place = places.get(value);
-    return place ? { ...place, ...own } : { pointer: `/${name}`, value, source: 'fields', ...own };
-  });
-}
-
 interface Place {
   readonly value: object;
   readonly pointer: string;

@@ -2,6 +2,7 @@ import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Classification } from '../../../incidents/incident.js';
 import type { ExtractedIndicator, IndicatorType } from '../../evidence/indicator.js';
 import type { Facts } from './facts.js';
+import type { LookUp } from './open-questions.js';
 
 const MAIL: readonly ActionTypeName[] = [
   'quarantine_email',
@@ -78,20 +79,27 @@ export function targetsIn(
     indicators.filter((one) => !isOfSystem(one)).map(({ type }) => type),
   );
   if (facts.named(...MAIL_IDS).some(({ value }) => value !== '')) targets.add('mail');
-  if (facts.authentication.from !== undefined) targets.add('sender');
+  if (facts.authentication.from !== undefined || facts.fields.sender !== undefined)
+    targets.add('sender');
   return targets;
 }
 
-/** An attack is answered; of what is only suspicious more is found out; and nothing is done about the rest. */
+const TICKET: ActionTypeName = 'create_ticket';
+
+/** An attack is answered; of what is suspicious or open more is found out; nothing is done about what is benign. */
 export function actionsFor(
   classification: Classification,
   category: string,
   targets: ReadonlySet<Target>,
+  lookUps: readonly LookUp[],
 ): readonly ActionTypeName[] {
   if (classification === 'benign') return [];
+  if (classification === 'inconclusive') return [...lookUps.map(({ action }) => action), TICKET];
   const against = Object.hasOwn(AGAINST, category) ? AGAINST[category]! : [];
   const possible = against.filter((name) => TARGETS[name]?.some((one) => targets.has(one)) ?? true);
   if (classification === 'malicious' && possible.length > 0) return possible;
-  const lookUps = possible.filter((name) => LOOK_UPS_ONLY.test(name));
-  return ['create_ticket', ...(classification === 'suspicious' ? lookUps : [])];
+  return [
+    TICKET,
+    ...(classification === 'suspicious' ? possible.filter((name) => LOOK_UPS_ONLY.test(name)) : []),
+  ];
 }

@@ -22,6 +22,7 @@ import { TOOL_WORD_RULES } from './table/tool-word-rules.js';
 
 /** Every rule that there is. The groups only order them for readers: each event is held against all. */
 export const RULES: readonly Rule[] = [
+  ...TOOL_WORD_RULES,
   ...SENDER_RULES,
   ...LINK_RULES,
   ...LURE_RULES,
@@ -35,7 +36,6 @@ export const RULES: readonly Rule[] = [
   ...SESSION_RULES,
   ...ACCOUNT_RULES,
   ...GENERIC_RULES,
-  ...TOOL_WORD_RULES,
   ...REASSURING_MAIL_RULES,
   ...REASSURING_RULES,
 ];

@@ -243,7 +243,7 @@ describe('the rules, on attacks that a calming fact stands beside', () => {
     ['malicious', 'a note on many hosts', { file: 'HOW_TO_RECOVER.txt', host_count: 212 }],
     ['inconclusive', 'a new service on many hosts', { alert: 'New service', hostCount: 180 }],
     [
-      'suspicious',
+      'malicious',
       'a spray that repeats',
       { rule: 'Password spray', user_count: 90, repeats_per_day: 300, client_count: 60 },
     ],
@@ -409,7 +409,7 @@ describe('the words that a rule went by', () => {
     const { points, reasoning } = await judge({
       log: `${'padding '.repeat(500)} bcdedit /set x RecoveryEnabled No`,
     });
-    const said = 'Seen: "bcdedit … recoveryenabled no".';
+    const said = '("bcdedit … recoveryenabled no")';
     expect(points[0]?.explanation).toContain(said);
     expect(reasoning).toContain(said);
   });

@@ -1,6 +1,5 @@
 import { type Judgement, type TriageCase, TriageModel } from '../triage-model.port.js';
 import { Facts } from './facts.js';
-import { targetsIn } from './recommended-actions.js';
 import { RULES_HASH } from './rule-table.js';
 import { findingsIn, pointsOf } from './score.js';
 import { verdictOn } from './verdict.js';
@@ -14,11 +13,11 @@ export class RulesModel extends TriageModel {
   readonly configuredModel = 'rules';
   readonly asksOutside = false;
 
-  async judge({ rawData, fields, severity, indicators }: TriageCase): Promise<Judgement> {
-    const facts = new Facts(rawData, { fields, severity });
+  async judge(given: TriageCase): Promise<Judgement> {
+    const facts = new Facts(given.rawData, given);
     const findings = findingsIn(facts);
     return {
-      verdict: verdictOn(findings, indicators, targetsIn(facts, indicators)),
+      verdict: verdictOn(findings, facts, given),
       model: this.configuredModel,
       promptHash: RULES_HASH,
       tokens: { input: 0, output: 0 },

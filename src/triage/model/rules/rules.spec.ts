@@ -278,7 +278,6 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
     { account: 'ONE\\svc_sql', logon_type: 5 },
   ],
   dormant_account: [{ dormant_days: 200 }, { dormant_days: 2 }],
-  tool_says_malicious: [{ sandbox_verdict: 'malicious' }, { sandbox_verdict: 'clean' }],
   engines_detect: [{ positives: 12 }, { positives: 1 }],
   most_engines_detect: [{ positives: 64 }, { positives: 12 }],
   high_risk: [{ riskLevel: 'high' }, { riskLevel: 'low' }],
@@ -346,6 +345,37 @@ const EXAMPLES: Readonly<Record<string, readonly [holds: RawData, holdsNot: RawD
   stays_at_home: [{ remote_address: '127.0.0.1' }, { remote_address: '198.51.100.7' }],
   no_passwords: [{ password_auth: 'disabled' }, { password_auth: 'enabled' }],
   no_risk_seen: [{ risk: 'none' }, { risk: 'high' }],
+  guessing_named: [{ rule: 'SSH brute force' }, { rule: 'SSH login' }],
+  tool_says_critical: [{ severity: 'Critical' }, { severity: 'Critical', generatorURL: 'x' }],
+  tool_says_high: [{ urgency: 'high' }, { text: { urgency: 'high' }, generatorURL: 'x' }],
+  tool_says_malicious: [
+    { verdict: 'malicious' },
+    { verdict: 'malicious', analyst_verdict: 'false_positive' },
+  ],
+  bad_reputation: [{ ip_reputation: 'known bad' }, { ip_reputation: 'good' }],
+  tool_suspects: [{ confidence_level: 'suspicious' }, { confidence_level: 'low' }],
+  tool_confirms: [{ risk_state: 'confirmedCompromised' }, { risk_state: 'atRisk' }],
+  called_phish: [{ classification: 'phish' }, { classification: 'phish', threatStatus: 'cleared' }],
+  called_impostor: [{ classification: 'impostor' }, { classification: 'none' }],
+  called_malware_in_mail: [
+    { sender: 'a@one.example', subject: 'x', classification: 'malware' },
+    { host: 'ws-1', classification: 'malware' },
+  ],
+  called_malware: [
+    { host: 'ws-1', classification: 'malware' },
+    { sender: 'a@one.example', subject: 'x', classification: 'spam' },
+  ],
+  called_ransomware: [{ classification: 'Ransomware' }, { subject: 'Ransomware' }],
+  called_spam: [{ classification: 'spam' }, { subject: 'spam' }],
+  kind_named: [{ category: 'Malware' }, { category: 'Compliance' }],
+  rule_names_phish: [
+    { rule: 'Credential phishing link' },
+    { rule: 'Phishing simulation: report by user' },
+  ],
+  threat_suspected: [{ threatSuspected: 'true' }, { threatSuspected: 'false' }],
+  behaviour_new: [{ behaviors: '{New IP=POSITIVE}' }, { behaviors: '{New IP=NEGATIVE}' }],
+  tool_sees_attack: [says('Hands on keyboard on ws-1'), says('Hands on a keyboard')],
+  tool_dismissed: [{ analyst_verdict: 'false_positive' }, { analyst_verdict: 'undefined' }],
 };
 
 /** These two are large, and would take the time of all others together. */
@@ -486,8 +516,9 @@ describe('the rules', () => {
     'hold and hold not: %s',
     (name, rule) => {
       const [holds, holdsNot] = EXAMPLES[name]!;
-      expect(rule.look.find(new Facts(holds)).length).toBeGreaterThan(0);
-      expect(rule.look.find(new Facts(holdsNot))).toEqual([]);
+      const severity = name === 'tool_says_critical' ? 'critical' : 'high';
+      expect(rule.look.find(new Facts(holds, { severity })).length).toBeGreaterThan(0);
+      expect(rule.look.find(new Facts(holdsNot, { severity }))).toEqual([]);
     },
   );
 
@@ -506,19 +537,25 @@ const ATTACK_RULES = RULES.filter(({ name, points }) => points > 0 && !LARGE.inc
 );
 const CALMING_RULES = RULES.filter(({ points }) => points < 0).map(({ name }) => name);
 const PROOFS = RULES.filter(({ proof }) => proof).map(({ name }) => name);
-/** What is ordered by the owners of the machines, and known as theirs: lures of an exercise, and requests of their own scanner. */
+/**
+ * What is ordered by the owners of the machines, and known as theirs: lures of an exercise, and requests of their own scanner. And
+ * what a tool said before a person dismissed it there.
+ */
 const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
-  simulation_on_file: [...DOUBTS.sender, ...DOUBTS.lure],
-  scanner_scans: DOUBTS.request,
-  scan_let_through: DOUBTS.request,
-  tagged_scanner: DOUBTS.request,
+  simulation_on_file: [...DOUBTS.sender, ...DOUBTS.lure, ...DOUBTS.rating],
+  scanner_scans: [...DOUBTS.request, ...DOUBTS.rating],
+  scan_let_through: [...DOUBTS.request, ...DOUBTS.rating],
+  tagged_scanner: [...DOUBTS.request, ...DOUBTS.rating],
+  test_file: [...DOUBTS.tool, ...DOUBTS.rating],
+  tool_dismissed: [...DOUBTS.tool, ...DOUBTS.rating],
 };
 
 describe('what calms', () => {
   /** Each part speaks for itself, in a place that is the tool's own. */
   const verdictOn = (...parts: readonly RawData[]) => {
     const [attack, ...events] = parts;
-    return classify(sumsOf(findingsIn(new Facts({ ...attack, events }))));
+    const severity = attack === EXAMPLES['tool_says_critical']![0] ? 'critical' : 'high';
+    return classify(sumsOf(findingsIn(new Facts({ ...attack, events }, { severity }))));
   };
   const example = (name: string) => EXAMPLES[name]![0];
 

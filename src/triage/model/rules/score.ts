@@ -19,12 +19,22 @@ const MOST_FACTS_OF_A_RULE = 3;
 export function findingsIn(facts: Facts): readonly Finding[] {
   const found = RULES.map((rule) => ({
     rule,
-    facts: rule.look.find(facts).slice(0, MOST_FACTS_OF_A_RULE),
+    facts: firstPlaces(rule.look.find(facts)),
   })).filter((finding) => finding.facts.length > 0);
   const doubts = new Set(found.map(({ rule }) => doubtOf(rule.name)));
   return found
     .filter(({ rule }) => rule.points > 0 || counts(rule, doubts))
     .sort((one, other) => Math.abs(other.rule.points) - Math.abs(one.rule.points));
+}
+
+/** A well-known field and its place in the raw data are one fact. */
+function firstPlaces(facts: readonly Fact[]): readonly Fact[] {
+  const places = new Map<string, Fact>();
+  for (const fact of facts) {
+    if (places.size === MOST_FACTS_OF_A_RULE) break;
+    if (!places.has(fact.pointer)) places.set(fact.pointer, fact);
+  }
+  return [...places.values()];
 }
 
 /** A habit that explains nothing of the event is not told at all: its points would look as if they had counted. */

@@ -7,13 +7,13 @@ const MOST_QUOTED = 3;
 const LONGEST_QUOTE = 48;
 
 /**
- * Why a rule counted: its sentence, and the words that it went by, because nobody finds them again in a long text. They are an
- * attacker's, perhaps: so they are short, on one line, and no address among them can be followed.
+ * Why a rule counted: its sentence, and in brackets the words that it went by, because nobody finds them again in a long text. They
+ * are an attacker's, perhaps: so they are short, on one line, and no address among them can be followed.
  */
 export function explained({ explanation }: Rule, facts: readonly Fact[]): string {
   const quotes = new Set(facts.flatMap(({ words }) => (words?.trim() ? [quoted(words)] : [])));
   const seen = [...quotes].slice(0, MOST_QUOTED).join(', ');
-  return seen === '' ? explanation : `${explanation} Seen: ${seen}.`;
+  return seen === '' ? explanation : explanation.replace(/\.(?= |$)/, () => ` (${seen}).`);
 }
 
 function quoted(words: string): string {

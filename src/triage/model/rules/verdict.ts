@@ -1,38 +1,58 @@
 import type { Classification, Evidence, Indicator } from '../../../incidents/incident.js';
 import type { ExtractedIndicator } from '../../evidence/indicator.js';
-import type { ProposedVerdict } from '../triage-model.port.js';
-import { actionsFor, type Target } from './recommended-actions.js';
-import { classify, confidenceIn, SCALE } from './scale.js';
+import type { ProposedVerdict, TriageCase } from '../triage-model.port.js';
+import type { Facts } from './facts.js';
+import { lookUpsFor, missingIn } from './open-questions.js';
+import { reasoningOf } from './reasoning.js';
+import { actionsFor, targetsIn } from './recommended-actions.js';
+import { classify, confidenceIn } from './scale.js';
 import { type Finding, sumsOf } from './score.js';
-import { explained } from './seen-words.js';
 
 const MOST_EVIDENCE = 12;
-const MOST_REASONS = 5;
 
 /** What the findings make of an event, in the words of the rules: of the event's own text only what they went by is repeated. */
 export function verdictOn(
   findings: readonly Finding[],
-  indicators: readonly ExtractedIndicator[],
-  targets: ReadonlySet<Target>,
+  facts: Facts,
+  { incidentType, indicators }: Pick<TriageCase, 'incidentType' | 'indicators'>,
 ): ProposedVerdict {
   const sums = sumsOf(findings);
   const classification = classify(sums);
-  const category = categoryOf(classification, findings);
+  const category = categoryOf(classification, findings, facts, incidentType);
+  const lookUps = lookUpsFor(facts, incidentType, indicators);
+  const missing = missingIn(facts, incidentType, indicators);
   const telling = findings.filter(({ rule }) => rule.points < 0 === (classification === 'benign'));
   return {
     classification,
     confidence: confidenceIn(classification, sums),
     category,
-    reasoning: reasoningOf(classification, sums.left, findings),
+    reasoning: reasoningOf({ classification, category, findings, missing, lookUps }, facts),
     indicators: indicators.map(indicatorOf),
     mitreTechniques: classification === 'benign' ? [] : techniquesOf(category, telling),
     evidence: evidenceOf(telling),
-    recommendedActions: actionsFor(classification, category, targets),
+    recommendedActions: actionsFor(classification, category, targetsIn(facts, indicators), lookUps),
   };
 }
 
+/** Where only the tool's word counts, which says how bad it is and not what. */
+const CATEGORY_OF_TYPE: Readonly<Record<string, string>> = {
+  phishing: 'phishing',
+  spam: 'spam',
+  bec: 'bec',
+  malware: 'malware',
+  ransomware: 'ransomware',
+  suspicious_login: 'account_takeover',
+  account_takeover: 'account_takeover',
+  brute_force: 'brute_force',
+};
+
 /** The category with the most points behind it; of equal ones that of the strongest rule. */
-function categoryOf(classification: Classification, findings: readonly Finding[]): string {
+function categoryOf(
+  classification: Classification,
+  findings: readonly Finding[],
+  facts: Facts,
+  incidentType: string,
+): string {
   if (classification === 'benign') return 'legitimate';
   if (classification === 'inconclusive') return 'unknown';
   const points = new Map<string, number>();
@@ -41,37 +61,14 @@ function categoryOf(classification: Classification, findings: readonly Finding[]
     points.set(rule.category, (points.get(rule.category) ?? 0) + rule.points);
   }
   const most = Math.max(...points.values());
-  return [...points].find(([, sum]) => sum === most)?.[0] ?? 'unknown';
+  const strongest = [...points].find(([, sum]) => sum === most)?.[0];
+  if (strongest === undefined) return CATEGORY_OF_TYPE[incidentType] ?? 'unknown';
+  // A page that a sign-in came through is how the account was taken.
+  return strongest === 'phishing' && isSignIn(facts) ? 'account_takeover' : strongest;
 }
 
-function reasoningOf(
-  classification: Classification,
-  left: number,
-  findings: readonly Finding[],
-): string {
-  const sentences = (against: boolean) =>
-    findings
-      .filter(({ rule }) => rule.points > 0 === against)
-      .slice(0, MOST_REASONS)
-      .map(
-        ({ rule, facts }) =>
-          `${explained(rule, facts)} (${rule.points > 0 ? '+' : ''}${rule.points})`,
-      );
-  const against = sentences(true);
-  const inFavour = sentences(false);
-  return [
-    `${MEANING[classification]} The rules give ${left} points; from ${SCALE.malicious} on an event is malicious, from ${SCALE.suspicious} on suspicious.`,
-    against.length > 0 ? `Against it: ${against.join(' ')}` : 'No rule speaks against it.',
-    ...(inFavour.length > 0 ? [`What calms: ${inFavour.join(' ')}`] : []),
-  ].join(' ');
-}
-
-const MEANING: Readonly<Record<Classification, string>> = {
-  malicious: 'The event looks like an attack.',
-  suspicious: 'The event has signs of an attack, and a person should look at it.',
-  benign: 'What the tools themselves say explains the event.',
-  inconclusive: 'The event says too little to judge it by rules.',
-};
+const isSignIn = (facts: Facts): boolean =>
+  !facts.isMail && facts.named('factor', 'mfa', 'authenticationrequirement').length > 0;
 
 function evidenceOf(findings: readonly Finding[]): Evidence[] {
   const byPlace = new Map<string, Evidence>();

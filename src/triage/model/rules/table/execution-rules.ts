@@ -65,7 +65,7 @@ export const EXECUTION_RULES: readonly Rule[] = [
   {
     ...MALWARE,
     name: 'web_shell',
-    points: 40,
+    points: 45,
     explanation: 'A page with code was uploaded and then called.',
     look: reads(
       ['p', 'path', 'url', 'uri'],

@@ -74,7 +74,7 @@ export const LURE_RULES: readonly Rule[] = [
   {
     ...PHISHING,
     name: 'call_back',
-    points: 40,
+    points: 45,
     explanation: 'The mail reports a charge and wants a call: fraud by telephone leaves no link.',
     look: together(
       says('call_back'),

@@ -62,7 +62,7 @@ export const SENDER_RULES: readonly Rule[] = [
   {
     ...PHISHING,
     name: 'name_borrowed',
-    points: 40,
+    points: 45,
     explanation: 'A host borrows the name of an organisation that it does not belong to.',
     look: borrowed,
   },

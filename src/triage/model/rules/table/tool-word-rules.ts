@@ -12,7 +12,6 @@ const SEVERITY_KEYS = [
   'urgency',
   'priority',
   'level',
-  'confidencelevel',
 ] as const;
 
 /** A tool that watches whether services run calls a full disk critical: that says nothing about an attack. */
@@ -80,10 +79,9 @@ const CLASS_KEYS = [
 ] as const;
 const called = (pattern: RegExp): Look => stands(reads(CLASS_KEYS, pattern));
 
-const inMail = (look: Look, wanted: boolean): Look => ({
-  at: `${look.at}, ${wanted ? 'of a mail' : 'of no mail'}`,
-  find: (facts) =>
-    facts.isMail || isMail.find(facts).length > 0 === wanted ? look.find(facts) : [],
+const inMail = (look: Look): Look => ({
+  at: `${look.at}, of a mail`,
+  find: (facts) => (facts.isMail || isMail.find(facts).length > 0 ? look.find(facts) : []),
 });
 const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i);
 
@@ -173,7 +171,7 @@ export const TOOL_WORD_RULES: readonly Rule[] = [
     name: 'called_malware_in_mail',
     points: 45,
     explanation: 'The gateway found malware in the mail or behind its link.',
-    look: inMail(callsMalware, true),
+    look: inMail(callsMalware),
     category: 'malware_delivery',
     mitre: ['T1566.001'],
   },
@@ -182,7 +180,7 @@ export const TOOL_WORD_RULES: readonly Rule[] = [
     name: 'called_malware',
     points: 35,
     explanation: 'The tool classifies it as malware.',
-    look: inMail(callsMalware, false),
+    look: callsMalware,
     category: 'malware',
   },
   {

@@ -1,0 +1,129 @@
+import type { Classification } from '../../../incidents/incident.js';
+import { isHostName } from '../../evidence/tool-plumbing.js';
+import { defang } from '../../evidence/defang.js';
+import type { Facts } from './facts.js';
+import type { LookUp } from './open-questions.js';
+import type { Finding } from './score.js';
+import { explained } from './seen-words.js';
+
+const MOST_REASONS = 5;
+const MOST_GAPS = 3;
+
+const CATEGORY_WORDS: Readonly<Record<string, string>> = {
+  phishing: 'phishing',
+  bec: 'fraud by mail',
+  malware_delivery: 'a mail that delivers malware',
+  spam: 'spam',
+  malware: 'malware',
+  ransomware: 'ransomware',
+  cryptominer: 'a cryptominer',
+  rat: 'remote control by malware',
+  pup: 'unwanted software',
+  brute_force: 'password guessing',
+  credential_stuffing: 'credential stuffing',
+  impossible_travel: 'impossible travel',
+  account_takeover: 'account takeover',
+  web_attack: 'an attack on a web server',
+};
+
+export interface Reasons {
+  readonly classification: Classification;
+  readonly category: string;
+  readonly findings: readonly Finding[];
+  /** What the event does not say. */
+  readonly missing: readonly string[];
+  readonly lookUps: readonly LookUp[];
+}
+
+/** The verdict as an analyst writes it to a colleague: the finding, why, and what would settle it. No points: they stand beside it. */
+export function reasoningOf(reasons: Reasons, facts: Facts): string {
+  const { classification, findings } = reasons;
+  const signs = sentences(findings, (points) => points > 0);
+  const calming = sentences(findings, (points) => points < 0);
+  const why = classification === 'benign' ? [...calming, ...signs] : signs;
+  return [
+    finding(reasons, facts),
+    ...why,
+    ...(classification === 'benign' || calming.length === 0 ? [] : ['In its favour:', ...calming]),
+    ...(classification === 'benign' ? [] : outcome(facts)),
+    ...(classification === 'inconclusive' ? open(reasons) : []),
+  ].join(' ');
+}
+
+const sentences = (findings: readonly Finding[], counts: (points: number) => boolean): string[] =>
+  findings
+    .filter(({ rule }) => counts(rule.points))
+    .slice(0, MOST_REASONS)
+    .map(({ rule, facts }) => explained(rule, facts));
+
+function finding({ classification, category, findings }: Reasons, facts: Facts): string {
+  const what = CATEGORY_WORDS[category] ?? 'an attack';
+  switch (classification) {
+    case 'malicious':
+      return `Malicious: ${what}${whereOf(facts)}.`;
+    case 'suspicious':
+      return `Suspicious: possibly ${what}${whereOf(facts)}.`;
+    case 'benign':
+      return 'Benign: what the tools know explains the event.';
+    case 'inconclusive':
+      return findings.some(({ rule }) => rule.points > 0)
+        ? 'Inconclusive: the signs are too weak for a verdict.'
+        : 'Inconclusive: the event has no sign of an attack that the rules know, and no proof that it is harmless.';
+  }
+}
+
+/** A name that is one. Anything else is a stranger's text, which has no place in the first sentence. */
+const A_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}@._\\$:-]{0,62}[\p{L}\p{N}$])?$/u;
+
+function whereOf({ fields, isMail }: Facts): string {
+  const { sender, recipient, host, user, ip } = fields;
+  const told = (before: string, name: string | undefined) =>
+    name !== undefined && A_NAME.test(name) ? ` ${before} ${defang(name)}` : '';
+  if (isMail) return told('from', sender) + told('to', recipient);
+  return (
+    told('on', host !== undefined && isHostName(host) ? host : undefined) +
+    told('of', user) +
+    told('from', ip)
+  );
+}
+
+const STOPPED =
+  /^(?:(?:prevention|file|process)\b.{0,40}\b)?(?:blocked|prevented|quarantined?|mitigated|remediated|removed|deleted|denied|deny|block)\b/i;
+const OUTCOME_KEYS = [
+  'action',
+  'actiontaken',
+  'disposition',
+  'patterndispositiondescription',
+  'mitigationstatus',
+  'remediationstatus',
+  'detectionstatus',
+  'deliveryaction',
+  'result',
+] as const;
+
+/** What the tool did, which says how it ended and not what it is. */
+function outcome(facts: Facts): string[] {
+  const stopped = facts
+    .named(...OUTCOME_KEYS)
+    .find(({ value }) => typeof value === 'string' && value.length <= 80 && STOPPED.test(value));
+  return stopped
+    ? [
+        'The tool reports that it stopped this, which limits the damage and does not change what it is.',
+      ]
+    : [];
+}
+
+function open({ missing, lookUps }: Reasons): string[] {
+  return [
+    ...(missing.length > 0
+      ? [`The event does not say: ${missing.slice(0, MOST_GAPS).join('; ')}.`]
+      : []),
+    lookUps.length > 0
+      ? `To settle it: ${lookUps.map(({ action, value, asks }) => `${action} of ${shown(value)} (${asks})`).join(', or ')}.`
+      : 'It has no address, link, digest or machine to look up: ask for the raw event, or the person whom it is about.',
+  ];
+}
+
+const LONGEST_VALUE = 120;
+const shown = (value: string): string =>
+  defang(value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value);

@@ -1,6 +1,10 @@
 /** The same numbers for the same seed, so that a failure can be seen again. */
 export class Random {
-  constructor(private state: number) {}
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed;
+  }
 
   /** From 0 up to, and without, `end`. */
   below(end: number): number {

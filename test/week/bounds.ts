@@ -1,0 +1,25 @@
+interface Bound {
+  /** What is asked for, in words. */
+  readonly asked: string;
+  /** The most that a run may have, in the whole week and in its short form. */
+  readonly long: number;
+  readonly short: number;
+}
+
+const both = (most: number, asked: string): Bound => ({ asked, long: most, short: most });
+
+/**
+ * What the rows are held against. A bound above what is asked is what the service did when it was written down: it only ever goes down.
+ */
+export const BOUNDS: Readonly<Record<string, Bound>> = {
+  'steps that fail to evaluate': both(0, '0'),
+  'delivered mails judged malicious whose quarantine was not asked for': both(0, '0'),
+  'incidents of type `other`': both(10, '≤ 10 %'),
+  'alerts that the tool calls critical, malicious or confirmed: `inconclusive`': both(24, '≤ 20 %'),
+  'the same: false `benign`': both(0, '0'),
+  'newsletters and other plain mail: `suspicious` or worse': both(44, '≤ 10 %'),
+  'messages to people': { asked: '≤ 250', long: 290, short: 120 },
+  'messages about the wave of 40': both(45, '≤ 2'),
+  'the first message about a critical incident: the longest wait': both(5, '≤ 5 s'),
+  'failures that no list, no timeline and no channel shows': both(0, '0'),
+};

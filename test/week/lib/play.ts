@@ -1,0 +1,115 @@
+import { type Caller, type Shown, type Site, untilQuiet } from './site.ts';
+import type { Truth } from './tools.ts';
+import type { Day } from './week.ts';
+
+/** What became of an event: its incident, as it was before a person touched it. */
+export interface Story {
+  readonly id: string;
+  readonly number: string;
+  readonly truth: Truth;
+  readonly receivedAt: number;
+  /** As first seen, with the verdict of the machine. */
+  first?: Shown;
+}
+
+export interface Played {
+  readonly stories: readonly Story[];
+  readonly events: number;
+  /** Requests of tools and people that were refused, with the answer. */
+  readonly refused: string[];
+}
+
+/** Days one after another: tools send, the service works, people look after it. */
+export async function play(site: Site, days: readonly Day[]): Promise<Played> {
+  const refused: string[] = [];
+  const known = new Map<string, Story>();
+  let events = 0;
+  for (const { posts, fails } of days) {
+    await site.admin.must('PUT', `/api/connectors/${site.sandbox}`, { config: { fail: fails } });
+    for (const one of posts) {
+      if (!one.atOnce) await site.later();
+      const receivedAt = Date.now();
+      const { status, body } = await site.send(one);
+      events += one.truths.length;
+      if (status >= 300) refused.push(`${one.source}: ${status} ${JSON.stringify(body.error)}`);
+      const made: Shown[] = body.incidents ?? (body.incident_id ? [body] : []);
+      made.forEach((receipt, index) => {
+        const truth = one.truths[index]!;
+        const { incident_id: id, incident_number: number } = receipt;
+        if (!known.has(id)) known.set(id, { id, number, truth, receivedAt });
+      });
+    }
+    await untilQuiet(site.admin);
+    const today = [...known.values()].filter(({ first }) => first === undefined);
+    for (const story of today) story.first = await site.admin.get(`/api/incidents/${story.id}`);
+    await workOn(site, today, known, refused);
+    await untilQuiet(site.admin);
+    await site.later();
+  }
+  return { stories: [...known.values()], events, refused };
+}
+
+/** A shift: some of what came is acknowledged, judged and closed, one case by mistake; most of what waits is decided. */
+async function workOn(
+  site: Site,
+  today: readonly Story[],
+  known: ReadonlyMap<string, Story>,
+  refused: string[],
+): Promise<void> {
+  const { analyst } = site.people;
+  const change = async (who: Caller, { id, number }: Story, body: object) => {
+    const { status, body: answer } = await who.ask('PUT', `/api/incidents/${id}`, body);
+    if (status >= 300) refused.push(`${who.name}, ${number}: ${status} ${answer.error.message}`);
+  };
+  const closing = (truth: Truth): object => ({
+    status: 'resolved',
+    resolution: truth.malicious ? 'Contained.' : 'Nothing to it.',
+    ...(site.takes('IncidentUpdate', 'close_reason') && {
+      close_reason: truth.malicious ? 'true_positive' : 'false_positive',
+    }),
+  });
+  for (const [index, story] of today.entries()) {
+    const { truth, first } = story;
+    if (index % 4 === 0 && site.takes('IncidentUpdate', 'acknowledged')) {
+      await change(analyst, story, { acknowledged: true });
+    }
+    const isUnsure = !['malicious', 'benign'].includes(first.verdict?.classification);
+    if (index % 3 === 0 && isUnsure) {
+      const classification = truth.malicious ? 'malicious' : 'benign';
+      await change(analyst, story, { verdict: { classification, reasoning: 'Looked at.' } });
+    }
+    if (!truth.malicious && index % 2 === 0) await change(analyst, story, closing(truth));
+  }
+  const mistaken = today.find(({ truth }) => truth.malicious);
+  if (mistaken) {
+    await change(analyst, mistaken, closing(mistaken.truth));
+    const reopen = site.takes('IncidentUpdate', 'reopen') && { reopen: true };
+    await change(site.people.senior, mistaken, { status: 'triaged', ...reopen });
+  }
+  await untilQuiet(site.admin);
+  await decide(site, known, refused);
+}
+
+/** What waits: yes for attacks, no for the rest, and one of ten is forgotten until it expires. */
+async function decide(
+  site: Site,
+  known: ReadonlyMap<string, Story>,
+  refused: string[],
+): Promise<void> {
+  const waiting = await site.admin.all('/api/actions?status=pending_approval&sort=requested_at');
+  for (const action of waiting) {
+    const story = known.get(action.incident_id);
+    if (story?.number.endsWith('7')) continue;
+    const who = site.people[action.approval_level as keyof Site['people']];
+    const isRight = story?.truth.malicious === true;
+    const [verb, body] = isRight
+      ? (['approve', { comment: 'Agreed.' }] as const)
+      : (['reject', { reason: 'It is harmless.' }] as const);
+    const { status, body: answer } = await who.ask(
+      'POST',
+      `/api/actions/${action.id}/${verb}`,
+      body,
+    );
+    if (status >= 300) refused.push(`${who.name}, ${action.id}: ${status} ${answer.error.message}`);
+  }
+}

@@ -19,7 +19,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   'the same: false `benign`': both(0, '0'),
   'newsletters and other plain mail: `suspicious` or worse': both(44, '≤ 10 %'),
   'messages to people': { asked: '≤ 250', long: 290, short: 120 },
-  'messages about the wave of 40': both(45, '≤ 2'),
+  'messages about the wave of 40': both(50, '≤ 2'),
   'the first message about a critical incident: the longest wait': both(5, '≤ 5 s'),
   'failures that no list, no timeline and no channel shows': both(0, '0'),
 };

@@ -14,7 +14,7 @@ import { BOUNDS } from './bounds.ts';
 import { measure, type Row } from './lib/measure.ts';
 import { play, type Played } from './lib/play.ts';
 import { runSamples } from './lib/samples.ts';
-import { type Message, startSite } from './lib/site.ts';
+import { type Message, startSite, untilExpired } from './lib/site.ts';
 import { shortWeek, week } from './lib/week.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -31,6 +31,8 @@ async function main(): Promise<void> {
   const site = await startSite();
   const days = (values.short ? shortWeek : week)(Number(values.seed));
   const played = await play(site, days);
+  if (!values.short) await untilExpired(site.admin);
+  await site.later();
   const deliveries = await site.admin.all(`/api/notification-channels/${site.channel}/deliveries`);
   const heard = { messages: [...site.messages], deliveries };
   const rows = await measure(site, played, heard, await runSamples(site));

@@ -120,7 +120,7 @@ export interface Site {
 
 /** The built service as a process, with all presets and formats as sources, and set up as a team would. */
 export async function startSite(): Promise<Site> {
-  const dist = resolve('dist');
+  const dist = resolve(process.env['BENCH_DIST'] ?? 'dist');
   const server = await startPostgres(dist);
   const database = await server.createDatabase('its_week');
   const messages: Message[] = [];
@@ -129,7 +129,7 @@ export async function startSite(): Promise<Site> {
     ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
     TRIAGE_PROVIDER: 'rules',
     PUBLIC_URL: 'https://triage.example.com',
-    // Who does not decide within a minute of this short week does not decide.
+    // Some days of the week: who does not decide by then does not decide.
     APPROVAL_TTL_MINUTES: '1',
   });
   const admin = new Caller('admin', url, headers);
@@ -238,11 +238,17 @@ export async function untilQuiet(admin: Caller): Promise<void> {
   });
 }
 
+/** Until nothing waits for approval any more: people were reminded, and the time for it is over. */
+export async function untilExpired(admin: Caller): Promise<void> {
+  const path = '/api/actions?status=pending_approval&per_page=1';
+  await until(async () => (await admin.must('GET', path)).meta.total === 0, 120_000);
+}
+
 const PATIENCE_MS = 20_000;
 
 /** Or until patience is over: what does not end is in the figures. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + PATIENCE_MS; !(await isSo()) && Date.now() < deadline;) {
+async function until(isSo: () => Promise<boolean>, patienceMs = PATIENCE_MS): Promise<void> {
+  for (const deadline = Date.now() + patienceMs; !(await isSo()) && Date.now() < deadline;) {
     await sleep(100);
   }
 }

@@ -30,6 +30,9 @@ async function main(): Promise<void> {
   const begun = Date.now();
   const site = await startSite();
   const days = (values.short ? shortWeek : week)(Number(values.seed));
+  const senders = new Set(days.flatMap(({ posts }) => posts.map(({ source }) => source)));
+  const silent = site.sources.filter((source) => !senders.has(source));
+  if (silent.length > 0) throw new Error(`The week has no event of ${silent.join(', ')}.`);
   const played = await play(site, days);
   if (!values.short) await untilExpired(site.admin);
   await site.later();

@@ -7,6 +7,7 @@ export interface Story {
   readonly id: string;
   readonly number: string;
   readonly truth: Truth;
+  /** Since when it was to be known how bad it is. */
   readonly receivedAt: number;
   /** As first seen, with the verdict of the machine. */
   first?: Shown;
@@ -36,7 +37,7 @@ export async function play(site: Site, days: readonly Day[]): Promise<Played> {
       made.forEach((receipt, index) => {
         const truth = one.truths[index]!;
         const { incident_id: id, incident_number: number } = receipt;
-        if (!known.has(id)) known.set(id, { id, number, truth, receivedAt });
+        if (truth.raised || !known.has(id)) known.set(id, { id, number, truth, receivedAt });
       });
     }
     await untilQuiet(site.admin);

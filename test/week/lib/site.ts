@@ -107,6 +107,7 @@ export interface Site {
   readonly admin: Caller;
   /** An analyst, a senior and a manager. */
   readonly people: Readonly<Record<'analyst' | 'senior' | 'manager', Caller>>;
+  readonly sources: readonly string[];
   readonly channel: string;
   readonly messages: Message[];
   send(post: Pick<Post, 'source' | 'body'>): Promise<Answer>;
@@ -154,6 +155,7 @@ export async function startSite(): Promise<Site> {
       senior: await person(admin, url, 'sam', 'senior'),
       manager: await person(admin, url, 'max', 'manager'),
     },
+    sources: [...signatures.keys()],
     channel: channel.data.id,
     messages,
     send: ({ source, body }) => send(url, source, signatures.get(source)!, body),

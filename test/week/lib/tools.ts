@@ -14,6 +14,8 @@ export interface Truth {
   /** The tool itself calls it critical, malicious or confirmed. */
   readonly toolSays?: boolean;
   readonly wave?: boolean;
+  /** It says that an earlier event is worse than it seemed. */
+  readonly raised?: boolean;
 }
 
 export interface ToolEvent {

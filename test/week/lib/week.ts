@@ -272,11 +272,8 @@ function laterWords(scenes: Scenes, day: number): Post[] {
       file: 'wscript.exe',
     },
   );
-  const worse = updated(first, {
-    '/severity': 95,
-    '/severity_name': 'Critical',
-    '/status': 'in_progress',
-  });
+  const rise = { '/severity': 95, '/severity_name': 'Critical', '/status': 'in_progress' };
+  const worse = updated(first, rise, { ...told(...HOST), raised: true });
   const fires = scenes.usual('alertmanager', attack(...LOGIN), { '/labels/severity': 'page' });
   const over = updated(fires, { '/status': 'resolved', '/endsAt': '2026-06-08T01:40:00Z' });
   const seen = post(scenes.failedSsh());

@@ -1,16 +1,14 @@
 interface Bound {
-  /** What is asked for, in words. */
-  readonly asked: string;
-  /** The most that a run may have, in the whole week and in its short form. */
+  /** Goal. */
+  readonly required: string;
+  /** Maximum of the whole week and of the short form. */
   readonly long: number;
   readonly short: number;
 }
 
-const both = (most: number, asked: string): Bound => ({ asked, long: most, short: most });
+const both = (most: number, required: string): Bound => ({ required, long: most, short: most });
 
-/**
- * What the rows are held against. A bound above what is asked is what the service did when it was written down: it only ever goes down.
- */
+/** Bounds of the rows. A bound above the goal is the current figure with some margin: lower it whenever the figure gets better. */
 export const BOUNDS: Readonly<Record<string, Bound>> = {
   'steps that fail to evaluate': both(0, '0'),
   'delivered mails judged malicious whose quarantine was not asked for': both(0, '0'),
@@ -18,7 +16,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   'alerts that the tool calls critical, malicious or confirmed: `inconclusive`': both(35, '≤ 20 %'),
   'the same: false `benign`': both(0, '0'),
   'newsletters and other plain mail: `suspicious` or worse': both(45, '≤ 10 %'),
-  'messages to people': { asked: '≤ 250', long: 290, short: 120 },
+  'messages to people': { required: '≤ 250', long: 290, short: 120 },
   'messages about the wave of 40': both(50, '≤ 2'),
   'the first message about a critical incident: the longest wait': both(5, '≤ 5 s'),
   'failures that no list, no timeline and no channel shows': both(0, '0'),

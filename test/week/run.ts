@@ -1,12 +1,12 @@
-/* A week that is replayed: events of every preset and format, with what they truly are, against the built service as a process;
- * tools send, people work, and what came of it is measured by the answers of the API and by the messages that arrived.
+/* Replays a week against the built service as a process: generated events of every preset and format with ground truth, and the
+ * work of three people. Measures the results by the API and by the recorded messages, and prints one table.
  *
  *   npm run week                     the whole week
- *   npm run week -- --short          the two days of the wave and of the campaign, for a check of each change
- *   npm run week -- --show           also what each row counted, and the longest ten messages and reasonings
+ *   npm run week -- --short          the days of the wave and of the campaign, for CI
+ *   npm run week -- --show           adds the items behind each figure and the longest ten messages and reasonings
  *   npm run week -- --seed 7         another week
  *
- * Ends with 1 when a row is worse than its bound. BENCH_DATABASE_URL is a PostgreSQL to use; else an embedded one is started.
+ * Exits with 1 if a row exceeds its bound. BENCH_DATABASE_URL: PostgreSQL to use instead of an embedded one. BENCH_DIST (dist).
  */
 import { parseArgs } from 'node:util';
 import { cleanUp, cleanUpOnSignals } from '../bench/lib/cleanup.ts';
@@ -14,7 +14,7 @@ import { BOUNDS } from './bounds.ts';
 import { measure, type Row } from './lib/measure.ts';
 import { play, type Played } from './lib/play.ts';
 import { runSamples } from './lib/samples.ts';
-import { type Message, startSite, untilExpired } from './lib/site.ts';
+import { type Message, startSite, waitUntilExpired } from './lib/site.ts';
 import { shortWeek, week } from './lib/week.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -34,50 +34,54 @@ async function main(): Promise<void> {
   const silent = site.sources.filter((source) => !senders.has(source));
   if (silent.length > 0) throw new Error(`The week has no event of ${silent.join(', ')}.`);
   const played = await play(site, days);
-  if (!values.short) await untilExpired(site.admin);
-  await site.later();
-  const deliveries = await site.admin.all(`/api/notification-channels/${site.channel}/deliveries`);
-  const heard = { messages: [...site.messages], deliveries };
-  const rows = await measure(site, played, heard, await runSamples(site));
+  if (!values.short) await waitUntilExpired(site.admin);
+  await site.passHour();
+  const deliveries = await site.admin.list(`/api/notification-channels/${site.channel}/deliveries`);
+  const received = { messages: [...site.messages], deliveries };
+  const rows = await measure(site, played, received, await runSamples(site));
   const seconds = Math.round((Date.now() - begun) / 1_000);
   print(`${played.events} events, ${played.stories.length} incidents, ${seconds} s`);
-  for (const refusal of played.refused) print(`refused: ${refusal}`);
+  for (const rejection of played.rejected) print(`rejected: ${rejection}`);
   printTable(rows, values.short);
-  if (values.show) show(rows, played, heard.messages);
+  if (values.show) printDetails(rows, played, received.messages);
 }
 
 function printTable(rows: readonly Row[], isShort: boolean): void {
-  print('| row | now | held | asked |');
+  print('| row | now | bound | required |');
   print('| --- | --- | --- | --- |');
   for (const { name, shown, value, unit = '' } of rows) {
     const bound = BOUNDS[name]!;
     const most = isShort ? bound.short : bound.long;
-    print(`| ${name} | ${shown} | ${most} ${unit} | ${bound.asked} |`);
+    print(`| ${name} | ${shown} | ${most} ${unit} | ${bound.required} |`);
     if (value <= most) continue;
-    print(`FAILED: ${name}: ${shown} is more than ${most} ${unit}`);
+    print(`FAILED: ${name}: ${shown} exceeds ${most} ${unit}`);
     process.exitCode = 1;
   }
 }
 
 const MOST_SHOWN = 30;
 
-function show(rows: readonly Row[], { stories }: Played, messages: readonly Message[]): void {
+function printDetails(
+  rows: readonly Row[],
+  { stories }: Played,
+  messages: readonly Message[],
+): void {
   for (const { name, details } of rows.filter((row) => row.details.length > 0)) {
     print(`\n${name}`);
     for (const detail of details.slice(0, MOST_SHOWN)) print(`  ${detail}`);
     if (details.length > MOST_SHOWN) print(`  … ${details.length - MOST_SHOWN} more`);
   }
-  longest(
+  printLongest(
     'messages',
     messages.map(({ words }) => words),
   );
-  longest(
+  printLongest(
     'reasonings',
     stories.map(({ first }) => (first.verdict?.reasoning as string) ?? ''),
   );
 }
 
-function longest(what: string, texts: readonly string[]): void {
+function printLongest(what: string, texts: readonly string[]): void {
   print(`\nThe longest ${what}`);
   const different = [...new Set(texts)].toSorted((a, b) => b.length - a.length).slice(0, 10);
   for (const text of different) print(`--- ${text.length} characters\n${text}`);

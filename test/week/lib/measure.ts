@@ -2,7 +2,7 @@ import type { Played, Story } from './play.ts';
 import type { SampleRuns } from './samples.ts';
 import type { Message, Shown, Site } from './site.ts';
 
-/** A row of the table. `value` is what its bounds are held against, a share in percent: less is better. */
+/** Row of the table. `value` is compared with the bound; lower is better. */
 export interface Row {
   readonly name: string;
   readonly shown: string;
@@ -12,13 +12,13 @@ export interface Row {
 }
 
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : (100 * part) / whole);
-const of = (part: number, whole: number): string =>
+const countOf = (part: number, whole: number): string =>
   `${part} of ${whole} (${Math.round(percent(part, whole))} %)`;
-const told = ({ number, first }: Story): string =>
+const describe = ({ number, first }: Story): string =>
   `${number} (${first.source}): ${first.verdict?.classification}, ${first.title}`;
 
-/** What people got in the week. The samples come later, and are no part of it. */
-export interface Heard {
+/** Messages of the week, without those about the samples. */
+export interface Received {
   readonly messages: readonly Message[];
   readonly deliveries: readonly Shown[];
 }
@@ -26,7 +26,7 @@ export interface Heard {
 export async function measure(
   site: Site,
   { stories }: Played,
-  heard: Heard,
+  received: Received,
   samples: SampleRuns,
 ): Promise<Row[]> {
   const runs = await allRuns(site);
@@ -36,20 +36,20 @@ export async function measure(
     typesOther(stories),
     ...verdictsOnTold(stories),
     plainMail(stories),
-    ...messages(stories, heard),
-    latency(stories, heard),
+    ...messages(stories, received),
+    latency(stories, received),
     await unseenFailures(site, stories, samples, runs),
   ];
 }
 
 async function allRuns({ admin }: Site): Promise<Shown[]> {
-  const list = await admin.all('/api/playbook-runs');
+  const list = await admin.list('/api/playbook-runs');
   const runs: Shown[] = [];
   for (const { run_id: id } of list) runs.push(await admin.get(`/api/playbook-runs/${id}`));
   return runs;
 }
 
-/** A step without an action that failed is one whose condition or parameters could not be evaluated. */
+/** Counts failed steps without an action: their condition or parameters could not be evaluated. */
 function stepsThatFail(runs: readonly Shown[], { failing, dryRuns }: SampleRuns): Row {
   const details = runs.flatMap(({ playbook, incident_id: id, steps }) =>
     (steps as Shown[])
@@ -63,7 +63,7 @@ function stepsThatFail(runs: readonly Shown[], { failing, dryRuns }: SampleRuns)
 
 async function quarantines({ admin }: Site, stories: readonly Story[]): Promise<Row> {
   const asked = new Set(
-    (await admin.all('/api/actions?action_type=quarantine_email')).map(
+    (await admin.list('/api/actions?action_type=quarantine_email')).map(
       ({ incident_id: id }) => id as string,
     ),
   );
@@ -75,9 +75,9 @@ async function quarantines({ admin }: Site, stories: readonly Story[]): Promise<
   const missed = judged.filter(({ id }) => !asked.has(id));
   return {
     name: 'delivered mails judged malicious whose quarantine was not asked for',
-    shown: of(missed.length, judged.length),
+    shown: countOf(missed.length, judged.length),
     value: missed.length,
-    details: missed.map(told),
+    details: missed.map(describe),
   };
 }
 
@@ -86,7 +86,7 @@ function typesOther(stories: readonly Story[]): Row {
   const wrong = stories.filter(({ first, truth }) => !truth.types.includes(first.incident_type));
   return {
     name: 'incidents of type `other`',
-    shown: of(others.length, stories.length),
+    shown: countOf(others.length, stories.length),
     value: percent(others.length, stories.length),
     unit: '%',
     details: wrong.map(
@@ -106,16 +106,16 @@ function verdictsOnTold(stories: readonly Story[]): Row[] {
   return [
     {
       name: 'alerts that the tool calls critical, malicious or confirmed: `inconclusive`',
-      shown: of(unsure.length, critical.length),
+      shown: countOf(unsure.length, critical.length),
       value: percent(unsure.length, critical.length),
       unit: '%',
-      details: unsure.map(told),
+      details: unsure.map(describe),
     },
     {
       name: 'the same: false `benign`',
       shown: String(benign.length),
       value: benign.length,
-      details: benign.map(told),
+      details: benign.map(describe),
     },
   ];
 }
@@ -127,14 +127,14 @@ function plainMail(stories: readonly Story[]): Row {
   );
   return {
     name: 'newsletters and other plain mail: `suspicious` or worse',
-    shown: of(bad.length, plain.length),
+    shown: countOf(bad.length, plain.length),
     value: percent(bad.length, plain.length),
     unit: '%',
-    details: bad.map(told),
+    details: bad.map(describe),
   };
 }
 
-function messages(stories: readonly Story[], { messages: all }: Heard): Row[] {
+function messages(stories: readonly Story[], { messages: all }: Received): Row[] {
   const numbers = stories.filter(({ truth }) => truth.wave).map(({ number }) => number);
   const ofWave = all.filter(({ words }) => numbers.some((number) => words.includes(number)));
   const kinds = (some: readonly Message[]): string[] => {
@@ -164,8 +164,8 @@ function messages(stories: readonly Story[], { messages: all }: Heard): Row[] {
   ];
 }
 
-/** From the receipt to the first message that names it; where it is one of many, to the message that carries it. */
-function latency(stories: readonly Story[], { messages: all, deliveries }: Heard): Row {
+/** Longest time from receipt to the first message. For an incident that the text does not name, the delivery tells the time. */
+function latency(stories: readonly Story[], { messages: all, deliveries }: Received): Row {
   const critical = stories.filter(({ first }) => first.severity === 'critical');
   const waits = critical.map((story) => {
     const said = all.find(({ words }) => words.includes(story.number))?.at;
@@ -183,11 +183,11 @@ function latency(stories: readonly Story[], { messages: all, deliveries }: Heard
     unit: 's',
     details: waits
       .filter(({ seconds }) => seconds > 2)
-      .map(({ story, seconds }) => `${seconds.toFixed(1)} s: ${told(story)}`),
+      .map(({ story, seconds }) => `${seconds.toFixed(1)} s: ${describe(story)}`),
   };
 }
 
-/** Failures found by asking for each run, action and triage, and found nowhere where people look. */
+/** Compares failures of runs, actions and triage with timelines, the attention list and messages. */
 async function unseenFailures(
   site: Site,
   stories: readonly Story[],
@@ -195,12 +195,12 @@ async function unseenFailures(
   runs: readonly Shown[],
 ): Promise<Row> {
   const { admin } = site;
-  const attention = site.hasAttention ? JSON.stringify(await admin.all('/api/attention')) : '';
+  const attention = site.hasAttention ? JSON.stringify(await admin.list('/api/attention')) : '';
   const said = site.messages.map(({ words }) => words).join('\n');
   const shownOf = new Map<string, string>();
   const isSeen = async (incident: string | undefined, ...marks: (string | undefined)[]) => {
     if (incident !== undefined && !shownOf.has(incident)) {
-      const timeline = await admin.all(`/api/incidents/${incident}/timeline`);
+      const timeline = await admin.list(`/api/incidents/${incident}/timeline`);
       const bad = timeline.filter(({ event }) => /fail|reject|expire|cancel/.test(event));
       shownOf.set(incident, JSON.stringify(bad));
     }
@@ -216,13 +216,13 @@ async function unseenFailures(
       failures.push({ what, seen: isNamed || (await isSeen(incident, action ?? run)) });
     }
   }
-  for (const { id, incident_id: incident, action_type: type } of await admin.all(
+  for (const { id, incident_id: incident, action_type: type } of await admin.list(
     '/api/actions?status=failed',
   )) {
     failures.push({ what: `action ${type}, ${incident}`, seen: await isSeen(incident, id) });
   }
   for (const id of new Set([...stories.map((story) => story.id), ...incidents])) {
-    for (const { triage_id: triage, status } of await admin.all(`/api/incidents/${id}/triage`)) {
+    for (const { triage_id: triage, status } of await admin.list(`/api/incidents/${id}/triage`)) {
       if (status !== 'failed') continue;
       failures.push({ what: `triage of ${id}`, seen: await isSeen(id, triage, 'triage_failed') });
     }
@@ -230,7 +230,7 @@ async function unseenFailures(
   const unseen = failures.filter(({ seen }) => !seen);
   return {
     name: 'failures that no list, no timeline and no channel shows',
-    shown: of(unseen.length, failures.length),
+    shown: countOf(unseen.length, failures.length),
     value: unseen.length,
     details: unseen.map(({ what }) => what),
   };

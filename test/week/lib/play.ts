@@ -1,38 +1,38 @@
-import { type Caller, type Shown, type Site, untilQuiet } from './site.ts';
+import { type Caller, type Shown, type Site, waitUntilIdle } from './site.ts';
 import type { Truth } from './tools.ts';
 import type { Day } from './week.ts';
 
-/** What became of an event: its incident, as it was before a person touched it. */
+/** Incident of a generated event. */
 export interface Story {
   readonly id: string;
   readonly number: string;
   readonly truth: Truth;
-  /** Since when it was to be known how bad it is. */
+  /** Receipt of the event, or of the update that raised its severity, in Unix milliseconds. */
   readonly receivedAt: number;
-  /** As first seen, with the verdict of the machine. */
+  /** The incident with the verdict of triage, before people worked on it. */
   first?: Shown;
 }
 
 export interface Played {
   readonly stories: readonly Story[];
   readonly events: number;
-  /** Requests of tools and people that were refused, with the answer. */
-  readonly refused: string[];
+  /** Rejected requests of tools and people. */
+  readonly rejected: string[];
 }
 
-/** Days one after another: tools send, the service works, people look after it. */
+/** Plays the days in order: tools send events, the service processes them, people work on the incidents. */
 export async function play(site: Site, days: readonly Day[]): Promise<Played> {
-  const refused: string[] = [];
+  const rejected: string[] = [];
   const known = new Map<string, Story>();
   let events = 0;
   for (const { posts, fails } of days) {
-    await site.admin.must('PUT', `/api/connectors/${site.sandbox}`, { config: { fail: fails } });
+    await site.admin.request('PUT', `/api/connectors/${site.sandbox}`, { config: { fail: fails } });
     for (const one of posts) {
-      if (!one.atOnce) await site.later();
+      if (!one.atOnce) await site.passHour();
       const receivedAt = Date.now();
       const { status, body } = await site.send(one);
       events += one.truths.length;
-      if (status >= 300) refused.push(`${one.source}: ${status} ${JSON.stringify(body.error)}`);
+      if (status >= 300) rejected.push(`${one.source}: ${status} ${JSON.stringify(body.error)}`);
       const made: Shown[] = body.incidents ?? (body.incident_id ? [body] : []);
       made.forEach((receipt, index) => {
         const truth = one.truths[index]!;
@@ -40,27 +40,27 @@ export async function play(site: Site, days: readonly Day[]): Promise<Played> {
         if (truth.raised || !known.has(id)) known.set(id, { id, number, truth, receivedAt });
       });
     }
-    await untilQuiet(site.admin);
+    await waitUntilIdle(site.admin);
     const today = [...known.values()].filter(({ first }) => first === undefined);
     for (const story of today) story.first = await site.admin.get(`/api/incidents/${story.id}`);
-    await workOn(site, today, known, refused);
-    await untilQuiet(site.admin);
-    await site.later();
+    await workOn(site, today, known, rejected);
+    await waitUntilIdle(site.admin);
+    await site.passHour();
   }
-  return { stories: [...known.values()], events, refused };
+  return { stories: [...known.values()], events, rejected };
 }
 
-/** A shift: some of what came is acknowledged, judged and closed, one case by mistake; most of what waits is decided. */
+/** Acknowledges, judges and closes part of the incidents, reopens one, and decides on approvals. */
 async function workOn(
   site: Site,
   today: readonly Story[],
   known: ReadonlyMap<string, Story>,
-  refused: string[],
+  rejected: string[],
 ): Promise<void> {
   const { analyst } = site.people;
   const change = async (who: Caller, { id, number }: Story, body: object) => {
     const { status, body: answer } = await who.ask('PUT', `/api/incidents/${id}`, body);
-    if (status >= 300) refused.push(`${who.name}, ${number}: ${status} ${answer.error.message}`);
+    if (status >= 300) rejected.push(`${who.name}, ${number}: ${status} ${answer.error.message}`);
   };
   const closing = (truth: Truth): object => ({
     status: 'resolved',
@@ -87,17 +87,17 @@ async function workOn(
     const reopen = site.takes('IncidentUpdate', 'reopen') && { reopen: true };
     await change(site.people.senior, mistaken, { status: 'triaged', ...reopen });
   }
-  await untilQuiet(site.admin);
-  await decide(site, known, refused);
+  await waitUntilIdle(site.admin);
+  await decideOnApprovals(site, known, rejected);
 }
 
-/** What waits: yes for attacks, no for the rest, and one of ten is forgotten until it expires. */
-async function decide(
+/** Approves actions against attacks and rejects others. One of ten is left to expire. */
+async function decideOnApprovals(
   site: Site,
   known: ReadonlyMap<string, Story>,
-  refused: string[],
+  rejected: string[],
 ): Promise<void> {
-  const waiting = await site.admin.all('/api/actions?status=pending_approval&sort=requested_at');
+  const waiting = await site.admin.list('/api/actions?status=pending_approval&sort=requested_at');
   for (const action of waiting) {
     const story = known.get(action.incident_id);
     if (story?.number.endsWith('7')) continue;
@@ -111,6 +111,7 @@ async function decide(
       `/api/actions/${action.id}/${verb}`,
       body,
     );
-    if (status >= 300) refused.push(`${who.name}, ${action.id}: ${status} ${answer.error.message}`);
+    if (status >= 300)
+      rejected.push(`${who.name}, ${action.id}: ${status} ${answer.error.message}`);
   }
 }

@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs';
-import { PLAYBOOKS, type Shown, type Site, untilQuiet } from './site.ts';
+import { PLAYBOOKS, type Shown, type Site, waitUntilIdle } from './site.ts';
 import { readSample, sourceOf } from './tools.ts';
 
 export interface SampleRuns {
   readonly incidents: readonly string[];
-  /** Steps that would fail, each as `playbook, incident number, step: why`. */
+  /** Steps that a dry run reports as failing. */
   readonly failing: readonly string[];
   readonly dryRuns: number;
 }
 
-/** Every sample of every preset and format, and every shipped playbook on each of its incidents: dry, and for real. */
+/** Sends every sample and runs every shipped playbook on its incidents: first dry, then for real. */
 export async function runSamples(site: Site): Promise<SampleRuns> {
   const incidents: string[] = [];
   for (const sample of samples()) {
@@ -17,23 +17,23 @@ export async function runSamples(site: Site): Promise<SampleRuns> {
     const made: Shown[] = body.incidents ?? (body.incident_id ? [body] : []);
     incidents.push(...made.map(({ incident_id: id }) => id as string));
   }
-  await untilQuiet(site.admin);
+  await waitUntilIdle(site.admin);
   const failing: string[] = [];
   let dryRuns = 0;
   for (const id of new Set(incidents)) {
     for (const playbook of PLAYBOOKS) {
       const path = `/api/playbooks/${playbook}/run`;
-      const { data } = await site.admin.must('POST', path, { incident_id: id, dry_run: true });
+      const { data } = await site.admin.request('POST', path, { incident_id: id, dry_run: true });
       dryRuns += 1;
       failing.push(
         ...data.steps
           .filter(({ decision }: Shown) => decision === 'error')
           .map(({ name, error }: Shown) => `${playbook}, ${id}, ${name}: ${error}`),
       );
-      await site.admin.must('POST', path, { incident_id: id });
+      await site.admin.request('POST', path, { incident_id: id });
     }
   }
-  await untilQuiet(site.admin);
+  await waitUntilIdle(site.admin);
   return { incidents, failing, dryRuns };
 }
 

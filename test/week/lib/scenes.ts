@@ -1,15 +1,18 @@
 import { Random } from '../../support/playbooks/random.ts';
-import { event, type Json, type Kind, type ToolEvent, type Truth } from './tools.ts';
+import { createEvent, type Json, type Kind, type ToolEvent, type Truth } from './tools.ts';
 
 const MAIL = ['phishing', 'spam', 'bec'];
-const LOGIN = ['suspicious_login', 'account_takeover', 'brute_force'];
-const HOST = ['malware', 'ransomware', 'intrusion', 'brute_force'];
+export const LOGIN = ['suspicious_login', 'account_takeover', 'brute_force'];
+export const HOST = ['malware', 'ransomware', 'intrusion', 'brute_force'];
 
-const harmless = (...types: readonly string[]): Truth => ({ malicious: false, types });
-const attack = (...types: readonly string[]): Truth => ({ malicious: true, types });
-/** An attack that the tool itself calls critical, malicious or confirmed. */
-const told = (...types: readonly string[]): Truth => ({ ...attack(...types), toolSays: true });
-const plainMail: Truth = { ...harmless(...MAIL), plainMail: true };
+export const benign = (...types: readonly string[]): Truth => ({ malicious: false, types });
+export const attack = (...types: readonly string[]): Truth => ({ malicious: true, types });
+/** Attack that the tool reports as critical, malicious or confirmed. */
+export const confirmedAttack = (...types: readonly string[]): Truth => ({
+  ...attack(...types),
+  toolSays: true,
+});
+const plainMail: Truth = { ...benign(...MAIL), plainMail: true };
 const inMailbox = (truth: Truth): Truth => ({ ...truth, deliveredMail: true });
 
 const NAMES =
@@ -31,7 +34,7 @@ const LURES = [
   ['voice@mail-notice.test', 'You have one new voice message', 'https://mail-notice.test/v/'],
 ];
 
-/** Seeded scenes of a week: each makes events with the truth about them. The same seed makes the same events. */
+/** Generates events with their ground truth. The same seed generates the same events. */
 export class Scenes {
   readonly random: Random;
 
@@ -50,7 +53,7 @@ export class Scenes {
   newsletter(): ToolEvent {
     const [from, subject] = this.random.of(LETTERS);
     const user = `${this.user()}@example.com`;
-    return event('delivered', inMailbox(plainMail), {
+    return createEvent('delivered', inMailbox(plainMail), {
       ...this.mail(from!, subject!, user),
       '/spamScore': 4 + this.random.below(30),
       '/phishScore': 0,
@@ -68,8 +71,8 @@ export class Scenes {
   ): ToolEvent {
     const [from, subject, link] = lure;
     const threat = link! + this.random.below(1_000_000);
-    const truth = told('phishing', 'bec');
-    return event(kind, kind === 'delivered' ? inMailbox(truth) : truth, {
+    const truth = confirmedAttack('phishing', 'bec');
+    return createEvent(kind, kind === 'delivered' ? inMailbox(truth) : truth, {
       ...this.mail(from!, subject!, `${victim}@example.com`),
       '/phishScore': 90 + this.random.below(10),
       '/malwareScore': 0,
@@ -90,7 +93,7 @@ export class Scenes {
 
   click(victim = this.user()): ToolEvent {
     const [from, , link] = this.random.of(LURES);
-    return event('click', told('phishing'), {
+    return createEvent('click', confirmedAttack('phishing'), {
       '/recipient': `${victim}@example.com`,
       '/sender': from!,
       '/url': link! + this.random.below(1_000_000),
@@ -108,7 +111,7 @@ export class Scenes {
     };
   }
 
-  /** What each mail has: its text twice, which nobody attached. */
+  /** Text and HTML of the mail. The gateway lists them as parts, but they are no attachments. */
   private inlineParts(): Json {
     return ['plain', 'html'].map((kind) => ({
       disposition: 'inline',
@@ -122,7 +125,7 @@ export class Scenes {
 
   signIn(outcome: 'SUCCESS' | 'FAILURE'): ToolEvent {
     const failed = outcome === 'FAILURE';
-    return event('okta', harmless(...LOGIN), {
+    return createEvent('okta', benign(...LOGIN), {
       ...this.oktaSignIn(this.user(), this.outside()),
       '/severity': failed ? 'WARN' : 'INFO',
       '/outcome': { result: outcome, reason: failed ? 'INVALID_CREDENTIALS' : null },
@@ -130,7 +133,7 @@ export class Scenes {
   }
 
   suspectedSignIn(): ToolEvent {
-    return event('okta', told(...LOGIN), {
+    return createEvent('okta', confirmedAttack(...LOGIN), {
       ...this.oktaSignIn(this.user(), this.outside()),
       '/severity': 'WARN',
       '/outcome': { result: 'SUCCESS', reason: null },
@@ -158,7 +161,7 @@ export class Scenes {
   reportedMail(bad: boolean): ToolEvent {
     const [from, subject] = this.random.of(bad ? LURES : LETTERS);
     const truth = bad ? attack('phishing', 'bec') : plainMail;
-    return event('genericMail', inMailbox(truth), {
+    return createEvent('genericMail', inMailbox(truth), {
       '/data/details/sender': from!,
       '/data/details/recipient': `${this.user()}@example.com`,
       '/data/details/subject': subject!,
@@ -168,7 +171,7 @@ export class Scenes {
 
   flaggedMail(bad: boolean): ToolEvent {
     const [from, subject] = this.random.of(bad ? LURES : LETTERS);
-    return event('sublime', inMailbox(bad ? attack('phishing', 'bec') : plainMail), {
+    return createEvent('sublime', inMailbox(bad ? attack('phishing', 'bec') : plainMail), {
       '/data/message/sender/email/email': from!,
       '/data/message/mailbox/email/email': `${this.user()}@example.com`,
       '/data/message/subject/subject': subject!,
@@ -181,8 +184,8 @@ export class Scenes {
 
   gatewayMail(bad: boolean): ToolEvent {
     const [from, subject] = this.random.of(bad ? LURES : LETTERS);
-    const truth = bad ? told('phishing', 'bec') : plainMail;
-    return event('emailAlert', inMailbox(truth), {
+    const truth = bad ? confirmedAttack('phishing', 'bec') : plainMail;
+    return createEvent('emailAlert', inMailbox(truth), {
       '/severity': bad ? 'High' : 'Informational',
       '/category': bad ? 'Phish' : 'Bulk',
       '/data/P2Sender': from!,
@@ -200,8 +203,8 @@ export class Scenes {
       file = 'rundll32.exe',
       line = file,
     } = more;
-    const truth = more.truth ?? (severity >= 80 ? told(...HOST) : attack(...HOST));
-    return event('crowdstrike', truth, {
+    const truth = more.truth ?? (severity >= 80 ? confirmedAttack(...HOST) : attack(...HOST));
+    return createEvent('crowdstrike', truth, {
       '/name': name,
       '/display_name': name,
       '/description': more.description ?? `${name} on ${host}.`,
@@ -229,7 +232,7 @@ export class Scenes {
   ): ToolEvent {
     const ip = this.outside();
     const host = `srv-${1 + this.random.below(30)}`;
-    return event('wazuh', truth, {
+    return createEvent('wazuh', truth, {
       '/rule/level': level,
       '/rule/description': description,
       '/rule/id': String(5_000 + level),
@@ -248,18 +251,18 @@ export class Scenes {
       15,
       text,
       ['syslog', 'sshd', 'authentication_success'],
-      told(...LOGIN, 'intrusion'),
+      confirmedAttack(...LOGIN, 'intrusion'),
     );
   }
 
   failedSsh(): ToolEvent {
     const text = 'sshd: authentication failed.';
-    return this.wazuh(5, text, ['syslog', 'sshd', 'authentication_failed'], harmless(...LOGIN));
+    return this.wazuh(5, text, ['syslog', 'sshd', 'authentication_failed'], benign(...LOGIN));
   }
 
   scan(severity = 3): ToolEvent {
-    const truth = severity === 1 ? attack('intrusion') : harmless('intrusion');
-    return event('suricata', truth, {
+    const truth = severity === 1 ? attack('intrusion') : benign('intrusion');
+    return createEvent('suricata', truth, {
       '/src_ip': this.outside(),
       '/dest_ip': this.inside(),
       '/src_port': 1_024 + this.random.below(60_000),
@@ -271,17 +274,21 @@ export class Scenes {
   }
 
   container(critical: boolean): ToolEvent {
-    return event('falco', critical ? told(...HOST) : harmless('intrusion', 'other'), {
-      '/priority': critical ? 'Critical' : 'Notice',
-      '/rule': critical
-        ? 'Drop and execute new binary in container'
-        : 'Terminal shell in container',
-      '/output': critical
-        ? 'Executing a binary that is not of the base image (proc=xmrig)'
-        : 'A shell was started',
-      '/hostname': `node-${1 + this.random.below(9)}`,
-      '/output_fields/k8s.pod.name': `web-${this.hash().slice(0, 5)}`,
-    });
+    return createEvent(
+      'falco',
+      critical ? confirmedAttack(...HOST) : benign('intrusion', 'other'),
+      {
+        '/priority': critical ? 'Critical' : 'Notice',
+        '/rule': critical
+          ? 'Drop and execute new binary in container'
+          : 'Terminal shell in container',
+        '/output': critical
+          ? 'Executing a binary that is not of the base image (proc=xmrig)'
+          : 'A shell was started',
+        '/hostname': `node-${1 + this.random.below(9)}`,
+        '/output_fields/k8s.pod.name': `web-${this.hash().slice(0, 5)}`,
+      },
+    );
   }
 
   defender(
@@ -291,7 +298,7 @@ export class Scenes {
     user: string,
     truth: Truth,
   ): ToolEvent {
-    return event('defenderUser', truth, {
+    return createEvent('defenderUser', truth, {
       '/title': title,
       '/category': category,
       '/severity': severity,
@@ -302,7 +309,7 @@ export class Scenes {
 
   defenderMail(): ToolEvent {
     const [from, subject] = this.random.of(LETTERS);
-    return event('defenderMail', inMailbox(plainMail), {
+    return createEvent('defenderMail', inMailbox(plainMail), {
       '/title': 'Email reported by user as not junk',
       '/category': 'InitialAccess',
       '/severity': 'informational',
@@ -313,9 +320,9 @@ export class Scenes {
     });
   }
 
-  /** Of the tools that send little: what stands in the sample, about somebody else. */
-  usual(kind: Kind, truth: Truth, changes: Record<string, Json> = {}): ToolEvent {
-    return event(kind, truth, changes);
+  /** Event of a tool without a generator of its own: the sample with changes. */
+  fromSample(kind: Kind, truth: Truth, changes: Record<string, Json> = {}): ToolEvent {
+    return createEvent(kind, truth, changes);
   }
 }
 
@@ -328,5 +335,3 @@ interface Falcon {
   readonly description?: string;
   readonly truth?: Truth;
 }
-
-export { attack, harmless, told, HOST, LOGIN };

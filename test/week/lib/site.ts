@@ -14,7 +14,7 @@ const FORMATS = ['generic', 'email_alert', 'endpoint_alert', 'log_alert', 'ocsf'
 const PASSWORD = 'Nine herons over the harbour';
 export const PLAYBOOKS = ['phishing-response', 'malware-containment', 'suspicious-login'] as const;
 
-/** Whatever the API answers: what it holds is the contract's business. */
+/** JSON of an answer. Contract tests check its shape, so it has no type here. */
 export type Shown = ReturnType<typeof JSON.parse>;
 
 export interface Answer {
@@ -22,7 +22,7 @@ export interface Answer {
   readonly body: Shown;
 }
 
-/** Somebody who talks to the service: the admin by a key, people in sessions. */
+/** Client of the API with the credentials of one principal. */
 export class Caller {
   readonly name: string;
   private readonly url: string;
@@ -34,7 +34,7 @@ export class Caller {
     this.headers = headers;
   }
 
-  /** A body that is text is sent as it is: somebody has signed it. */
+  /** Sends a text body unchanged, because its bytes are signed. */
   async ask(method: string, path: string, body?: object | string): Promise<Answer> {
     const content = typeof body === 'object' ? JSON.stringify(body) : body;
     const type = content === undefined ? undefined : { 'content-type': 'application/json' };
@@ -48,21 +48,21 @@ export class Caller {
   }
 
   async get(path: string): Promise<Shown> {
-    return (await this.must('GET', path)).data;
+    return (await this.request('GET', path)).data;
   }
 
-  async must(method: string, path: string, body?: object): Promise<Shown> {
+  async request(method: string, path: string, body?: object): Promise<Shown> {
     const answer = await this.ask(method, path, body);
     if (answer.status < 300) return answer.body;
     throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
-  /** All pages of a list. */
-  async all(path: string): Promise<Shown[]> {
+  /** Returns the items of all pages. */
+  async list(path: string): Promise<Shown[]> {
     const found: Shown[] = [];
     for (let page = 1; ; page += 1) {
       const more = path.includes('?') ? '&' : '?';
-      const { data, meta } = await this.must('GET', `${path}${more}page=${page}&per_page=100`);
+      const { data, meta } = await this.request('GET', `${path}${more}page=${page}&per_page=100`);
       found.push(...data);
       if (found.length >= (meta?.total ?? 0) || data.length === 0) return found;
     }
@@ -75,7 +75,7 @@ export interface Message {
   readonly words: string;
 }
 
-/** The place where messages to people arrive, which answers as Slack does. */
+/** Starts a server that records messages and answers as Slack does. */
 async function startRecorder(messages: Message[]): Promise<string> {
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -105,21 +105,21 @@ function wordsOf(value: unknown): string[] {
 
 export interface Site {
   readonly admin: Caller;
-  /** An analyst, a senior and a manager. */
+  /** One user per approval level. */
   readonly people: Readonly<Record<'analyst' | 'senior' | 'manager', Caller>>;
   readonly sources: readonly string[];
   readonly channel: string;
   readonly messages: Message[];
   send(post: Pick<Post, 'source' | 'body'>): Promise<Answer>;
-  /** Fields that a request of the running service has: not every release has all. */
+  /** Whether the request schema of the running release has the field. */
   takes(schema: string, field: string): boolean;
   readonly hasAttention: boolean;
-  /** Plays an hour: what waits for more of its kind is sent, and lies an hour back then. */
-  later(): Promise<void>;
+  /** Simulates that an hour passes: releases held messages and makes delivered ones an hour older. */
+  passHour(): Promise<void>;
   readonly sandbox: string;
 }
 
-/** The built service as a process, with all presets and formats as sources, and set up as a team would. */
+/** Starts the built service with all presets and formats as sources, shipped playbooks on auto_run, and one Slack channel. */
 export async function startSite(): Promise<Site> {
   const dist = resolve(process.env['BENCH_DIST'] ?? 'dist');
   const server = await startPostgres(dist);
@@ -130,30 +130,30 @@ export async function startSite(): Promise<Site> {
     ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
     TRIAGE_PROVIDER: 'rules',
     PUBLIC_URL: 'https://triage.example.com',
-    // Some days of the week: who does not decide by then does not decide.
+    // The week takes about a minute, so this is the equivalent of some days.
     APPROVAL_TTL_MINUTES: '1',
   });
   const admin = new Caller('admin', url, headers);
-  const sandbox = await admin.must('POST', '/api/connectors', {
+  const sandbox = await admin.request('POST', '/api/connectors', {
     name: 'sandbox',
     type: 'sandbox',
     config: {},
   });
-  const channel = await admin.must('POST', '/api/notification-channels', {
+  const channel = await admin.request('POST', '/api/notification-channels', {
     name: 'soc',
     type: 'slack',
     config: { webhook_url: hook },
   });
   const signatures = await addSources(admin);
   for (const name of PLAYBOOKS)
-    await admin.must('PUT', `/api/playbooks/${name}`, { auto_run: true });
+    await admin.request('PUT', `/api/playbooks/${name}`, { auto_run: true });
   const contract = (await admin.ask('GET', '/openapi.json')).body;
   return {
     admin,
     people: {
-      analyst: await person(admin, url, 'ada', 'analyst'),
-      senior: await person(admin, url, 'sam', 'senior'),
-      manager: await person(admin, url, 'max', 'manager'),
+      analyst: await createPerson(admin, url, 'ada', 'analyst'),
+      senior: await createPerson(admin, url, 'sam', 'senior'),
+      manager: await createPerson(admin, url, 'max', 'manager'),
     },
     sources: [...signatures.keys()],
     channel: channel.data.id,
@@ -162,12 +162,12 @@ export async function startSite(): Promise<Site> {
     takes: (schema, field) => field in contract.components.schemas[schema].properties,
     hasAttention: '/api/attention' in contract.paths,
     sandbox: sandbox.data.id,
-    later: async () => {
+    passHour: async () => {
       await sql(
         database,
         `update notification_deliveries set held_until = now() where held_until > now()`,
       );
-      await until(async () => {
+      await waitUntil(async () => {
         const [row] = await sql<{ n: number }>(
           database,
           `select count(*)::int as n from notification_deliveries where status = 'pending'`,
@@ -193,14 +193,19 @@ async function addSources(admin: Caller): Promise<Map<string, string>> {
   const signatures = new Map<string, string>();
   for (const source of [...presets, ...formats]) {
     const body = { ...source, secret: SECRET, auto_triage: true };
-    const { data } = await admin.must('POST', '/api/webhooks', body);
+    const { data } = await admin.request('POST', '/api/webhooks', body);
     signatures.set(data.source, data.signature);
   }
   return signatures;
 }
 
-async function person(admin: Caller, url: string, username: string, role: string): Promise<Caller> {
-  await admin.must('POST', '/api/users', { username, password: PASSWORD, role });
+async function createPerson(
+  admin: Caller,
+  url: string,
+  username: string,
+  role: string,
+): Promise<Caller> {
+  await admin.request('POST', '/api/users', { username, password: PASSWORD, role });
   const answer = await fetch(`${url}/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -223,34 +228,34 @@ async function send(url: string, source: string, signature: string, event: Json)
   return await new Caller(source, url, headers).ask('POST', `/api/webhooks/${source}`, body);
 }
 
-/** Until no triage, no run and no action is under way: what is left waits for people. */
-export async function untilQuiet(admin: Caller): Promise<void> {
-  let quiet = 0;
-  await until(async () => {
+/** Waits until no triage, playbook run or action is in progress. */
+export async function waitUntilIdle(admin: Caller): Promise<void> {
+  let idleLooks = 0;
+  await waitUntil(async () => {
     const lists = [
       'incidents?status=open',
       'playbook-runs?status=running',
       'actions?status=pending',
     ];
     const counts = lists.map(
-      async (list) => (await admin.must('GET', `/api/${list}&per_page=1`)).meta.total as number,
+      async (list) => (await admin.request('GET', `/api/${list}&per_page=1`)).meta.total as number,
     );
-    quiet = (await Promise.all(counts)).every((count) => count === 0) ? quiet + 1 : 0;
-    return quiet === 3;
+    idleLooks = (await Promise.all(counts)).every((count) => count === 0) ? idleLooks + 1 : 0;
+    return idleLooks === 3;
   });
 }
 
-/** Until nothing waits for approval any more: people were reminded, and the time for it is over. */
-export async function untilExpired(admin: Caller): Promise<void> {
+/** Waits until all pending approvals have expired. */
+export async function waitUntilExpired(admin: Caller): Promise<void> {
   const path = '/api/actions?status=pending_approval&per_page=1';
-  await until(async () => (await admin.must('GET', path)).meta.total === 0, 120_000);
+  await waitUntil(async () => (await admin.request('GET', path)).meta.total === 0, 120_000);
 }
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
-/** Or until patience is over: what does not end is in the figures. */
-async function until(isSo: () => Promise<boolean>, patienceMs = PATIENCE_MS): Promise<void> {
-  for (const deadline = Date.now() + patienceMs; !(await isSo()) && Date.now() < deadline;) {
+/** Returns also on timeout, because the figures show work that did not end. */
+async function waitUntil(isSo: () => Promise<boolean>, timeoutMs = TIMEOUT_MS): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; !(await isSo()) && Date.now() < deadline;) {
     await sleep(100);
   }
 }

@@ -1,10 +1,10 @@
-import { attack, harmless, HOST, LOGIN, Scenes, told } from './scenes.ts';
-import { post, type Post, type ToolEvent, updated } from './tools.ts';
+import { attack, benign, confirmedAttack, HOST, LOGIN, Scenes } from './scenes.ts';
+import { createPost, createUpdate, type Post, type ToolEvent } from './tools.ts';
 
 export interface Day {
   readonly name: string;
   readonly posts: readonly Post[];
-  /** What the connector cannot do on this day. */
+  /** Action types that the sandbox connector fails on this day. */
   readonly fails: readonly string[];
 }
 
@@ -14,7 +14,7 @@ const CAMPAIGN_DAY = 4;
 const WAVE = 40;
 const IN_ONE_BODY = 10;
 
-/** A week of a security operations centre: noise, a wave, a campaign, and what tools send twice or change afterwards. */
+/** Week of a security operations centre: noise, a wave, a campaign, repeated events and updates. */
 export function week(seed: number): Day[] {
   const scenes = new Scenes(seed);
   return NAMES.map((name, day) => {
@@ -25,38 +25,38 @@ export function week(seed: number): Day[] {
       ...clouds(scenes, day),
     ];
     const posts = shuffled(scenes, noise);
-    if (day === WAVE_DAY) posts.splice(posts.length / 2, 0, ...atOnce(wave(scenes)));
-    if (day === CAMPAIGN_DAY) posts.splice(posts.length / 2, 0, ...atOnce(campaign(scenes)));
+    if (day === WAVE_DAY) posts.splice(posts.length / 2, 0, ...inOneBurst(wave(scenes)));
+    if (day === CAMPAIGN_DAY) posts.splice(posts.length / 2, 0, ...inOneBurst(campaign(scenes)));
     const fails = day === WAVE_DAY ? ['lookup_url', 'block_sender'] : [];
-    return { name, fails, posts: [...posts, ...laterWords(scenes, day)] };
+    return { name, fails, posts: [...posts, ...repeatsAndUpdates(scenes, day)] };
   });
 }
 
-/** The days of the wave and of the campaign: what a check has time for. */
+/** Short form for CI: the day of the wave and the day of the campaign. */
 export const shortWeek = (seed: number): Day[] =>
   week(seed).filter((_day, index) => index === WAVE_DAY || index === CAMPAIGN_DAY);
 
 function mails(scenes: Scenes, day: number): Post[] {
   const odd = day % 2 === 1;
   return [
-    post(
+    createPost(
       scenes.newsletter(),
       scenes.newsletter(),
       scenes.phish('delivered'),
       scenes.phish('blocked'),
     ),
-    post(scenes.phish('delivered'), ...(odd ? [scenes.click()] : [])),
-    post(scenes.flaggedMail(odd)),
-    post(scenes.reportedMail(odd)),
-    post(scenes.gatewayMail(!odd)),
-    post(
+    createPost(scenes.phish('delivered'), ...(odd ? [scenes.click()] : [])),
+    createPost(scenes.flaggedMail(odd)),
+    createPost(scenes.reportedMail(odd)),
+    createPost(scenes.gatewayMail(!odd)),
+    createPost(
       scenes.defenderMail(),
       scenes.defender(
         'Sign-in from a new device',
         'InitialAccess',
         'low',
         scenes.user(),
-        harmless(...LOGIN),
+        benign(...LOGIN),
       ),
     ),
   ];
@@ -64,33 +64,33 @@ function mails(scenes: Scenes, day: number): Post[] {
 
 function accounts(scenes: Scenes, day: number): Post[] {
   const signIns = () =>
-    post(scenes.signIn('SUCCESS'), scenes.signIn('SUCCESS'), scenes.signIn('FAILURE'));
+    createPost(scenes.signIn('SUCCESS'), scenes.signIn('SUCCESS'), scenes.signIn('FAILURE'));
   const guessed = 'Many failed logins over SSH';
   return [
     signIns(),
     signIns(),
-    ...(day % 3 === 0 ? [post(scenes.suspectedSignIn())] : []),
-    post(scenes.failedSsh()),
-    post(scenes.failedSsh()),
-    post(
+    ...(day % 3 === 0 ? [createPost(scenes.suspectedSignIn())] : []),
+    createPost(scenes.failedSsh()),
+    createPost(scenes.failedSsh()),
+    createPost(
       scenes.wazuh(10, guessed, ['syslog', 'sshd', 'authentication_failures'], attack(...LOGIN)),
     ),
-    ...(day % 2 === 0 ? [post(scenes.rootLogin())] : []),
-    post(
-      scenes.usual('genericLogin', day === 1 ? attack(...LOGIN) : harmless(...LOGIN), {
+    ...(day % 2 === 0 ? [createPost(scenes.rootLogin())] : []),
+    createPost(
+      scenes.fromSample('genericLogin', day === 1 ? attack(...LOGIN) : benign(...LOGIN), {
         '/data/severity': day === 1 ? 'high' : 'low',
         '/data/details/title':
           day === 1 ? 'Login from two countries within an hour' : 'Login to the VPN at night',
         '/data/details/user': scenes.user(),
       }),
     ),
-    post(
-      scenes.usual('sentinel', attack(...LOGIN), {
+    createPost(
+      scenes.fromSample('sentinel', attack(...LOGIN), {
         '/object/properties/relatedEntities/0/properties/accountName': scenes.user(),
       }),
     ),
-    post(
-      scenes.usual('logAlert', day === 6 ? told(...LOGIN) : harmless(...LOGIN), {
+    createPost(
+      scenes.fromSample('logAlert', day === 6 ? confirmedAttack(...LOGIN) : benign(...LOGIN), {
         '/result/urgency': day === 6 ? 'critical' : 'low',
         '/search_name':
           day === 6
@@ -106,7 +106,7 @@ function accounts(scenes: Scenes, day: number): Post[] {
 function machines(scenes: Scenes, day: number): Post[] {
   const locker = { file: 'lock.exe', description: 'Files are being encrypted.' };
   const threat = (bad: boolean) =>
-    scenes.usual('sentinelone', bad ? told(...HOST) : harmless(...HOST), {
+    scenes.fromSample('sentinelone', bad ? confirmedAttack(...HOST) : benign(...HOST), {
       '/threatInfo/threatName': bad ? 'invoice.exe' : 'toolbar-setup.exe',
       '/threatInfo/classification': bad ? (day === 5 ? 'Ransomware' : 'Trojan') : 'PUA',
       '/threatInfo/confidenceLevel': bad ? 'malicious' : 'suspicious',
@@ -115,28 +115,37 @@ function machines(scenes: Scenes, day: number): Post[] {
       '/agentRealtimeInfo/agentComputerName': scenes.host(),
     });
   const rule = (severity: string) =>
-    scenes.usual('elastic', severity === 'critical' ? told(...HOST) : harmless(...HOST), {
-      '/kibana/alert/severity': severity,
-      '/kibana/alert/rule/name':
-        severity === 'critical'
-          ? 'Suspicious MS Office Child Process'
-          : 'Unusual Process For a Host',
-      '/host/name': scenes.host(),
-      '/user/name': scenes.user(),
-    });
+    scenes.fromSample(
+      'elastic',
+      severity === 'critical' ? confirmedAttack(...HOST) : benign(...HOST),
+      {
+        '/kibana/alert/severity': severity,
+        '/kibana/alert/rule/name':
+          severity === 'critical'
+            ? 'Suspicious MS Office Child Process'
+            : 'Unusual Process For a Host',
+        '/host/name': scenes.host(),
+        '/user/name': scenes.user(),
+      },
+    );
   return [
-    post(scenes.scan(), scenes.scan(), scenes.scan(), ...(day % 3 === 1 ? [scenes.scan(1)] : [])),
-    post(scenes.container(day === 3)),
-    post(
+    createPost(
+      scenes.scan(),
+      scenes.scan(),
+      scenes.scan(),
+      ...(day % 3 === 1 ? [scenes.scan(1)] : []),
+    ),
+    createPost(scenes.container(day === 3)),
+    createPost(
       scenes.falcon('AdwarePUP', 'Machine Learning', 'Adware/PUP', {
         severity: 30,
         file: 'toolbar.exe',
-        truth: harmless(...HOST),
+        truth: benign(...HOST),
       }),
     ),
     ...(day % 2 === 1
       ? [
-          post(
+          createPost(
             scenes.falcon(
               'RansomwareFileEncryption',
               'Impact',
@@ -146,10 +155,10 @@ function machines(scenes: Scenes, day: number): Post[] {
           ),
         ]
       : []),
-    post(...(day % 2 === 0 ? [threat(true), threat(false)] : [threat(false)])),
-    post(rule('low'), ...(day === 2 ? [rule('critical')] : [])),
-    post(
-      scenes.usual('endpointAlert', day === 5 ? told(...HOST) : harmless(...HOST), {
+    createPost(...(day % 2 === 0 ? [threat(true), threat(false)] : [threat(false)])),
+    createPost(rule('low'), ...(day === 2 ? [rule('critical')] : [])),
+    createPost(
+      scenes.fromSample('endpointAlert', day === 5 ? confirmedAttack(...HOST) : benign(...HOST), {
         '/event/Hostname': scenes.host(),
         '/event/Name': day === 5 ? 'Known Malware' : 'Unwanted Program',
         '/event/Severity': day === 5 ? 90 : 20,
@@ -157,42 +166,54 @@ function machines(scenes: Scenes, day: number): Post[] {
         '/event/SHA256String': scenes.hash(),
       }),
     ),
-    post(
-      scenes.usual('splunk', harmless(...HOST, 'policy_violation'), {
+    createPost(
+      scenes.fromSample('splunk', benign(...HOST, 'policy_violation'), {
         '/result/dest': scenes.host(),
         '/result/user': scenes.user(),
       }),
     ),
-    ...(day === 4 ? [post(scenes.usual('ocsf', told('ransomware')))] : []),
-    post(scenes.usual('secops', harmless(...HOST), { '/detection/0/severity': 'LOW' })),
+    ...(day === 4 ? [createPost(scenes.fromSample('ocsf', confirmedAttack('ransomware')))] : []),
+    createPost(scenes.fromSample('secops', benign(...HOST), { '/detection/0/severity': 'LOW' })),
   ];
 }
 
 function clouds(scenes: Scenes, day: number): Post[] {
-  const policy = harmless('policy_violation', 'other');
+  const policy = benign('policy_violation', 'other');
   return [
-    post(
-      scenes.usual('securityHub', policy, { '/Severity/Label': 'MEDIUM' }),
-      scenes.usual('securityHub', policy, { '/Severity/Label': 'LOW' }),
+    createPost(
+      scenes.fromSample('securityHub', policy, { '/Severity/Label': 'MEDIUM' }),
+      scenes.fromSample('securityHub', policy, { '/Severity/Label': 'LOW' }),
     ),
-    post(scenes.usual('sshBruteForce', harmless('brute_force'), { '/detail/severity': 2 })),
+    createPost(
+      scenes.fromSample('sshBruteForce', benign('brute_force'), { '/detail/severity': 2 }),
+    ),
     ...(day === 3
       ? [
-          post(
-            scenes.usual('stolenCredentials', told('account_takeover', 'intrusion'), {
-              '/detail/severity': 9,
-            }),
+          createPost(
+            scenes.fromSample(
+              'stolenCredentials',
+              confirmedAttack('account_takeover', 'intrusion'),
+              {
+                '/detail/severity': 9,
+              },
+            ),
           ),
         ]
       : []),
-    post(
-      scenes.usual('dependabot', policy, { '/alert/security_vulnerability/severity': 'medium' }),
+    createPost(
+      scenes.fromSample('dependabot', policy, {
+        '/alert/security_vulnerability/severity': 'medium',
+      }),
     ),
-    ...(day === 1 ? [post(scenes.usual('secretScanning', attack('policy_violation')))] : []),
-    ...(day === 5 ? [post(scenes.usual('codeScanning', policy))] : []),
-    ...(day % 3 === 2 ? [post(scenes.usual('cloudflare', attack('intrusion', 'other')))] : []),
-    post(
-      scenes.usual('alertmanager', harmless(...LOGIN, 'other'), {
+    ...(day === 1
+      ? [createPost(scenes.fromSample('secretScanning', attack('policy_violation')))]
+      : []),
+    ...(day === 5 ? [createPost(scenes.fromSample('codeScanning', policy))] : []),
+    ...(day % 3 === 2
+      ? [createPost(scenes.fromSample('cloudflare', attack('intrusion', 'other')))]
+      : []),
+    createPost(
+      scenes.fromSample('alertmanager', benign(...LOGIN, 'other'), {
         '/labels/alertname': 'CertificateExpiresSoon',
         '/labels/severity': 'warning',
         '/annotations/summary': 'The certificate of a host ends in 20 days',
@@ -201,29 +222,29 @@ function clouds(scenes: Scenes, day: number): Post[] {
   ];
 }
 
-/** An update of a program that a signature takes for malware, on every machine at once. */
+/** 40 false positives: every machine installs an update that a signature detects as malware. */
 function wave(scenes: Scenes): Post[] {
-  const truth = { ...harmless(...HOST), wave: true };
+  const truth = { ...benign(...HOST), wave: true };
   const alike = () =>
     scenes.falcon('MaliciousFile', 'Malware', 'Malicious File', {
       severity: 70,
       file: 'updater.exe',
       truth,
     });
-  const alone = Array.from({ length: WAVE - IN_ONE_BODY }, () => post(alike()));
-  return [...alone, post(...Array.from({ length: IN_ONE_BODY }, alike))];
+  const alone = Array.from({ length: WAVE - IN_ONE_BODY }, () => createPost(alike()));
+  return [...alone, createPost(...Array.from({ length: IN_ONE_BODY }, alike))];
 }
 
-/** Seven events of four tools about one person: a mail, the click, a sign-in from afar, and what came of it. */
+/** Seven events of four tools: phishing mail, click, sign-in from afar, PowerShell, LSASS dump, root login, inbox rule. */
 function campaign(scenes: Scenes): Post[] {
   const user = 'a.meyer';
   const host = 'WS-0142';
   const shell = 'powershell.exe -nop -w hidden -enc SQBFAFgAIAAoAE4AZQB3AC0ATwBiAGoAZQBjAHQA';
   const dump = 'rundll32.exe C:\\windows\\System32\\comsvcs.dll, MiniDump 624 C:\\temp\\l.dmp full';
   return [
-    post(scenes.phish('delivered', user)),
-    post(scenes.click(user)),
-    post(
+    createPost(scenes.phish('delivered', user)),
+    createPost(scenes.click(user)),
+    createPost(
       scenes.defender(
         'Impossible travel activity',
         'InitialAccess',
@@ -232,7 +253,7 @@ function campaign(scenes: Scenes): Post[] {
         attack(...LOGIN),
       ),
     ),
-    post(
+    createPost(
       scenes.falcon('SuspiciousPowerShell', 'Execution', 'PowerShell', {
         host,
         user,
@@ -241,15 +262,15 @@ function campaign(scenes: Scenes): Post[] {
         line: shell,
       }),
     ),
-    post(
+    createPost(
       scenes.falcon('CredentialDumping', 'Credential Access', 'OS Credential Dumping', {
         host,
         user,
         line: dump,
       }),
     ),
-    post(scenes.rootLogin()),
-    post(
+    createPost(scenes.rootLogin()),
+    createPost(
       scenes.defender(
         'Suspicious inbox manipulation rule',
         'DefenseEvasion',
@@ -261,8 +282,8 @@ function campaign(scenes: Scenes): Post[] {
   ];
 }
 
-/** What tools send once more, as it was, and what they say about an earlier event: it is worse, or it is over. */
-function laterWords(scenes: Scenes, day: number): Post[] {
+/** Repeated events, and updates that raise the severity or resolve the alert. */
+function repeatsAndUpdates(scenes: Scenes, day: number): Post[] {
   const first: ToolEvent = scenes.falcon(
     'SuspiciousScript',
     'Execution',
@@ -273,20 +294,20 @@ function laterWords(scenes: Scenes, day: number): Post[] {
     },
   );
   const rise = { '/severity': 95, '/severity_name': 'Critical', '/status': 'in_progress' };
-  const worse = updated(first, rise, { ...told(...HOST), raised: true });
-  const fires = scenes.usual('alertmanager', attack(...LOGIN), { '/labels/severity': 'page' });
-  const over = updated(fires, { '/status': 'resolved', '/endsAt': '2026-06-08T01:40:00Z' });
-  const seen = post(scenes.failedSsh());
+  const worse = createUpdate(first, rise, { ...confirmedAttack(...HOST), raised: true });
+  const fires = scenes.fromSample('alertmanager', attack(...LOGIN), { '/labels/severity': 'page' });
+  const over = createUpdate(fires, { '/status': 'resolved', '/endsAt': '2026-06-08T01:40:00Z' });
+  const seen = createPost(scenes.failedSsh());
   return [
-    post(first),
+    createPost(first),
     seen,
     seen,
-    post(worse),
-    ...(day % 2 === 0 ? [post(fires), post(over)] : []),
+    createPost(worse),
+    ...(day % 2 === 0 ? [createPost(fires), createPost(over)] : []),
   ];
 }
 
-const atOnce = (posts: readonly Post[]): Post[] =>
+const inOneBurst = (posts: readonly Post[]): Post[] =>
   posts.map((one, index) => ({ ...one, ...(index > 0 && { atOnce: true }) }));
 
 function shuffled<T>(scenes: Scenes, given: readonly T[]): T[] {

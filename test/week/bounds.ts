@@ -16,7 +16,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   'alerts that the tool calls critical, malicious or confirmed: `inconclusive`': both(35, '≤ 20 %'),
   'the same: false `benign`': both(0, '0'),
   'newsletters and other plain mail: `suspicious` or worse': both(45, '≤ 10 %'),
-  'messages to people': { required: '≤ 250', long: 290, short: 120 },
+  'messages to people': { required: '≤ 250', long: 280, short: 120 },
   'messages about the wave of 40': both(50, '≤ 2'),
   'the first message about a critical incident: the longest wait': both(5, '≤ 5 s'),
   'failures that no list, no timeline and no channel shows': both(0, '0'),

@@ -68,6 +68,7 @@ async function workOn(
     ...(site.takes('IncidentUpdate', 'close_reason') && {
       close_reason: truth.malicious ? 'true_positive' : 'false_positive',
     }),
+    ...(site.takes('IncidentUpdate', 'pending') && { pending: 'withdraw' }),
   });
   for (const [index, story] of today.entries()) {
     const { truth, first } = story;

@@ -1,6 +1,6 @@
 import type { Played, Story } from './play.ts';
 import type { SampleRuns } from './samples.ts';
-import type { Message, Shown, Site } from './site.ts';
+import { type Message, PLAYBOOKS, type Shown, type Site } from './site.ts';
 
 /** Row of the table. `value` is compared with the bound; lower is better. */
 export interface Row {
@@ -49,15 +49,16 @@ async function allRuns({ admin }: Site): Promise<Shown[]> {
   return runs;
 }
 
-/** Counts failed steps without an action: their condition or parameters could not be evaluated. */
+/** Counts failed steps without an action, in runs of shipped playbooks: their condition or parameters could not be evaluated. */
 function stepsThatFail(runs: readonly Shown[], { failing, dryRuns }: SampleRuns): Row {
-  const details = runs.flatMap(({ playbook, incident_id: id, steps }) =>
+  const shipped = runs.filter(({ playbook }) => PLAYBOOKS.includes(playbook));
+  const details = shipped.flatMap(({ playbook, incident_id: id, steps }) =>
     (steps as Shown[])
       .filter(({ status, action_id: action }) => status === 'failed' && action === undefined)
       .map(({ name, error }) => `${playbook}, ${id}, ${name}: ${error}`),
   );
   const value = details.length + failing.length;
-  const shown = `${value} in ${dryRuns} dry and ${runs.length} real runs`;
+  const shown = `${value} in ${dryRuns} dry and ${shipped.length} real runs`;
   return { name: 'steps that fail to evaluate', shown, value, details: [...failing, ...details] };
 }
 

@@ -14,6 +14,21 @@ const FORMATS = ['generic', 'email_alert', 'endpoint_alert', 'log_alert', 'ocsf'
 const PASSWORD = 'Nine herons over the harbour';
 export const PLAYBOOKS = ['phishing-response', 'malware-containment', 'suspicious-login'] as const;
 
+/** Playbook of the site whose step cannot be evaluated, so that the failures of the week include this kind. */
+const BROKEN_PLAYBOOK = {
+  name: 'policy-check',
+  auto_run: true,
+  triggers: { incident_types: ['policy_violation'] },
+  steps: [
+    {
+      name: 'look_up_absent',
+      action: 'lookup_ip',
+      parameters: { ip: '{{ incident.fields.absent }}' },
+      on_error: 'continue',
+    },
+  ],
+};
+
 /** JSON of an answer. Contract tests check its shape, so it has no type here. */
 export type Shown = ReturnType<typeof JSON.parse>;
 
@@ -147,6 +162,7 @@ export async function startSite(): Promise<Site> {
   const signatures = await addSources(admin);
   for (const name of PLAYBOOKS)
     await admin.request('PUT', `/api/playbooks/${name}`, { auto_run: true });
+  await admin.request('POST', '/api/playbooks', BROKEN_PLAYBOOK);
   const contract = (await admin.ask('GET', '/openapi.json')).body;
   return {
     admin,

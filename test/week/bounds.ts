@@ -19,5 +19,5 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   'messages to people': { required: '≤ 250', long: 280, short: 120 },
   'messages about the wave of 40': both(50, '≤ 2'),
   'the first message about a critical incident: the longest wait': both(5, '≤ 5 s'),
-  'failures that no list, no timeline and no channel shows': { required: '0', long: 40, short: 12 },
+  'failures that no list, no timeline and no channel shows': { required: '0', long: 30, short: 12 },
 };

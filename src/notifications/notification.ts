@@ -14,6 +14,7 @@ export const NOTIFIED_EVENTS = [
   'action.completed',
   'action.failed',
   'action.rejected',
+  'playbook.step_failed',
   'kill_switch.activated',
   'kill_switch.deactivated',
   'connector.unhealthy',

@@ -33,6 +33,7 @@ const METRICS = [
   'notifications_waiting',
   'playbook_runs',
   'playbook_runs_oldest_due_seconds',
+  'playbook_steps_failed_total',
   'playbook_runs_total',
   'redis_up',
   'triage_duration_seconds',

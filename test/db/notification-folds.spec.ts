@@ -43,7 +43,7 @@ describe('folds of notifications', () => {
   const channel = (type = 'slack') =>
     query(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, $1::text, $1::text, $2, true, '{incident.created,triage.failed}', 'low', '{}', 'test')`,
+       values ($1::uuid, $1::text, $1::text, $2, true, '{incident.created,triage.failed,action.pending_approval,playbook.step_failed}', 'low', '{}', 'test')`,
       [newId(), type],
     );
   const tell = async (n: number, told: Told = {}, incident?: string): Promise<void> => {
@@ -55,6 +55,14 @@ describe('folds of notifications', () => {
         [newId(), type, incident ?? newId(), { severity, group, source }],
       );
     }
+  };
+  const approval = async (requestedBy: string, severity = 'high'): Promise<void> => {
+    const payload = { severity, action_type: 'isolate_host', requested_by: requestedBy };
+    await query(
+      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+       values ($1, 'action.pending_approval', 'action', $2, $3, now())`,
+      [newId(), `act-${newId()}`, { ...payload, incident_id: newId() }],
+    );
   };
   const release = () => query('update notification_deliveries set held_until = null');
   const claim = (): Promise<FoldedDelivery[]> =>
@@ -215,5 +223,44 @@ describe('folds of notifications', () => {
     expect(first!.delivery.incidentId).toBe(incident);
     await end(first!);
     expect(await claim()).toMatchObject([{ delivery: { type: 'triage.failed' } }]);
+  });
+
+  it('make one message of the approvals that one playbook asks for, and none of those that people ask for', async () => {
+    await channel();
+    for (let n = 0; n < 3; n += 1) await approval('playbook:malware-containment');
+    await approval('playbook:phishing-response');
+    await approval('alice');
+    const asked = await claim();
+    expect(asked.map(({ carried }) => carried.length)).toEqual([0]);
+    await end(asked[0]!);
+    await release();
+    const sizes: number[] = [];
+    for (let folded = await claim(); folded.length > 0; folded = await claim()) {
+      for (const one of folded) {
+        sizes.push(1 + one.carried.length);
+        await end(one);
+      }
+    }
+    expect(sizes.toSorted()).toEqual([1, 3]);
+  });
+
+  it('leave out a step whose action has told that it failed, but not for programs', async () => {
+    await channel();
+    await channel('webhook');
+    for (const action of [undefined, 'act-1']) {
+      await query(
+        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+         values ($1, 'playbook.step_failed', 'playbook_run', $2, $3, now())`,
+        [newId(), newId(), { step: 'isolate', action_id: action }],
+      );
+    }
+    const rows = await query(
+      `select channel.type, count(*)::integer as n from notification_deliveries delivery
+         join notification_channels channel on channel.id = delivery.channel_id group by 1 order by 1`,
+    );
+    expect(rows).toEqual([
+      { type: 'slack', n: 1 },
+      { type: 'webhook', n: 2 },
+    ]);
   });
 });

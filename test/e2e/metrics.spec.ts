@@ -34,6 +34,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['playbook_runs_total', 'counter'],
   ['playbook_runs', 'gauge'],
   ['playbook_runs_oldest_due_seconds', 'gauge'],
+  ['playbook_steps_failed_total', 'counter'],
   ['connector_up', 'gauge'],
   ['notification_attempts_total', 'counter'],
   ['notification_deliveries_dead_total', 'counter'],

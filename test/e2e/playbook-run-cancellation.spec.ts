@@ -27,7 +27,9 @@ describe('cancelling a playbook run', () => {
     const playbook = await world.playbook([
       step('block', 'block_sender', { parameters, approval_level }),
     ]);
-    return [playbook, (await world.run(playbook)).body.data as ShownRun];
+    // Whoever started the run could cancel it at any level.
+    const client = world.clients.admin;
+    return [playbook, (await world.run(playbook, {}, { client })).body.data as ShownRun];
   };
 
   it('is refused to whoever may not reject the action that waits, and then changes nothing', async () => {
@@ -52,6 +54,22 @@ describe('cancelling a playbook run', () => {
     expect(await world.actions.get(steps[0]!.action_id!)).toMatchObject({
       status: 'rejected',
       rejected_by: world.actions.names.manager,
+    });
+  });
+
+  it('is for whoever started it, by another key of that person, too, whatever level waits', async () => {
+    const playbook = await world.playbook([
+      step('block', 'block_ip', { approval_level: 'manager' }),
+    ]);
+    const { analyst, senior } = world.clients;
+    const begun = (await world.run(playbook)).body.data as ShownRun;
+    expect((await world.cancel(playbook, begun.run_id, senior)).status).toBe(403);
+    const cancelled = await world.cancel(playbook, begun.run_id, analyst);
+    expect([cancelled.status, cancelled.body.data.status]).toEqual([200, 'cancelled']);
+    const [{ action_id }] = begun.steps as [ShownRun['steps'][0]];
+    expect(await world.actions.get(action_id!)).toMatchObject({
+      status: 'rejected',
+      rejected_by: world.actions.names.analyst,
     });
   });
 

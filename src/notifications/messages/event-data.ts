@@ -23,6 +23,7 @@ import {
   Nested,
   Text,
   Texts,
+  WholeNumber,
 } from '../../platform/validation/fields.js';
 
 /* What `data` holds, by the kind of event. A change that a receiver could stumble over gets an event of another name. */
@@ -248,6 +249,45 @@ export class ActionData {
   @Nested(() => EventActionIncident, {
     optional: true,
     description: 'Absent for an action that belongs to no incident.',
+  })
+  readonly incident?: EventActionIncident;
+}
+
+export class EventPlaybookRun {
+  @Id('PlaybookRunId')
+  readonly id: string;
+
+  @Text({ description: 'The playbook, as it was called then.', example: 'phishing-response' })
+  readonly playbook: string;
+
+  @WholeNumber({ min: 1, example: 2 })
+  readonly playbook_version: number;
+
+  @Flag({ description: 'It started by itself after a triage.', example: true })
+  readonly automatic: boolean;
+}
+
+export class PlaybookStepFailedData {
+  @Nested(() => EventPlaybookRun)
+  readonly run: EventPlaybookRun;
+
+  @Text({ description: 'Its name.', example: 'quarantine' })
+  readonly step: string;
+
+  @Why('Why it failed.', 'steps.4.parameters.recipient at character 4: There is no recipient here.')
+  readonly message: string;
+
+  @ActionId({
+    optional: true,
+    description:
+      'The action of the step. Absent where the step came to none, such as when an expression could not be evaluated.',
+    example: undefined,
+  })
+  readonly action_id?: string;
+
+  @Nested(() => EventActionIncident, {
+    optional: true,
+    description: 'Absent for a run that is about no incident.',
   })
   readonly incident?: EventActionIncident;
 }

@@ -63,7 +63,7 @@ const TOLD: { readonly [Name in EventName]: readonly [at: string, told: Told] } 
       triaged_by: 'alice',
       verdict: {
         classification: 'malicious',
-        confidence: 0.84,
+        confidence: 0.85,
         category: 'phishing',
         decided_by: 'system',
       },
@@ -119,6 +119,23 @@ const TOLD: { readonly [Name in EventName]: readonly [at: string, told: Told] } 
       rejected_by: 'carol',
       message: 'It is evidence, and in quarantine already.',
     }),
+  ],
+  'playbook.step_failed': [
+    '2026-01-31T09:52:40.002Z',
+    {
+      subject: { type: 'playbook_run', id: STORY.run },
+      payload: {
+        playbook: 'phishing-response',
+        playbook_version: 2,
+        step: 'quarantine',
+        message: 'steps.4.parameters.recipient at character 4: There is no recipient here.',
+        automatic: true,
+        incident_title: TITLE,
+        severity: 'high',
+      },
+      incidentId: STORY.mail,
+      incidentNumber: NUMBER,
+    },
   ],
   'kill_switch.activated': [
     '2026-01-31T10:29:20.006Z',

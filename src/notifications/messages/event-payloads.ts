@@ -8,6 +8,7 @@ import type {
   IncidentTriagedPayload,
 } from '../../incidents/change-records.js';
 import type { Severity } from '../../incidents/incident.js';
+import type { StepFailedPayload } from '../../playbooks/runs/playbook-run.js';
 import type { EventSubject } from '../../platform/jobs/events/domain-event.js';
 import type { EventName } from '../notification.js';
 import type {
@@ -16,6 +17,7 @@ import type {
   ChannelUnhealthyData,
   ConnectorRecoveredData,
   ConnectorUnhealthyData,
+  EventActionIncident,
   EventChannel,
   EventConnector,
   EventIncident,
@@ -27,6 +29,7 @@ import type {
   IncidentTriagedData,
   KillSwitchData,
   NotificationTestData,
+  PlaybookStepFailedData,
   TriageFailedData,
 } from './event-data.js';
 import type { AnyEvent } from './event-schemas.js';
@@ -62,6 +65,7 @@ const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
   'action.completed': actionData,
   'action.failed': actionData,
   'action.rejected': actionData,
+  'playbook.step_failed': stepFailedData,
   'kill_switch.activated': killSwitchData,
   'kill_switch.deactivated': killSwitchData,
   'connector.unhealthy': connectorUnhealthyData,
@@ -140,7 +144,7 @@ function triageFailedData(
 }
 
 function actionData(told: ToldEvent<ActionEventPayload>): ActionData {
-  const { subject, incidentId, incidentNumber = '', payload } = told;
+  const { subject, payload } = told;
   return {
     action: {
       id: subject.id,
@@ -159,16 +163,36 @@ function actionData(told: ToldEvent<ActionEventPayload>): ActionData {
       simulated: payload.simulated,
       url: apiUrl(told.publicUrl, 'action', subject.id),
     },
-    incident:
-      incidentId === undefined
-        ? undefined
-        : {
-            id: incidentId,
-            incident_number: incidentNumber,
-            title: payload.incident_title,
-            severity: payload.severity,
-            url: apiUrl(told.publicUrl, 'incident', incidentId),
-          },
+    incident: aboutIncident(told),
+  };
+}
+
+/** The incident that an action or a run is about. */
+function aboutIncident({
+  incidentId,
+  incidentNumber = '',
+  payload,
+  publicUrl,
+}: ToldEvent<Pick<ActionEventPayload, 'incident_title' | 'severity'>>):
+  EventActionIncident | undefined {
+  if (incidentId === undefined) return undefined;
+  return {
+    id: incidentId,
+    incident_number: incidentNumber,
+    title: payload.incident_title,
+    severity: payload.severity,
+    url: apiUrl(publicUrl, 'incident', incidentId),
+  };
+}
+
+function stepFailedData(told: ToldEvent<StepFailedPayload>): PlaybookStepFailedData {
+  const { playbook, playbook_version, automatic, step, message, action_id } = told.payload;
+  return {
+    run: { id: told.subject.id, playbook, playbook_version, automatic },
+    step,
+    message,
+    action_id,
+    incident: aboutIncident(told),
   };
 }
 

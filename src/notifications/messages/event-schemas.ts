@@ -23,6 +23,7 @@ import {
   IncidentTriagedData,
   KillSwitchData,
   NotificationTestData,
+  PlaybookStepFailedData,
   TriageFailedData,
 } from './event-data.js';
 import { eventExample } from './event-examples.js';
@@ -152,6 +153,15 @@ export class ActionRejectedEvent extends Event {
   readonly data: ActionData;
 }
 
+@SentAs('playbook.step_failed')
+export class PlaybookStepFailedEvent extends Event {
+  @Type('playbook.step_failed')
+  readonly type: 'playbook.step_failed';
+
+  @Nested(() => PlaybookStepFailedData)
+  readonly data: PlaybookStepFailedData;
+}
+
 @SentAs('kill_switch.activated')
 export class KillSwitchActivatedEvent extends Event {
   @Type('kill_switch.activated')
@@ -229,6 +239,7 @@ export const EVENT_SCHEMAS = {
   'action.completed': ActionCompletedEvent,
   'action.failed': ActionFailedEvent,
   'action.rejected': ActionRejectedEvent,
+  'playbook.step_failed': PlaybookStepFailedEvent,
   'kill_switch.activated': KillSwitchActivatedEvent,
   'kill_switch.deactivated': KillSwitchDeactivatedEvent,
   'connector.unhealthy': ConnectorUnhealthyEvent,

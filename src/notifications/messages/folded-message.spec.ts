@@ -39,6 +39,39 @@ describe('a message about several incidents', () => {
     });
   });
 
+  it('tells of the approvals that one playbook asks for, for the most severe incident first', () => {
+    const wanted = (n: number, severity: string) =>
+      messageAbout('action.pending_approval', {
+        eventId: newId(),
+        occurredAt: new Date(1_795_000_000_000 + n * 1_000),
+        subject: { type: 'action', id: `act-${n}` },
+        incidentId: `id-${n}`,
+        incidentNumber: `INC-2026-${n}`,
+        payload: {
+          action_type: 'isolate_host',
+          target: `WS-${n}`,
+          requested_by: 'playbook:malware-containment',
+          approval_level: 'senior',
+          incident_title: `Beacon ${n}`,
+          severity,
+        },
+      });
+    const carrier = wanted(1, 'medium');
+    expect(foldedMessage([carrier], 1)).toEqual(carrier);
+    const { words, ...message } = foldedMessage([carrier, wanted(2, 'high')], 2);
+    expect(message).toMatchObject({ eventId: carrier.eventId, severity: 'high' });
+    expect(words).toEqual({
+      headline: '2 approvals needed: isolate_host for playbook:malware-containment',
+      about: 'Beacon 2',
+      facts: [
+        { name: 'INC-2026-2', value: 'WS-2' },
+        { name: 'INC-2026-1', value: 'WS-1' },
+      ],
+      request: 'It waits for approval at level senior or higher.',
+      url: 'https://triage.example.com/docs?action=act-2',
+    });
+  });
+
   it('lists eight, and counts the rest', () => {
     const all = Array.from({ length: 39 }, (_, n) => created(n));
     const { facts } = foldedMessage([created(39), ...all], 40).words;

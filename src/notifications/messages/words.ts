@@ -71,6 +71,22 @@ function textOf(event: AnyEvent): Text {
     }
     case 'action.rejected':
       return aboutAction(event.data, 'Action rejected');
+    case 'playbook.step_failed': {
+      const { run, step, message, incident } = event.data;
+      const where = incident ? ` for ${incident.incident_number}` : '';
+      return {
+        headline: `Playbook step failed: ${step} of ${run.playbook}${where}`,
+        about: incident?.title,
+        facts: [
+          ...fact('Why', message),
+          ...fact('Incident', incident?.title),
+          ...fact('Severity', incident?.severity),
+          ...fact('Version', String(run.playbook_version)),
+          ...fact('Run', run.id),
+        ],
+        request: 'Do by hand what the step was for, and correct the playbook if it is wrong.',
+      };
+    }
     case 'kill_switch.activated':
       return {
         headline: 'The kill switch is on',
@@ -211,7 +227,7 @@ function nextStepAfter({ code, action_type }: EventAction): string {
 function linkOf({ type, data }: AnyEvent, publicUrl: string | undefined): string | undefined {
   if (type === 'incident.deleted' || type === 'notification.test') return undefined;
   if ('action' in data) return pageUrl(publicUrl, 'action', data.action.id);
-  if ('incident' in data) return pageUrl(publicUrl, 'incident', data.incident.id);
+  if ('incident' in data) return pageUrl(publicUrl, 'incident', data.incident?.id);
   if ('connector' in data) return pageUrl(publicUrl, 'connector', data.connector.id);
   if ('channel' in data) return pageUrl(publicUrl, 'notification_channel', data.channel.id);
   return pageUrl(publicUrl);

@@ -95,6 +95,11 @@ export const METRICS: readonly Provider[] = [
     help: 'Playbook runs that ended; partial: to the end, although steps failed.',
     labelNames: ['automatic', 'outcome'],
   }),
+  makeCounterProvider({
+    name: 'playbook_steps_failed_total',
+    help: 'Steps of playbook runs that failed: expression where one could not be evaluated, action where its action failed or was rejected.',
+    labelNames: ['automatic', 'cause'],
+  }),
   makeGaugeProvider({
     name: 'playbook_runs',
     help: 'Playbook runs that have not ended: due ones wait for a replica, running ones are under way, the others wait for an approval.',

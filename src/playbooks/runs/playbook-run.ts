@@ -1,5 +1,5 @@
 import type { Action } from '../../actions/action.js';
-import type { Incident } from '../../incidents/incident.js';
+import type { Incident, Severity } from '../../incidents/incident.js';
 import type { PlaybookVersion } from '../playbook.js';
 
 export const PLAYBOOK_RUN_STATUSES = [
@@ -12,6 +12,19 @@ export const PLAYBOOK_RUN_STATUSES = [
 export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
 export type OpenStatus = Extract<PlaybookRunStatus, 'running' | 'waiting_approval'>;
 export type EndedStatus = Exclude<PlaybookRunStatus, OpenStatus>;
+
+/** How a run ended. `partial`: it went to its end, and steps with `on_error: continue` failed. */
+export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
+export type RunOutcome = (typeof RUN_OUTCOMES)[number];
+
+/** Undefined as long as it is open. */
+export function outcomeOf({
+  status,
+  stepsFailed,
+}: Pick<PlaybookRunSummary, 'status' | 'stepsFailed'>): RunOutcome | undefined {
+  if (status === 'completed') return stepsFailed > 0 ? 'partial' : 'succeeded';
+  return status === 'failed' || status === 'cancelled' ? status : undefined;
+}
 
 /** `pending` is shown of steps that were not reached; no row has it. */
 export const STEP_STATUSES = [
@@ -100,6 +113,22 @@ export function isOpen({ status }: { readonly status: StepStatus }): boolean {
 
 export function hasEnded({ completedAt }: Pick<PlaybookRunSummary, 'completedAt'>): boolean {
   return completedAt !== undefined;
+}
+
+/** The domain event of a step that failed, once for each run and step. */
+export const STEP_FAILED = 'playbook.step_failed';
+
+export interface StepFailedPayload {
+  readonly playbook: string;
+  readonly playbook_version: number;
+  readonly step: string;
+  readonly message: string;
+  readonly automatic: boolean;
+  /** Absent where the step came to no action, such as when an expression could not be evaluated. */
+  readonly action_id?: string;
+  readonly incident_id?: string;
+  readonly incident_title?: string;
+  readonly severity?: Severity;
 }
 
 /** The names of this module's audit records about runs. */

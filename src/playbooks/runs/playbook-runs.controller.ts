@@ -136,7 +136,7 @@ export class PlaybookRunsController {
   @Operation(
     'cancelPlaybookRun',
     'Cancel a playbook run',
-    'No further step begins. An action of it that waits for approval is rejected in the name of the caller, who needs the level of that action. One that needs none and has not begun is rejected, too; one that is being executed ends by itself.',
+    "No further step begins. An action of it that waits for approval is rejected in the name of the caller, who needs the level of that action unless the run is the caller's own. One that needs none and has not begun is rejected, too; one that is being executed ends by itself.",
   )
   @ByNameOrId()
   @ApiAnswer({
@@ -150,7 +150,7 @@ export class PlaybookRunsController {
     conflict: SAME_KEY_UNDER_WAY,
     invalid_state: 'The run has ended.',
     insufficient_approval_level:
-      'An action of the run waits for approval, and needs a higher level than that of the caller.',
+      'An action of the run of somebody else waits for approval, and needs a higher level than that of the caller.',
   })
   async cancel(
     @Param('id') playbook: string,

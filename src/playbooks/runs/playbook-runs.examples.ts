@@ -179,6 +179,7 @@ export const PLAYBOOK_RUN_EXAMPLES: OperationExamples = {
           playbook: 'reported-mail',
           incident_id: STORY.mail,
           status: 'completed',
+          outcome: 'succeeded',
           requested_by: 'alice',
           automatic: false,
           steps_completed: 3,
@@ -237,16 +238,6 @@ export const PLAYBOOK_RUN_EXAMPLES: OperationExamples = {
     },
   },
   cancelPlaybookRun: {
-    insufficient_approval_level: {
-      summary: 'A waiting action needs a higher level',
-      path: { id: 'reported-mail', run_id: STORY.run },
-      status: 403,
-      answer: refused(
-        'insufficient_approval_level',
-        'This needs approval level senior; yours is analyst.',
-        { required_level: 'senior', your_level: 'analyst' },
-      ),
-    },
     cancelled: {
       summary: 'It is cancelled',
       path: { id: 'reported-mail', run_id: STORY.run },
@@ -259,6 +250,7 @@ export const PLAYBOOK_RUN_EXAMPLES: OperationExamples = {
           playbook: 'reported-mail',
           incident_id: STORY.mail,
           status: 'cancelled',
+          outcome: 'cancelled',
           requested_by: 'alice',
           automatic: false,
           steps_completed: 1,

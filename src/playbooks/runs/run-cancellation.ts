@@ -3,6 +3,7 @@ import { SYSTEM } from '../../actions/action.js';
 import { ActionDecisions } from '../../actions/requests/action-decisions.js';
 import { ActionWithdrawal } from '../../actions/requests/action-withdrawal.js';
 import { requireApprovalLevel } from '../../auth/authorisation.js';
+import { SamePerson } from '../../auth/principals/same-person.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentEndings } from '../../incidents/incident-endings.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
@@ -27,6 +28,7 @@ export class RunCancellation implements OnModuleInit {
     private readonly incidents: IncidentsService,
     private readonly decisions: ActionDecisions,
     private readonly withdrawal: ActionWithdrawal,
+    private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly endings: IncidentEndings,
     private readonly runs: PlaybookRunsRepository,
@@ -53,7 +55,8 @@ export class RunCancellation implements OnModuleInit {
   }
 
   /**
-   * An action that waits for approval is rejected by the caller, who therefore needs its level. One that needs none, and waits
+   * An action that waits for approval is rejected by the caller, who therefore needs its level, unless it is the caller's own run:
+   * who asked may take it back. One that needs none, and waits
    * for a place, is withdrawn; one that runs ends by itself. Throws RunEndedError.
    */
   async cancel(
@@ -70,7 +73,7 @@ export class RunCancellation implements OnModuleInit {
         if (!cancelled) throw new RunEndedError();
         const steps = await this.runs.stepsIn(tx, run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;
-        if (open) await this.stop(tx, caller, open);
+        if (open) await this.stop(tx, caller, open, run);
         await this.record(tx, [cancelled], caller.name);
         return { ...cancelled, playbook: run.playbook, steps };
       },
@@ -79,10 +82,16 @@ export class RunCancellation implements OnModuleInit {
     );
   }
 
-  private async stop(tx: Tx, caller: Principal, action: StepAction): Promise<void> {
+  private async stop(
+    tx: Tx,
+    caller: Principal,
+    action: StepAction,
+    { requestedBy }: PlaybookRun,
+  ): Promise<void> {
     const { id, status, approvalLevel } = action;
     if (status === 'pending_approval') {
-      requireApprovalLevel(caller, approvalLevel ?? 'none');
+      const isOwn = await this.samePerson.isSamePerson(tx, caller, requestedBy);
+      if (!isOwn) requireApprovalLevel(caller, approvalLevel ?? 'none');
       await this.decisions.reject(tx, id, caller.name, CANCELLED);
     } else if (approvalLevel === undefined) {
       await this.withdrawal.withdraw(tx, id, caller.name, CANCELLED);

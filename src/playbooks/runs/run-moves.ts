@@ -107,7 +107,7 @@ export class RunMoves {
         ...how,
       });
       const status = action.status === 'pending_approval' ? 'waiting_approval' : 'running';
-      await this.write(tx, run, move.settled, progress, {
+      await this.write(tx, run, incident, move.settled, progress, {
         begun: { position, name: step.name, actionId: action.id, status },
         then: goesOnWith(action) ? this.hold : { kind: 'rest', status },
       });
@@ -123,7 +123,10 @@ export class RunMoves {
     progress: RunProgress,
   ): Promise<void> {
     await this.transactions.run(async (tx) => {
-      await this.write(tx, run, move.settled, progress, { then: { kind: 'rest', status } });
+      const incident = await this.lockIncident(tx, run);
+      await this.write(tx, run, incident, move.settled, progress, {
+        then: { kind: 'rest', status },
+      });
     });
   }
 
@@ -134,8 +137,10 @@ export class RunMoves {
     progress: RunProgress,
   ): Promise<void> {
     await this.transactions.run(async (tx) => {
-      await this.lockIncident(tx, run);
-      await this.write(tx, run, settled, progress, { then: { kind: 'end', status, error } });
+      const incident = await this.lockIncident(tx, run);
+      await this.write(tx, run, incident, settled, progress, {
+        then: { kind: 'end', status, error },
+      });
       await this.recorder.ended(tx, run, { status, error, ...progress }, SYSTEM);
     });
   }
@@ -154,12 +159,14 @@ export class RunMoves {
   private async write(
     tx: Tx,
     run: PlaybookRunSummary,
+    incident: LockedIncident | undefined,
     settled: readonly SettledStep[],
     progress: RunProgress,
     move: Pick<RunMove, 'begun' | 'then'>,
   ): Promise<void> {
     const whole = { ...move, ...progress, settled, at: this.clock.now() };
     if (!(await this.writes.move(tx, run, whole))) throw new ClaimLostError();
+    await this.recorder.stepsFailed(tx, run, settled, incident);
   }
 
   private get hold() {

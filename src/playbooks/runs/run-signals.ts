@@ -4,12 +4,16 @@ import { Counter, Gauge } from 'prom-client';
 import { HealthComponents } from '../../platform/health-components.js';
 import { beginAtZero } from '../../platform/metrics/known-series.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+import type { SettledStep } from './next-move.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
 import { RunListRepository } from './listing/run-list.repository.js';
 import { failuresInWords, isPartial, type RunEnd } from './records/run-words.js';
 
+/** As the metric shows them. */
 const OUTCOMES = ['completed', 'partial', 'failed', 'cancelled'] as const;
 type Outcome = (typeof OUTCOMES)[number];
+
+const CAUSES = ['expression', 'action'] as const;
 
 /** As the metric shows them: what is due and unclaimed is neither running nor waiting for people. */
 const OPEN = ['due', 'running', 'waiting_approval'] as const;
@@ -25,12 +29,15 @@ export class RunSignals implements OnModuleInit {
     private readonly gauges: ScrapedGauges,
     @InjectMetric('playbook_runs_total')
     private readonly total: Counter<'automatic' | 'outcome'>,
+    @InjectMetric('playbook_steps_failed_total')
+    private readonly failedSteps: Counter<'automatic' | 'cause'>,
     @InjectMetric('playbook_runs') private readonly open: Gauge<'status'>,
     @InjectMetric('playbook_runs_oldest_due_seconds') private readonly oldestDue: Gauge,
   ) {}
 
   onModuleInit(): void {
     beginAtZero(this.total, { automatic: ['true', 'false'], outcome: OUTCOMES });
+    beginAtZero(this.failedSteps, { automatic: ['true', 'false'], cause: CAUSES });
     this.gauges.register(this.open, async () => {
       const counts = await this.runs.openCounts();
       return OPEN.map((status) => [{ status }, counts[status]] as const);
@@ -42,6 +49,11 @@ export class RunSignals implements OnModuleInit {
     this.components.addDetails('jobs', async () => {
       return { playbook_runs_due: (await this.runs.openCounts()).due };
     });
+  }
+
+  stepFailed(run: PlaybookRunSummary, { actionId }: SettledStep): void {
+    const cause = actionId === undefined ? 'expression' : 'action';
+    this.failedSteps.inc({ automatic: String(run.automatic), cause });
   }
 
   ended(run: PlaybookRunSummary, end: RunEnd): void {

@@ -41,7 +41,8 @@ export function completionInWords(run: TriageRun): string {
     ...(shown.length > 0 ? [`Evidence: ${shown.join(', ')}${more}.`] : []),
     ...(asked.length > 0 ? [`Asked: ${asked.join(', ')}.`] : []),
     ...notes,
-    `${(durationMs / 1_000).toFixed(1)} s${used > 0 ? `, ${used} tokens` : ''}.`,
+    // The rules need no time that anybody would ask for.
+    ...(used > 0 ? [`${(durationMs / 1_000).toFixed(1)} s, ${used} tokens.`] : []),
   ]
     .filter((sentence) => sentence !== '')
     .join(' ');

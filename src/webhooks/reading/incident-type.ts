@@ -39,12 +39,12 @@ const VOCABULARY: readonly (readonly [KnownIncidentType, RegExp])[] = [
     /bruteforce|passwordspray|credentialstuffing|passwordguess|(?:many|multiple|toomany|repeated)(?:failed|authenticationfail|log[io]n?fail)|(?:login|logon|authentication)failures|triesmanypasswords/,
   ],
   ['bec', /businessemailcompromise|\|bec\||impost[eo]r|impersonation|ceofraud/],
-  ['phishing', /phish/],
+  ['phishing', /phish|mailreportedby|emailreported/],
   ['spam', /\|spam/],
   ['data_exfiltration', /exfiltrat|dataloss|dataleak|\|dlp\|/],
   [
     'suspicious_login',
-    /impossibletravel|atypicaltravel|unusualtravel|sign-?in|log[io]n|usersession|anonymousip|mfafatigue/,
+    /impossibletravel|atypicaltravel|unusualtravel|sign-?in|log[io]n|usersession|anonymousip|mfafatigue|authentication(?:failed|failure|success)/,
   ],
   [
     'malware',

@@ -173,7 +173,6 @@ const PLAYBOOKS = [
   ...alice('listPlaybookRuns', 'waiting_approval'),
   ...alice('listAllPlaybookRuns', 'of_incident'),
   ...alice('findPlaybookRun', 'waiting_approval'),
-  ...alice('cancelPlaybookRun', 'insufficient_approval_level'),
   ...bob('cancelPlaybookRun', 'cancelled', 'invalid_state'),
   unshown('alice', 'runPlaybook', {
     path: { id: 'reported-mail' },

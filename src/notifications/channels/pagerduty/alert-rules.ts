@@ -61,6 +61,8 @@ function alertChange(event: AnyEvent): AlertChange {
       return { action: 'trigger', key: `action:${event.data.action.id}` };
     case 'action.failed':
       return { action: 'trigger', key: `action_failed:${event.data.action.id}` };
+    case 'playbook.step_failed':
+      return { action: 'trigger', key: `step_failed:${event.data.run.id}:${event.data.step}` };
     case 'action.completed':
     case 'action.rejected':
       return { action: 'resolve', key: `action:${event.data.action.id}` };

@@ -68,8 +68,11 @@ interface Told {
 const TOLD_BEFORE: Told = { columns: '', values: '', joins: '', condition: '' };
 
 /**
+ * An action that failed tells it itself, so people are not told of its step, too.
+ *
  * The first new incident of a group in 10 minutes waits 2 seconds for the rest of its body, or not at all when it is critical.
  * After a message about the group the next ones wait longer, so that a wave makes few messages; a critical one waits 3 seconds.
+ * So do the approvals that the runs of one playbook ask for: 10 seconds, and a minute after a message.
  */
 const TOLD_NOW: Told = {
   columns: ', urgency, group_key, held_until',
@@ -78,13 +81,18 @@ const TOLD_NOW: Told = {
              case
                when alike.group_key is null then null
                when event.payload ->> 'severity' = 'critical' then case when told.messages > 0 then now() + interval '3 seconds' end
+               when event.type <> 'incident.created'
+               then now() + case when told.messages = 0 then interval '10 seconds' else interval '1 minute' end
                when told.messages = 0 then now() + interval '2 seconds'
                when told.messages = 1 then now() + interval '30 seconds'
                else now() + interval '5 minutes' end`,
   joins: `
        cross join lateral (
-         select case when event.type = 'incident.created' and channel.type in ('slack', 'teams', 'email')
-                  then event.payload ->> 'group' end as group_key) alike
+         select case
+                  when channel.type not in ('slack', 'teams', 'email') then null
+                  when event.type = 'incident.created' then event.payload ->> 'group'
+                  when event.type in ('action.pending_approval', 'action.expiring') and event.payload ->> 'requested_by' like 'playbook:%'
+                  then md5(concat_ws(' ', event.type, event.payload ->> 'action_type', event.payload ->> 'requested_by')) end as group_key) alike
        cross join lateral (
          select count(*) as messages from (
            select from notification_deliveries message
@@ -93,6 +101,7 @@ const TOLD_NOW: Told = {
               and message.attempts > 0 and message.carried_by is null
             limit 2) as two) told`,
   condition: `
+               and not (event.type = 'playbook.step_failed' and event.payload ->> 'action_id' is not null and channel.type <> 'webhook')
                and (channel.new_incident_min_severity is null
                  or event.type not in ('incident.created', 'incident.severity_changed')
                  or coalesce(

@@ -8,12 +8,12 @@ export class ApprovalReminders1795003410000 implements MigrationInterface {
     await runner.query(`alter table actions add column reminded_at timestamptz`);
     // Of channels that chose everything that there was.
     await runner.query(`
-      update notification_channels set events = events || array['action.expiring'] where cardinality(events) = 15`);
+      update notification_channels set events = events || array['action.expiring', 'playbook.step_failed'] where cardinality(events) = 15`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      update notification_channels set events = array_remove(events, 'action.expiring')`);
+      update notification_channels set events = array_remove(array_remove(events, 'action.expiring'), 'playbook.step_failed')`);
     await runner.query(`alter table actions drop column reminded_at`);
   }
 }

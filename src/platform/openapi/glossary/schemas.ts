@@ -3,6 +3,9 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ActionCompletedEvent: 'The vendor did what an action says.',
   ActionFailedEvent: 'An action was not done, or nobody knows.',
   ActionPendingApprovalEvent: 'An action waits for a person.',
+  PlaybookStepFailedEvent: 'A step of a playbook run failed.',
+  EventPlaybookRun: 'The run of a playbook, in an event.',
+  PlaybookStepFailedData: 'Which step of which run failed, and why.',
   ActionExpiringEvent: 'An action still waits for a person, and expires soon.',
   ActionRejectedEvent: 'An action will not run.',
   ChangedNotificationChannel:

@@ -17,11 +17,14 @@ import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook
 import type { PlaybookStep } from '../../playbook.js';
 import {
   hasEnded,
+  outcomeOf,
   PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
   type PlaybookRunStatus,
   type PlaybookRunSummary,
   type ReachedStep,
+  RUN_OUTCOMES,
+  type RunOutcome,
   STEP_STATUSES,
   type StepStatus,
 } from '../playbook-run.js';
@@ -137,6 +140,14 @@ export class PlaybookRunSummaryDto {
   })
   readonly status: PlaybookRunStatus;
 
+  @Choice('PlaybookRunEnd', RUN_OUTCOMES, {
+    optional: true,
+    description:
+      'How it ended; absent while it is open. `partial`: it went to its end, and steps with `on_error: continue` failed.',
+    example: 'partial',
+  })
+  readonly outcome?: RunOutcome;
+
   @Text({
     description: 'The principal who started it; `system` when it started by itself after a triage.',
     example: 'alice',
@@ -172,6 +183,7 @@ export class PlaybookRunSummaryDto {
       playbook: run.playbookName,
       incident_id: run.incidentId,
       status: run.status,
+      outcome: outcomeOf(run),
       requested_by: run.requestedBy,
       automatic: run.automatic,
       steps_completed: run.stepsCompleted,

@@ -2,7 +2,12 @@ import { sortWords } from '../../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../../platform/paging/page-query.dto.js';
 import { Choice, Flag, Id, Instant, JsonObject } from '../../../platform/validation/fields.js';
 import { Words } from '../../../platform/validation/query-fields.js';
-import { PLAYBOOK_RUN_STATUSES, type PlaybookRunStatus } from '../playbook-run.js';
+import {
+  PLAYBOOK_RUN_STATUSES,
+  type PlaybookRunStatus,
+  RUN_OUTCOMES,
+  type RunOutcome,
+} from '../playbook-run.js';
 import type { RunRequest } from '../playbook-runs.service.js';
 import { LONGEST_VARIABLES } from '../run-variables.js';
 import type { RunListRequest } from '../listing/run-list.js';
@@ -36,6 +41,12 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
   readonly status?: readonly PlaybookRunStatus[];
 
+  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
+    optional: true,
+    description: 'Those that ended so.',
+  })
+  readonly outcome?: readonly RunOutcome[];
+
   @Id('IncidentId', {
     optional: true,
     description: 'About this incident alone.',
@@ -63,12 +74,13 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   readonly sort: (typeof SORTS)[number] = '-created_at';
 
   static toRequest(this: void, query: PlaybookRunsQueryDto): RunListRequest {
-    const { page, per_page, status, incident_id, from, to, sort } = query;
+    const { page, per_page, status, outcome, incident_id, from, to, sort } = query;
     return {
       page,
       per_page,
       filter: {
         statuses: status,
+        outcomes: outcome,
         incidentId: incident_id,
         from: from === undefined ? undefined : new Date(from),
         to: to === undefined ? undefined : new Date(to),

@@ -9,7 +9,7 @@ import {
   where,
 } from '../../../platform/counting/counted-list.sql.js';
 import { firstIdAt } from '../../../platform/ids.js';
-import { PLAYBOOK_RUN_STATUSES } from '../playbook-run.js';
+import { PLAYBOOK_RUN_STATUSES, type RunOutcome } from '../playbook-run.js';
 import { RUN_COLUMNS } from '../records/run-rows.js';
 import type { RunFilter, RunListRequest } from './run-list.js';
 
@@ -58,10 +58,27 @@ export function countOf(conditions: readonly string[]): string {
   );
 }
 
+/** As `outcomeOf` has it. The outcomes are words of ours. */
+function hasOutcome(outcome: RunOutcome): string {
+  switch (outcome) {
+    case 'succeeded':
+      return `(status = 'completed' and steps_failed = 0)`;
+    case 'partial':
+      return `(status = 'completed' and steps_failed > 0)`;
+    case 'failed':
+    case 'cancelled':
+      return `(status = '${outcome}')`;
+  }
+}
+
 /** Runs about one incident, or in a range of time, are few: an index finds them, so they are counted as they are. */
-function narrowConditions({ incidentId, from, to }: RunFilter, values: StatementValues): string[] {
+function narrowConditions(
+  { incidentId, outcomes, from, to }: RunFilter,
+  values: StatementValues,
+): string[] {
   const idAt = (time: number) => values.add(firstIdAt(time), 'uuid');
   return [
+    ...(outcomes === undefined ? [] : [`(${outcomes.map(hasOutcome).join(' or ')})`]),
     ...(incidentId === undefined ? [] : [`incident_id = ${values.add(incidentId, 'uuid')}`]),
     ...(from === undefined ? [] : [`id >= ${idAt(from.getTime())}`]),
     ...(to === undefined ? [] : [`id < ${idAt(to.getTime() + 1)}`]),

@@ -1,8 +1,16 @@
+import { SYSTEM } from '../../../actions/action.js';
+import { shownActionId } from '../../../actions/action-id.js';
 import type { AuditEntry } from '../../../audit/audit-entry.js';
+import type { LockedIncident } from '../../../incidents/incident.js';
 import type { NewTimelineEntry } from '../../../incidents/timeline/timeline-entry.js';
+import type { NewEvent } from '../../../platform/jobs/events/domain-event.js';
+import type { SettledStep } from '../next-move.js';
 import {
   type EndedStatus,
+  outcomeOf,
   RUN_AUDIT_ACTIONS,
+  STEP_FAILED,
+  type StepFailedPayload,
   type PlaybookRunSummary,
   type RunProgress,
 } from '../playbook-run.js';
@@ -45,9 +53,45 @@ function endInWords(run: PlaybookRunSummary, end: RunEnd): string {
   return `${WORDS[end.status]} ${named(run)}${why === undefined ? '.' : `: ${why}`}`;
 }
 
+export function entryOfFailedStep(
+  run: PlaybookRunSummary,
+  { name, error = 'It failed.' }: SettledStep,
+  incidentId: string,
+): NewTimelineEntry {
+  return {
+    incidentId,
+    event: 'playbook_step_failed',
+    actor: SYSTEM,
+    summary: `Step ${name} of ${named(run)} failed: ${error}`,
+    subject: { type: 'playbook_run', id: run.id },
+  };
+}
+
+export function eventOfFailedStep(
+  run: PlaybookRunSummary,
+  { name, error = 'It failed.', actionId }: SettledStep,
+  incident: Pick<LockedIncident, 'title' | 'severity'> | undefined,
+): NewEvent<StepFailedPayload> {
+  return {
+    type: STEP_FAILED,
+    subject: { type: 'playbook_run', id: run.id },
+    payload: {
+      playbook: run.playbookName,
+      playbook_version: run.playbookVersion,
+      step: name,
+      message: error,
+      automatic: run.automatic,
+      action_id: actionId && shownActionId(actionId),
+      incident_id: run.incidentId,
+      incident_title: incident?.title,
+      severity: incident?.severity,
+    },
+  };
+}
+
 /** It went to its end, because its failed steps say `on_error: continue`. */
-export function isPartial({ status, stepsFailed }: RunEnd): boolean {
-  return status === 'completed' && stepsFailed > 0;
+export function isPartial(end: RunEnd): boolean {
+  return outcomeOf(end) === 'partial';
 }
 
 export function failuresInWords(

@@ -9,6 +9,7 @@ import { CONNECTOR_EXAMPLES } from './connectors/connectors.examples.js';
 import { DEAD_JOB_EXAMPLES } from './dead-jobs/dead-jobs.examples.js';
 import { HEALTH_EXAMPLES } from './health/health.examples.js';
 import { INCIDENT_EXAMPLES } from './incidents/incidents.examples.js';
+import { INCIDENT_REPORT_EXAMPLES } from './incidents/reports/incident-reports.examples.js';
 import { KILL_SWITCH_EXAMPLES } from './kill-switch/kill-switch.examples.js';
 import { METRICS_EXAMPLES } from './platform/metrics/metrics.examples.js';
 import { SERVICE_INDEX_EXAMPLES } from './platform/docs/service-index.examples.js';
@@ -25,6 +26,7 @@ import { WEBHOOK_SOURCE_EXAMPLES } from './webhooks/sources/webhook-sources.exam
 /** The examples of all operations. Together they tell one story: see test/support/examples/story.ts, which plays it. */
 export const examples = gathered([
   INCIDENT_EXAMPLES,
+  INCIDENT_REPORT_EXAMPLES,
   TRIAGE_EXAMPLES,
   ACTION_EXAMPLES,
   APPROVAL_EXAMPLES,

@@ -12,6 +12,7 @@ import {
   IncidentCountEntity,
   IncidentSegmentEntity,
 } from './incidents/counting/incident-count.entity.js';
+import { IncidentReportEntity } from './incidents/reports/incident-report.entity.js';
 import { IncidentEntity } from './incidents/records/incident.entity.js';
 import { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.entity.js';
 import { KillSwitchEntity } from './kill-switch/kill-switch.entity.js';
@@ -51,6 +52,7 @@ import { Resolutions1795002600000 } from './platform/database/migrations/1795002
 import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
 import { IncidentFields1795003000000 } from './platform/database/migrations/1795003000000-incident-fields.js';
 import { TypeMapping1795003010000 } from './platform/database/migrations/1795003010000-type-mapping.js';
+import { IncidentReports1795003050000 } from './platform/database/migrations/1795003050000-incident-reports.js';
 import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
 import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
@@ -96,6 +98,7 @@ export const schema: Schema = {
     IncidentCountEntity,
     IncidentEntity,
     IncidentIndicatorEntity,
+    IncidentReportEntity,
     IncidentSegmentEntity,
     IncidentTimelineEntity,
     KillSwitchEntity,
@@ -147,6 +150,7 @@ export const schema: Schema = {
     PlaybookRunsMayGo1795002800000,
     IncidentFields1795003000000,
     TypeMapping1795003010000,
+    IncidentReports1795003050000,
     Messages1795003400000,
     ApprovalReminders1795003410000,
   ],

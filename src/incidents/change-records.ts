@@ -75,6 +75,8 @@ export interface TriageWantedPayload {
   /** The principal who made the incident, such as a webhook source. */
   readonly requested_by?: string;
   readonly playbook?: string;
+  /** A later event says more: a run that has completed does not answer this wish. */
+  readonly again?: boolean;
 }
 
 /** What the creation of an incident makes known. */
@@ -202,5 +204,6 @@ function auditDetails(
     verdict: wanted.verdict && after.verdict,
     recommended_actions: wanted.recommendedActions,
     resolution: wanted.resolution,
+    fields: wanted.fields && Object.keys(wanted.fields),
   };
 }

@@ -1,5 +1,6 @@
 import type { IfMatchCondition } from '../platform/http/etag.js';
 import { AlreadyResolvedError } from './incidents.errors.js';
+import type { IncidentFields } from './incident-fields.js';
 import type { Incident, IncidentStatus, MachineVerdict, Severity, Verdict } from './incident.js';
 
 /** What is to change about an incident; a field that is left out stays as it is. */
@@ -12,6 +13,8 @@ export interface IncidentChange {
   readonly incidentType?: string;
   readonly verdict?: GivenVerdict;
   readonly recommendedActions?: readonly string[];
+  /** Fields that are added. What is known already stays. */
+  readonly fields?: IncidentFields;
   /** Whoever leaves `resolved` has to say so. Without a status it becomes what it was before: triaged, or open. */
   readonly reopen?: boolean;
 }
@@ -44,6 +47,7 @@ export function applyChange(
     severity: wanted.severity ?? before.severity,
     incidentType: wanted.incidentType ?? before.incidentType,
     recommendedActions: wanted.recommendedActions ?? before.recommendedActions,
+    fields: wanted.fields ? { ...wanted.fields, ...before.fields } : before.fields,
     status,
     ...resolutionAfter(before, wanted.resolution, status, { by, at }),
     triagedAt: triaged ? at : before.triagedAt,

@@ -38,6 +38,7 @@ import {
   IncidentDto,
   IncidentSummaryDto,
 } from './dto/incident.dto.js';
+import { IncidentReportDto, IncidentReportQueryDto } from './dto/incident-report.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { IncidentUpdateDto } from './dto/update-incident.dto.js';
 import { IncidentsService } from './incidents.service.js';
@@ -163,6 +164,23 @@ export class IncidentsController {
   ): Promise<DeletedResourceDto> {
     await this.incidents.delete(caller, id, condition);
     return { id: id.toLowerCase(), deleted: true };
+  }
+
+  @Get(':id/reports')
+  @Operation(
+    'listIncidentReports',
+    'List later events about an incident',
+    'Oldest first, each exactly as it came: events with the same id and other content than the first event, which is `raw_data` of the incident. The newest 100 are kept here, and all of them in the inbox.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The later events.',
+    type: IncidentReportDto,
+    list: true,
+  })
+  @Header('content-type', JSON_UTF8)
+  async reports(@Param('id') id: string, @Query() query: IncidentReportQueryDto): Promise<string> {
+    return IncidentReportDto.listOf(await this.incidents.reportsOf(id, query), query);
   }
 
   @Get(':id/timeline')

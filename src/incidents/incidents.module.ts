@@ -7,6 +7,7 @@ import { IncidentEndings } from './incident-endings.js';
 import { IncidentRepository } from './records/incident.repository.js';
 import { IncidentInsertRepository } from './records/incident-insert.repository.js';
 import { IncidentsController } from './incidents.controller.js';
+import { IncidentReports } from './reports/incident-reports.js';
 import { IncidentsService } from './incidents.service.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 import { TimelineRepository } from './timeline/timeline.repository.js';
@@ -19,12 +20,13 @@ import { TimelineRepository } from './timeline/timeline.repository.js';
     IncidentCountsRepository,
     IncidentCreation,
     IncidentEndings,
+    IncidentReports,
     IncidentRepository,
     IncidentTimeline,
     IncidentInsertRepository,
     IncidentsService,
     TimelineRepository,
   ],
-  exports: [IncidentCreation, IncidentEndings, IncidentTimeline, IncidentsService],
+  exports: [IncidentCreation, IncidentEndings, IncidentReports, IncidentTimeline, IncidentsService],
 })
 export class IncidentsModule {}

@@ -6,7 +6,7 @@ import { Clock } from '../platform/clock.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
 import { isUuid } from '../platform/ids.js';
-import type { Page } from '../platform/paging/page.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
@@ -33,6 +33,7 @@ import type {
 import type { IncidentListRequest } from './listing/incident-list.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
 import { incidentTitle } from './title-rules.js';
+import { type IncidentReport, IncidentReports } from './reports/incident-reports.js';
 import { timelineOfChange } from './timeline/change-entries.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
@@ -61,6 +62,7 @@ export class IncidentsService {
     private readonly creation: IncidentCreation,
     private readonly incidents: IncidentRepository,
     private readonly timeline: IncidentTimeline,
+    private readonly reports: IncidentReports,
     private readonly endings: IncidentEndings,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
@@ -93,6 +95,11 @@ export class IncidentsService {
   async timelineOf(id: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
     requireId(id);
     return await this.timeline.page(id, request);
+  }
+
+  async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReport>> {
+    const incident = await this.get(id);
+    return await this.reports.page(incident.id, request);
   }
 
   async update(

@@ -5,6 +5,7 @@ import { WebhookEventSignals } from './events/webhook-event-signals.js';
 import { WebhookEventsController } from './events/webhook-events.controller.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { WebhookEventsService } from './events/webhook-events.service.js';
+import { FurtherReports } from './receipt/further-reports.js';
 import { InboxProcessing } from './receipt/inbox-processing.js';
 import { InboxRepository } from './receipt/inbox.repository.js';
 import { ReceiptBatchesRepository } from './receipt/receipt-batches.repository.js';
@@ -22,6 +23,7 @@ import { WebhookSourcesService } from './sources/webhook-sources.service.js';
   imports: [IncidentsModule],
   controllers: [WebhookSourcesController, ReceiptsController, WebhookEventsController],
   providers: [
+    FurtherReports,
     InboxProcessing,
     InboxRepository,
     NobodyTriages,

@@ -133,6 +133,7 @@ export class IncidentRepository {
         severity: incident.severity,
         status: incident.status,
         title: incident.title,
+        fields: incident.fields,
         verdict: incident.verdict ?? null,
         verdict_by_person: incident.verdictByPerson,
         recommended_actions: incident.recommendedActions,

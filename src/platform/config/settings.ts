@@ -287,6 +287,13 @@ export class Settings {
 
   @Setting(
     TRIAGE,
+    'Reopens a resolved incident when a later event about it says more. When off, the incident stays resolved and its timeline says so.',
+    flag(true),
+  )
+  readonly reopenOnUpdate: boolean;
+
+  @Setting(
+    TRIAGE,
     'Who gives verdicts: anthropic (a language model), rules (the scorer that is built in and asks nobody) or none. Unset: anthropic when ANTHROPIC_API_KEY is set, otherwise rules with the embedded database and none with another.',
     triageProvider,
   )

@@ -33,7 +33,7 @@ export class AutoTriage implements OnModuleInit {
   }
 
   private async queueRun(event: DomainEvent): Promise<void> {
-    const { playbook, requested_by = SYSTEM } = event.payload as TriageWantedPayload;
+    const { playbook, requested_by = SYSTEM, again = false } = event.payload as TriageWantedPayload;
     const wanted = {
       incidentId: event.subject.id,
       force: false,
@@ -41,10 +41,12 @@ export class AutoTriage implements OnModuleInit {
     };
     await this.transactions.run(async (tx) => {
       if (!(await this.events.firstTime(tx, HANDLER, event))) return;
-      if (await this.runs.hasCompletedIn(tx, wanted.incidentId)) return;
+      if (!again && (await this.runs.hasCompletedIn(tx, wanted.incidentId))) return;
       try {
         await this.requests.queueIn(tx, wanted, requested_by);
       } catch (error) {
+        // The run under way began with less than is known now: the event is delivered again.
+        if (again && isUnderWay(error)) throw error;
         // A person was faster, or the incident is gone: nothing was written, and nothing is left to do.
         if (!isNeedless(error)) throw error;
         return;
@@ -52,6 +54,10 @@ export class AutoTriage implements OnModuleInit {
       afterCommit(tx, () => this.queue.wake());
     });
   }
+}
+
+function isUnderWay(error: unknown): boolean {
+  return error instanceof TriageInProgressError && error.extras.details?.['status'] === 'running';
 }
 
 function isNeedless(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Incident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
+import { IncidentReports } from '../../incidents/reports/incident-reports.js';
 import type { Gate } from '../../platform/net/gate.js';
 import { shownName } from '../../platform/text.js';
 import { checkedEvidence } from '../evidence/evidence-rules.js';
@@ -44,6 +45,7 @@ const NOTES_ROOM = { characters: 4_000, longestText: 500, items: 20, depth: 1 } 
 export class TriageJudging {
   constructor(
     private readonly incidents: IncidentsService,
+    private readonly reports: IncidentReports,
     private readonly guidance: TriageGuidance,
     private readonly tools: TriageTools,
     private readonly model: TriageModel,
@@ -55,7 +57,7 @@ export class TriageJudging {
     const incident = await this.incidents.get(incidentId);
     const needless = noPersonAsked(run) ? whyNotApplied(incident, run) : undefined;
     if (needless) throw new NotNeededError(needless);
-    const rawData = JSON.parse(incident.rawData) as Record<string, unknown>;
+    const rawData = withReport(incident.rawData, await this.reports.latest(incidentId));
     const indicators = extractIndicators(rawData, incident.fields);
     const guidance = playbook === undefined ? undefined : await this.guidance.find(playbook);
     const tools = await this.tools.of({ runId, incident, rawData, indicators, gate });
@@ -69,6 +71,12 @@ export class TriageJudging {
       indicators,
     };
   }
+}
+
+/** The first event, with the newest later one under `latest_report`. */
+function withReport(rawData: string, report: string | undefined): Record<string, unknown> {
+  const first = JSON.parse(rawData) as Record<string, unknown>;
+  return report === undefined ? first : { ...first, latest_report: JSON.parse(report) as unknown };
 }
 
 function caseOf(incident: Incident, guidance: Guidance | undefined) {

@@ -19,7 +19,7 @@ export class ReceivedEventDto {
   @Flag({
     optional: true,
     description:
-      'The event was received before with other content: this is in the timeline of the incident, whose severity it may have raised.',
+      'The event was received before with other content: this is a report of the incident, which it may have raised or reopened.',
     example: true,
   })
   readonly updated?: boolean;

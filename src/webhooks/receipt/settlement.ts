@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { IncidentCreation } from '../../incidents/incident-creation.js';
-import { severityRises } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
-import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { ReadEvent } from '../reading/read-events.js';
+import { EVENT_UPDATED, FurtherReports } from './further-reports.js';
 import { type Claim, InboxRepository, type SeenEvent } from './inbox.repository.js';
 import {
   type Arrival,
@@ -15,9 +14,7 @@ import {
   type SettledEvent,
   type SettledReceipt,
 } from './receipt.js';
-
-/** In the timeline of an incident; its subject is the receipt. */
-const EVENT_UPDATED = 'event_updated';
+import { unknownSeverityEntries } from './unknown-severity.js';
 
 /** Of so many receipts that changed the incidents the bytes are compared with those of a repetition. */
 const UPDATES_COMPARED = 1_000;
@@ -35,6 +32,7 @@ export class Settlement {
     private readonly creation: IncidentCreation,
     private readonly incidents: IncidentsService,
     private readonly timeline: IncidentTimeline,
+    private readonly further: FurtherReports,
   ) {}
 
   async settle(tx: Tx, { arrival, events }: ReadReceipt): Promise<SettledReceipt> {
@@ -108,36 +106,8 @@ export class Settlement {
       return { outcome: 'duplicate', incidentId };
     }
     await this.inbox.addContent(tx, arrival.source, event);
-    await this.update(tx, arrival, event, incidentId);
+    await this.further.add(tx, arrival, event, incidentId);
     return { outcome: 'updated', incidentId };
-  }
-
-  /** An incident that was deleted stays as it was; the receipt is kept all the same. */
-  private async update(
-    tx: Tx,
-    { id, source }: Arrival,
-    event: ReadEvent,
-    incidentId: string,
-  ): Promise<void> {
-    const before = await this.incidents.lockForUpdate(tx, incidentId);
-    if (!before) return;
-    const { severity } = event.incident;
-    const by = principalOf(source);
-    const about = { type: 'webhook_event', id };
-    await this.timeline.add(
-      tx,
-      {
-        incidentId,
-        event: EVENT_UPDATED,
-        actor: by,
-        summary: `${source} sent the event again with other content, severity ${severity}.`,
-        subject: about,
-      },
-      ...unknownSeverityEntries(incidentId, by, event),
-    );
-    if (severityRises(before.severity, severity)) {
-      await this.incidents.change(tx, before, { severity }, { by, byPerson: false, about });
-    }
   }
 
   private async withNumbers(tx: Tx, settled: readonly Settled[]): Promise<SettledEvent[]> {
@@ -145,17 +115,6 @@ export class Settlement {
     const numbers = await this.incidents.numbersOf(tx, ids);
     return settled.map((one) => ({ ...one, incidentNumber: numbers.get(one.incidentId)! }));
   }
-}
-
-/** What the timeline of a new incident says beside its creation. */
-export function unknownSeverityEntries(
-  incidentId: string,
-  actor: string,
-  { unknownSeverity }: ReadEvent,
-): NewTimelineEntry[] {
-  if (unknownSeverity === undefined) return [];
-  const summary = `The severity "${unknownSeverity}" is not known here, so it counts as medium.`;
-  return [{ incidentId, event: 'severity_unknown', actor, summary }];
 }
 
 /** Incidents are locked in the order of their ids, so that two bodies never wait for each other in a circle. */

@@ -21,7 +21,8 @@ import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatchesRepository, type SingleReceipt } from './receipt-batches.repository.js';
 import { QUEUED_EVENTS } from './inbox-processing.js';
 import { type Arrival, principalOf, type ReadReceipt, type SettledEvent } from './receipt.js';
-import { Settlement, unknownSeverityEntries } from './settlement.js';
+import { Settlement } from './settlement.js';
+import { unknownSeverityEntries } from './unknown-severity.js';
 import { NOT_STORED, UnknownFormatError } from './receipt.errors.js';
 
 export type Receipt =

@@ -207,6 +207,7 @@ const END = [
   }),
   ...bob('approveAction', 'incident_resolved'),
   ...alice('listIncidentTimeline', 'first', 'last'),
+  ...alice('listIncidentReports', 'none'),
   ...alice('listIncidents', 'malicious'),
   ...alice('getIncident', 'resolved'),
   ...admin('deleteIncident', 'deleted'),

@@ -1,0 +1,44 @@
+import { saysItIsOver, saysMore } from './news.js';
+
+const FIRST = {
+  id: 7,
+  host: 'ws-1',
+  seen: '2026-01-31T09:30:00Z',
+  count: 3,
+  confirmed: false,
+  tags: ['a', 'b'],
+};
+
+describe('news of an event', () => {
+  it.each([
+    ['another text', { ...FIRST, host: 'ws-2' }],
+    ['a text under a new key', { ...FIRST, verdict: 'true_positive' }],
+    ['a truth value that turned', { ...FIRST, confirmed: true }],
+    ['a further member of a list', { ...FIRST, tags: ['a', 'b', 'c'] }],
+  ])('finds %s', (_, event) => {
+    expect(saysMore(event, [FIRST])).toBe(true);
+  });
+
+  it.each([
+    ['the same event', FIRST],
+    ['a later time and a higher count', { ...FIRST, seen: '2026-02-01 10:00:00', count: 4 }],
+    ['another order of a list', { ...FIRST, tags: ['b', 'a'] }],
+    ['less than before', { host: 'ws-1' }],
+  ])('finds nothing in %s', (_, event) => {
+    expect(saysMore(event, [FIRST])).toBe(false);
+  });
+
+  it('compares with every event that is known', () => {
+    const later = { ...FIRST, host: 'ws-2' };
+    expect(saysMore(FIRST, [later, FIRST])).toBe(false);
+  });
+
+  it.each([
+    [{ status: 'resolved' }, true],
+    [{ threatInfo: { incidentStatus: 'Closed' } }, true],
+    [{ status: 'firing' }, false],
+    [{ message: 'closed' }, false],
+  ])('reads from %j whether the alert is over: %s', (event, over) => {
+    expect(saysItIsOver(event)).toBe(over);
+  });
+});

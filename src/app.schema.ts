@@ -53,6 +53,7 @@ import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1
 import { IncidentFields1795003000000 } from './platform/database/migrations/1795003000000-incident-fields.js';
 import { TypeMapping1795003010000 } from './platform/database/migrations/1795003010000-type-mapping.js';
 import { IncidentReports1795003050000 } from './platform/database/migrations/1795003050000-incident-reports.js';
+import { WebhookEventProgress1795003051000 } from './platform/database/migrations/1795003051000-webhook-event-progress.js';
 import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
 import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
@@ -151,6 +152,7 @@ export const schema: Schema = {
     IncidentFields1795003000000,
     TypeMapping1795003010000,
     IncidentReports1795003050000,
+    WebhookEventProgress1795003051000,
     Messages1795003400000,
     ApprovalReminders1795003410000,
   ],

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { SettlingProgress } from '../receipt/settling-progress.js';
 import type { WebhookEventStatus } from './webhook-event.js';
 
 /** One receipt. The body is left out of reads that do not ask for it. */
@@ -44,6 +45,10 @@ export class WebhookEventEntity {
 
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
+
+  /** While a body of many events is settled in parts. */
+  @Column({ type: 'jsonb', nullable: true })
+  readonly progress: SettlingProgress | null;
 
   @Column({ type: 'timestamptz', precision: 3 })
   readonly received_at: Date;

@@ -73,7 +73,7 @@ export class WebhookEventsController {
   @ApiAnswer({
     status: 200,
     description:
-      'What has become of it: its status is `failed` again when it still cannot be read.',
+      'What has become of it: its status is `failed` again when it still cannot be read, and `queued` when it has more than 1 000 events.',
     type: WebhookEventDto,
   })
   @ApiErrors('invalid_state')

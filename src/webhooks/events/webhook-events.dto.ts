@@ -67,7 +67,7 @@ export class WebhookEventSummaryDto {
 
   @Choice('WebhookEventStatus', WEBHOOK_EVENT_STATUSES, {
     description:
-      'queued: waits to be read. processed: made incidents. duplicate: repeats an earlier event, and made nothing. updated: changed the incident of an earlier event. failed: could not be read.',
+      'queued: waits to be read. processed: made incidents. duplicate: repeats an earlier event, and made nothing. updated: changed the incident of an earlier event. failed: could not be read, or events of it could not be stored.',
     example: 'processed',
   })
   readonly status: WebhookEventStatus;

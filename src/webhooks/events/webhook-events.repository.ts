@@ -16,7 +16,7 @@ import {
 } from './webhook-event.js';
 import { WebhookEventEntity } from './webhook-event.entity.js';
 
-const NOT_LISTED = ['body', 'body_hash'] as const;
+const NOT_LISTED = ['body', 'body_hash', 'progress'] as const;
 type Row = Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]>;
 
 const COLUMNS = getMetadataArgsStorage()

@@ -87,24 +87,37 @@ function problem(field: string, code: string, what: string): FieldError {
   return { field, code, message: `${field} ${what}.` };
 }
 
+/** Events that are read and settled together. A body with more is settled in parts. */
 export const MOST_EVENTS = 1_000;
 
-/** The body has more events than one receipt may bring; none of them is read. */
-export const TOO_MANY_EVENTS = 'too_many_events';
+/** Which events of a body to read. */
+export interface Part {
+  readonly from: number;
+  /** At most MOST_EVENTS. */
+  readonly most: number;
+}
+
+export const FIRST_PART: Part = { from: 0, most: MOST_EVENTS };
+
+/** The number of events in a body. */
+export function countByMapping(mapping: Mapping, body: Json): number {
+  return eventsOf(mapping, body).length;
+}
 
 /**
- * The events of a body, as the mapping finds them. Undefined when it does not fit: when it has no events, or when none of
- * them has a title, a severity, an id or a type where the mapping looks for it.
+ * A part of the events of a body, as the mapping finds them. Undefined when it does not fit: when it has no events, or when none of
+ * them has a title, a severity, an id or a type where the mapping looks for it. The first part tells that for all.
  */
 export function readByMapping(
   mapping: Mapping,
   body: Json,
-): Alert[] | typeof TOO_MANY_EVENTS | undefined {
-  const events = eventsOf(mapping, body);
-  if (events.length > MOST_EVENTS) return TOO_MANY_EVENTS;
+  { from, most }: Part = FIRST_PART,
+): Alert[] | undefined {
+  const events = eventsOf(mapping, body).slice(from, from + most);
   const read = alertReader(mapping, body, events.length);
   const alerts = events.map(read);
-  return alerts.some(tellsSomething) ? alerts : undefined;
+  const isRest = from > 0 || most < MOST_EVENTS;
+  return isRest || alerts.some(tellsSomething) ? alerts : undefined;
 }
 
 function eventsOf({ items }: Mapping, body: Json): readonly Json[] {

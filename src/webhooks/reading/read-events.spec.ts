@@ -1,6 +1,6 @@
 import type { ReadingRules } from '../sources/webhook-source.js';
 import type { Json } from './json.js';
-import { isUnfit, type ReadEvent, readEvents } from './read-events.js';
+import { isUnfit, type ReadEvent, readEvents, countEvents } from './read-events.js';
 
 const source = { source: 'siem', autoTriage: false, severityMapping: {}, typeMapping: {} };
 const byMapping = (mapping: ReadingRules['mapping']) =>
@@ -62,10 +62,12 @@ describe('the events of a body', () => {
     expect(readEvents(byMapping(undefined), { a: 1 })).toEqual({ why: expect.any(String) });
   });
 
-  it('say when there are more than one receipt may bring', () => {
+  it('are read in parts when there are more than a thousand', () => {
     const rules = byMapping({ items: '/a', title: '/t' });
     const body = { a: Array.from({ length: 1_001 }, (_, t) => ({ t })) };
-    expect(readEvents(rules, body)).toEqual({ why: expect.stringContaining('1000') });
+    expect(countEvents(rules, body)).toBe(1_001);
+    expect(all(rules, body)).toHaveLength(1_000);
+    expect(readEvents(rules, body, { from: 1_000, most: 1_000 })).toHaveLength(1);
   });
 
   it('are not the gaps of a list', () => {

@@ -4,7 +4,7 @@ import { fieldsFrom, type IncidentFields } from '../../incidents/incident-fields
 import { incidentTitle, titleOfTool } from '../../incidents/title-rules.js';
 import { shownStart } from '../../platform/text.js';
 import { readAs } from '../formats/formats.js';
-import { MOST_EVENTS, readByMapping, TOO_MANY_EVENTS } from '../mapping/mapping-rules.js';
+import { countByMapping, FIRST_PART, type Part, readByMapping } from '../mapping/mapping-rules.js';
 import type { EventFormatName, ReadingRules, WebhookSource } from '../sources/webhook-source.js';
 import type { Alert } from './alert.js';
 import { typeOf } from './incident-type.js';
@@ -29,12 +29,14 @@ const LONGEST_WORD = 100;
 
 type Rules = ReadingRules & Pick<WebhookSource, 'source' | 'autoTriage' | 'playbook'>;
 
-/** The events of a body, or why it has none, for the sender and for the analyst. */
-export function readEvents(rules: Rules, body: Json): ReadEvent[] | Unfit {
-  const alerts = alertsOf(rules, body);
-  if (alerts === TOO_MANY_EVENTS) {
-    return { why: `The body has more than ${MOST_EVENTS} events: send it in parts.` };
-  }
+/** The number of events in a body, whatever they say. Only a mapping finds several. */
+export function countEvents({ format, mapping }: ReadingRules, body: Json): number {
+  return format === 'mapping' && mapping ? countByMapping(mapping, body) : 1;
+}
+
+/** Events of a body, without a part the first ones, or why it has none, for the sender and for the analyst. */
+export function readEvents(rules: Rules, body: Json, part = FIRST_PART): ReadEvent[] | Unfit {
+  const alerts = alertsOf(rules, body, part);
   if (!alerts) return { why: unfitWords(rules.format) };
   return alerts.map((alert) => readEvent(rules, alert));
 }
@@ -53,8 +55,8 @@ function unfitWords(format: EventFormatName): string {
   return `The body does not look like ${format}.`;
 }
 
-function alertsOf({ format, mapping }: Rules, body: Json): ReturnType<typeof readByMapping> {
-  if (format === 'mapping') return mapping && readByMapping(mapping, body);
+function alertsOf({ format, mapping }: Rules, body: Json, part: Part): Alert[] | undefined {
+  if (format === 'mapping') return mapping && readByMapping(mapping, body, part);
   const alert = readAs(format, body);
   return alert && [alert];
 }

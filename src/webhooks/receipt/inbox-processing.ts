@@ -16,13 +16,21 @@ import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import type { WebhookEventWithBody } from '../events/webhook-event.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
 import { readEventJson } from '../reading/event-json.js';
-import { isUnfit, readEvents } from '../reading/read-events.js';
+import { MOST_EVENTS } from '../mapping/mapping-rules.js';
+import { countEvents, isUnfit, readEvents } from '../reading/read-events.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import { InboxRepository } from './inbox.repository.js';
 import { NO_SOURCE, NOT_STORED } from './receipt.errors.js';
 import { forgottenBefore } from './forgotten-events.js';
 import type { Arrival } from './receipt.js';
 import { Settlement } from './settlement.js';
+import {
+  afterFailure,
+  afterPart,
+  nextPart,
+  NOTHING_DONE,
+  type SettlingProgress,
+} from './settling-progress.js';
 
 export const QUEUED_EVENTS = defineQueue<{ readonly eventId: string }>('webhook-events');
 
@@ -65,7 +73,7 @@ export class InboxProcessing implements OnModuleInit {
     this.jobs.every('webhook-events-forgotten', SWEEP_SECONDS, () => this.queueForgotten());
   }
 
-  /** Tries a failed event again, and answers when that has ended: it may have failed again. */
+  /** Tries a failed event again, and answers when that has ended: it may have failed again. A body of many events waits. */
   async replay(
     caller: Principal,
     id: string,
@@ -80,7 +88,10 @@ export class InboxProcessing implements OnModuleInit {
           const message = `The event is ${event.status}: only a failed one is tried again.`;
           throw new AppError('invalid_state', message, { details: { status: event.status } });
         }
-        await this.process(tx, event);
+        if (event.body && (await this.hasMany(event, event.body))) {
+          await this.inbox.requeue(tx, id);
+          await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId: event.id });
+        } else await this.process(tx, event);
         await this.audit.record(tx, {
           actor: caller.name,
           action: 'webhook_event.replayed',
@@ -108,8 +119,8 @@ export class InboxProcessing implements OnModuleInit {
       // Then it is tried again.
       if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       this.log.error({ err: error, event: id }, 'A webhook event was not stored');
-      await this.transactions.run((tx) => this.inbox.markFailed(tx, id, NOT_STORED));
       failure = { source, code: toAppError(error).code, why: NOT_STORED };
+      if (await this.transactions.run((tx) => this.continueAfterFailure(tx, id))) return;
     }
     if (failure) this.tell(id, failure);
   }
@@ -125,13 +136,46 @@ export class InboxProcessing implements OnModuleInit {
     const arrival = arrivalOf(event);
     const source = await this.sources.find(event.source);
     if (!source) return await this.fail(tx, event, { code: 'unknown_source', why: NO_SOURCE });
-    const events = readEvents(source, readEventJson(arrival.body));
+    const json = readEventJson(arrival.body);
+    const progress = event.progress ?? NOTHING_DONE;
+    const events = readEvents(source, json, nextPart(progress));
     if (isUnfit(events)) {
       const { why } = events;
       return await this.fail(tx, event, { source: event.source, code: 'validation_error', why });
     }
-    await this.inbox.updateSettled(tx, await this.settlement.settle(tx, { arrival, events }));
+    const settled = await this.settlement.settle(tx, { arrival, events });
+    const total = countEvents(source, json);
+    if (!event.progress && events.length === total) await this.inbox.updateSettled(tx, settled);
+    else await this.goOn(tx, event.id, afterPart(progress, settled.events, settled.repeats), total);
     return undefined;
+  }
+
+  /** Each part ends with the job of the next one, in its transaction: a crash repeats no part and loses none. */
+  private async goOn(tx: Tx, id: string, progress: SettlingProgress, total: number): Promise<void> {
+    if (progress.done >= total) return await this.inbox.endProgress(tx, id, progress, total);
+    await this.inbox.keepProgress(tx, id, progress);
+    await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId: id });
+  }
+
+  /** False if the failure is that of one event, which is left out. */
+  private async continueAfterFailure(tx: Tx, id: string): Promise<boolean> {
+    const event = await this.inbox.lock(tx, id);
+    if (event?.status !== 'queued' || !event.body) return true;
+    const total = await this.countIn(event, event.body);
+    const before = event.progress ?? NOTHING_DONE;
+    const size = Math.min(before.most, total - before.done);
+    if (total > 1) await this.goOn(tx, id, afterFailure(before, size), total);
+    else await this.inbox.markFailed(tx, id, NOT_STORED);
+    return size > 1;
+  }
+
+  private async hasMany(event: WebhookEventEntity, body: Buffer): Promise<boolean> {
+    return (await this.countIn(event, body)) > MOST_EVENTS;
+  }
+
+  private async countIn({ source: name }: WebhookEventEntity, body: Buffer): Promise<number> {
+    const source = await this.sources.find(name);
+    return source ? countEvents(source, readEventJson(body)) : 1;
   }
 
   private async fail(tx: Tx, { id }: WebhookEventEntity, failure: Failure): Promise<Failure> {

@@ -6,6 +6,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
 import type { ReadEvent } from '../reading/read-events.js';
 import { type Arrival, type SettledReceipt, statusOf } from './receipt.js';
+import { ending, type SettlingProgress } from './settling-progress.js';
 
 /** A wish to be the first who brings an event, and so to make the incident. */
 export interface Claim {
@@ -138,6 +139,26 @@ export class InboxRepository {
     await events.update({ id: settled.arrival.id }, { ...outcomeOf(settled), attempts });
   }
 
+  /** The rest of the body waits. */
+  async keepProgress(tx: Tx, id: string, progress: SettlingProgress): Promise<void> {
+    const events = tx.getRepository(WebhookEventEntity);
+    await events.update({ id }, { progress, incident_ids: progress.incidentIds });
+  }
+
+  /** For a body that was settled in parts. */
+  async endProgress(tx: Tx, id: string, progress: SettlingProgress, total: number): Promise<void> {
+    const attempts = () => 'attempts + 1';
+    const processed_at = () => 'now()';
+    const outcome = { ...ending(progress, total), progress: null, attempts, processed_at };
+    await tx.getRepository(WebhookEventEntity).update({ id }, outcome);
+  }
+
+  /** What failed waits again, from the start of its body. */
+  async requeue(tx: Tx, id: string): Promise<void> {
+    const again = { status: 'queued', error: null, processed_at: null } as const;
+    await tx.getRepository(WebhookEventEntity).update({ id }, again);
+  }
+
   /** The ids under which the bodies wait, in their order. */
   async queue(tx: Tx, arrivals: readonly Arrival[]): Promise<string[]> {
     const rows = await this.statements.rowsIn<Queued>(tx, QUEUE, [
@@ -165,6 +186,7 @@ export class InboxRepository {
       {
         status: 'failed',
         error,
+        progress: null,
         attempts: () => 'attempts + 1',
         processed_at: () => 'now()',
       },

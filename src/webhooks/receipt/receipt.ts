@@ -19,7 +19,7 @@ export interface SettledEvent {
   readonly incidentNumber: string;
 }
 
-/** A body is settled as a whole: all of its events, or none. */
+/** Events of a body that are settled together: all of them, or none. */
 export interface SettledReceipt {
   readonly arrival: Arrival;
   readonly events: readonly SettledEvent[];
@@ -39,7 +39,7 @@ export interface ReadReceipt {
 }
 
 /** The status of a receipt. What is new counts most. */
-export function statusOf(events: readonly SettledEvent[]): WebhookEventStatus {
+export function statusOf(events: readonly Pick<SettledEvent, 'outcome'>[]): WebhookEventStatus {
   const outcomes = new Set(events.map(({ outcome }) => outcome));
   if (outcomes.has('created')) return 'processed';
   return outcomes.has('updated') ? 'updated' : 'duplicate';

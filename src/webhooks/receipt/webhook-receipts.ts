@@ -15,7 +15,9 @@ import { toAppError } from '../../platform/errors/to-app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { readEventJson } from '../reading/event-json.js';
-import { isUnfit, readEvents } from '../reading/read-events.js';
+import { MOST_EVENTS } from '../mapping/mapping-rules.js';
+import type { Json } from '../reading/json.js';
+import { countEvents, isUnfit, readEvents } from '../reading/read-events.js';
 import type { WebhookSource } from '../sources/webhook-source.js';
 import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatchesRepository, type SingleReceipt } from './receipt-batches.repository.js';
@@ -80,23 +82,39 @@ export class WebhookReceipts {
   private async take(source: WebhookSource, body: Buffer): Promise<Receipt> {
     const json = readEventJson(body);
     const arrival = this.arrivalOf(source, body);
-    if (this.underWay > this.settings.webhookSyncLimit) {
+    const isBusy = this.underWay > this.settings.webhookSyncLimit;
+    if (isBusy || countEvents(source, json) > MOST_EVENTS) {
       return { status: 'queued', id: await this.queue.submit(arrival) };
     }
-    const events = readEvents(source, json);
+    const events = this.read(source, json, arrival);
+    if (!events) return { status: 'queued', id: await this.queue.submit(arrival) };
     if (isUnfit(events)) {
       throw new UnknownFormatError(events.why, await this.keepFailed(arrival, events.why));
     }
-    return { status: 'accepted', events: await this.settle({ arrival, events }) };
+    const settled = await this.settle({ arrival, events });
+    if (settled) return { status: 'accepted', events: settled };
+    return { status: 'queued', id: await this.queue.submit(arrival) };
   }
 
-  private async settle(read: ReadReceipt): Promise<readonly SettledEvent[]> {
+  /** Undefined if reading one of the events fails: a worker then reads the others. */
+  private read(source: WebhookSource, json: Json, { id }: Arrival) {
+    try {
+      return readEvents(source, json);
+    } catch (error) {
+      this.log.error({ err: error, event: id }, 'A webhook event was not read');
+      return undefined;
+    }
+  }
+
+  /** Undefined if one of several events cannot be stored: a worker then stores the others. */
+  private async settle(read: ReadReceipt): Promise<readonly SettledEvent[] | undefined> {
     try {
       return (await this.settleSingle(read)) ?? (await this.settleAny(read));
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
       // It is not lost, although its sender may never try again.
       this.log.error({ err: error, event: read.arrival.id }, 'A webhook event was not stored');
+      if (read.events.length > 1) return undefined;
       await this.keepFailed(read.arrival, NOT_STORED);
       throw error;
     }

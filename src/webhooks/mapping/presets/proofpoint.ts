@@ -8,7 +8,7 @@ export const PROOFPOINT: Preset = {
   setUp: [
     'TAP sends no webhooks: let a small scheduled job ask the SIEM API (/v2/siem/issues, or /v2/siem/all) for what is new and post the answer as it is to {url}. An answer whose lists are all empty need not be sent.',
     'Such a job can sign, so the source is registered with the signature `timestamped`: the headers X-Webhook-Timestamp and X-Webhook-Signature, the latter over the timestamp, a period and the body.',
-    'An answer with more than 1000 events must be sent in parts: ask for shorter intervals.',
+    'An answer with more than 1000 events is answered 202 and settled in parts.',
     'TAP has no severity: malware, phish and impostor become high, spam low. Change the severity_mapping of the source if you see it in another way.',
   ],
   mapping: {

@@ -1,0 +1,123 @@
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Settlement } from '../../src/webhooks/receipt/settlement.js';
+import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+
+const MAPPING = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
+
+const alerts = (from: number, count: number, prefix = 'a') =>
+  Array.from({ length: count }, (_, n) => ({
+    id: `${prefix}-${from + n}`,
+    name: `alert ${from + n}`,
+    level: 'low',
+  }));
+
+describe('bodies of many events', () => {
+  let app: TestApp;
+  let analyst: ApiClient;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    analyst = await as(app, 'analyst');
+  });
+  afterAll(() => app?.close());
+  afterEach(() => jest.restoreAllMocks());
+
+  const senderOf = async (source: string): Promise<WebhookSender> => {
+    await registerSource(await as(app, 'admin'), { source, format: 'mapping', mapping: MAPPING });
+    return new WebhookSender(app.client, source);
+  };
+  const settled = async (id: string) =>
+    await eventually(
+      async () => (await analyst.request('GET', `/api/webhook-events/${id}`)).body.data,
+      ({ status }) => status !== 'queued',
+      30_000,
+    );
+  const titlesOf = async (source: string): Promise<string[]> => {
+    const rows: { title: string }[] = await app.nest
+      .get(DataSource)
+      .query('select title from incidents where source = $1 order by number', [source]);
+    return rows.map(({ title }) => title);
+  };
+  const numbersTo = (count: number) => Array.from({ length: count }, (_, n) => `alert ${n}`);
+
+  it('answers 202 for more than 1 000 events and settles all of them in order', async () => {
+    const sender = await senderOf('large');
+    const body = { alerts: alerts(0, 2_300) };
+    const answer = await sender.send(body);
+    expect(answer.status).toBe(202);
+    const done = await settled(answer.body.queue_id);
+    expect(done).toMatchObject({ status: 'processed', attempts: 1 });
+    expect(done.incident_ids).toHaveLength(2_300);
+    expect(await titlesOf('large')).toEqual(numbersTo(2_300));
+    const again = await sender.send(body);
+    expect(await settled(again.body.queue_id)).toMatchObject({
+      status: 'duplicate',
+      duplicate_of: answer.body.queue_id,
+    });
+  });
+
+  it('goes on after a part whose transaction was lost, without twins', async () => {
+    const sender = await senderOf('lost');
+    const settlement = app.nest.get(Settlement);
+    const settle = settlement.settle.bind(settlement);
+    let calls = 0;
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
+      const result = await settle(tx, read);
+      calls += 1;
+      // The second part has written everything when its connection ends.
+      if (calls === 2) throw Object.assign(new Error('terminating connection'), { code: '57P01' });
+      return result;
+    });
+    const { body } = await sender.send({ alerts: alerts(0, 2_001) });
+    expect(await settled(body.queue_id)).toMatchObject({ status: 'processed' });
+    expect(await titlesOf('lost')).toEqual(numbersTo(2_001));
+  });
+
+  it('leaves out the one event that cannot be stored, names it, and stores it when it is replayed', async () => {
+    const sender = await senderOf('partly');
+    const settlement = app.nest.get(Settlement);
+    const settle = settlement.settle.bind(settlement);
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const faulty = jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
+      if (read.events.some(({ eventId }) => eventId === 'a-3')) throw new Error('a fault');
+      return await settle(tx, read);
+    });
+    const answer = await sender.send({ alerts: alerts(0, 6) });
+    expect(answer.status).toBe(202);
+    const done = await settled(answer.body.queue_id);
+    expect(done).toMatchObject({ status: 'failed', error: expect.stringContaining('number 4.') });
+    expect(done.incident_ids).toHaveLength(5);
+    expect(await titlesOf('partly')).toEqual([0, 1, 2, 4, 5].map((n) => `alert ${n}`));
+
+    faulty.mockRestore();
+    const replayed = await analyst.request('POST', `/api/webhook-events/${done.id}/replay`);
+    expect(replayed.body.data).toMatchObject({ status: 'processed' });
+    expect(replayed.body.data.incident_ids).toHaveLength(6);
+  });
+
+  it('replays a kept event of more than 1 000 events', async () => {
+    const sender = await senderOf('kept');
+    const { body } = await sender.send({ alerts: alerts(0, 1_200) });
+    await settled(body.queue_id);
+    // As releases before this one kept what was too large for them.
+    const database = app.nest.get(DataSource);
+    await database.query(`delete from webhook_seen_events where source = 'kept'`);
+    await database.query(
+      `update webhook_events set status = 'failed', incident_ids = '{}' where id = $1`,
+      [body.queue_id],
+    );
+    const replayed = await analyst.request('POST', `/api/webhook-events/${body.queue_id}/replay`);
+    expect(replayed.body.data).toMatchObject({ status: 'queued' });
+    const done = await settled(body.queue_id);
+    expect(done).toMatchObject({ status: 'processed' });
+    expect(done.incident_ids).toHaveLength(1_200);
+  });
+});

@@ -54,6 +54,7 @@ import { IncidentFields1795003000000 } from './platform/database/migrations/1795
 import { TypeMapping1795003010000 } from './platform/database/migrations/1795003010000-type-mapping.js';
 import { IncidentReports1795003050000 } from './platform/database/migrations/1795003050000-incident-reports.js';
 import { WebhookEventProgress1795003051000 } from './platform/database/migrations/1795003051000-webhook-event-progress.js';
+import { FixedTypes1795003052000 } from './platform/database/migrations/1795003052000-fixed-types.js';
 import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
 import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
@@ -153,6 +154,7 @@ export const schema: Schema = {
     TypeMapping1795003010000,
     IncidentReports1795003050000,
     WebhookEventProgress1795003051000,
+    FixedTypes1795003052000,
     Messages1795003400000,
     ApprovalReminders1795003410000,
   ],

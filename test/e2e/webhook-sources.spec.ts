@@ -73,6 +73,8 @@ describe('/api/webhooks', () => {
       source,
       enabled: true,
       type_mapping: {},
+      incident_type_fixed: false,
+      min_severity: 'low',
       signature: 'timestamped',
       format: 'auto',
       severity_mapping: { low: 'low', medium: 'medium', high: 'high', critical: 'critical' },

@@ -1,6 +1,6 @@
 import type { ReadingRules } from '../sources/webhook-source.js';
 import type { Json } from './json.js';
-import { isUnfit, type ReadEvent, readEvents, countEvents } from './read-events.js';
+import { countEvents, isUnfit, type ReadEvent, readEvents } from './read-events.js';
 
 const source = { source: 'siem', autoTriage: false, severityMapping: {}, typeMapping: {} };
 const byMapping = (mapping: ReadingRules['mapping']) =>
@@ -25,6 +25,22 @@ describe('the events of a body', () => {
     expect(read('high').contentHash).toEqual(read('high').contentHash);
     expect(read('critical').key).toEqual(read('high').key);
     expect(read('critical').contentHash).not.toEqual(read('high').contentHash);
+  });
+
+  it('have the type that the source fixes and at least its severity, whatever they say', () => {
+    const mapping = { title: '/t', type: '/type', severity: '/level' };
+    const read = (rules: Partial<ReadingRules>, event: Json) =>
+      only({ ...byMapping(mapping), ...rules }, event).incident;
+    const chosen = { t: 'x', type: 'spam', level: 'low' };
+    expect(read({}, chosen)).toMatchObject({ incidentType: 'spam', severity: 'low' });
+    const fixed = {
+      incidentType: 'intrusion',
+      incidentTypeFixed: true,
+      minSeverity: 'high',
+    } as const;
+    expect(read(fixed, chosen)).toMatchObject({ incidentType: 'intrusion', severity: 'high' });
+    expect(read(fixed, { ...chosen, level: 'critical' }).severity).toBe('critical');
+    expect(read({ incidentTypeFixed: true }, chosen).incidentType).toBe('other');
   });
 
   it('are told apart by an id and by content that looks like one', () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { NewIncident } from '../../incidents/incident.js';
+import { type NewIncident, severityRises } from '../../incidents/incident.js';
 import { fieldsFrom, type IncidentFields } from '../../incidents/incident-fields.js';
 import { incidentTitle, titleOfTool } from '../../incidents/title-rules.js';
 import { shownStart } from '../../platform/text.js';
@@ -63,7 +63,9 @@ function alertsOf({ format, mapping }: Rules, body: Json, part: Part): Alert[] |
 
 function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const { source, autoTriage, playbook } = rules;
-  const { severity, unknownWord } = severityOf(alert.severity, rules.severityMapping);
+  const { severity: said, unknownWord } = severityOf(alert.severity, rules.severityMapping);
+  const { minSeverity = said } = rules;
+  const severity = severityRises(said, minSeverity) ? minSeverity : said;
   const incidentType = typeOf(alert, rules);
   const rawData = rawDataOf(alert);
   const fields = fieldsOf(alert);
@@ -71,16 +73,16 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const title =
     (alert.title && titleOfTool(incidentType, alert.title, told)) ??
     incidentTitle(incidentType, told, source);
-  const said = JSON.stringify(alert.event);
+  const event = JSON.stringify(alert.event);
   // A severity may stand in what the events of a body share: when it changes, the event has another content.
-  const content = alert.severity ? `${said} ${JSON.stringify(alert.severity)}` : said;
+  const content = alert.severity ? `${event} ${JSON.stringify(alert.severity)}` : event;
   return {
     incident: {
       incidentType,
       severity,
       source,
       title,
-      rawData: rawData === alert.event ? said : JSON.stringify(rawData),
+      rawData: rawData === alert.event ? event : JSON.stringify(rawData),
       fields,
       triage: autoTriage ? { playbook } : undefined,
     },

@@ -14,6 +14,8 @@ export function sourceOf(row: WebhookSourceEntity, now: Date): WebhookSource {
     incidentType: row.incident_type ?? undefined,
     severityMapping: row.severity_mapping,
     typeMapping: row.type_mapping,
+    incidentTypeFixed: row.incident_type_fixed,
+    minSeverity: row.min_severity,
     autoTriage: row.auto_triage,
     playbook: row.playbook ?? undefined,
     previousSecretUntil: until && until > now ? until : undefined,

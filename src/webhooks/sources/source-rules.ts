@@ -17,6 +17,8 @@ export type SourceSettings = Pick<
   | 'incident_type'
   | 'severity_mapping'
   | 'type_mapping'
+  | 'incident_type_fixed'
+  | 'min_severity'
   | 'auto_triage'
   | 'playbook'
 >;
@@ -30,6 +32,8 @@ export const DEFAULT_SETTINGS: SourceSettings = {
   incident_type: null,
   severity_mapping: {},
   type_mapping: {},
+  incident_type_fixed: false,
+  min_severity: 'low',
   auto_triage: false,
   playbook: null,
 };

@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { SEVERITIES, type Severity } from '../../incidents/incident.js';
 import type { Mapping } from '../mapping/mapping.js';
 import type {
   EventFormatName,
@@ -45,6 +46,12 @@ export class WebhookSourceEntity {
 
   @Column({ type: 'jsonb', default: {} })
   readonly type_mapping: TypeMapping;
+
+  @Column({ type: 'boolean', default: false })
+  readonly incident_type_fixed: boolean;
+
+  @Column({ type: 'enum', enum: SEVERITIES, enumName: 'incident_severity', default: 'low' })
+  readonly min_severity: Severity;
 
   @Column({ type: 'boolean' })
   readonly auto_triage: boolean;

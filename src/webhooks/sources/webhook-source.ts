@@ -32,6 +32,10 @@ export interface ReadingRules {
   readonly incidentType?: string;
   readonly severityMapping: SeverityMapping;
   readonly typeMapping: TypeMapping;
+  /** No word of an event chooses another type. */
+  readonly incidentTypeFixed?: boolean;
+  /** No word of an event chooses a lower severity. */
+  readonly minSeverity?: Severity;
 }
 
 /** A source as it is read, without its secrets. */

@@ -1,4 +1,4 @@
-import { INCIDENT_TYPE, KNOWN_INCIDENT_TYPES } from '../../../incidents/incident.js';
+import { INCIDENT_TYPE, KNOWN_INCIDENT_TYPES, SEVERITIES } from '../../../incidents/incident.js';
 import {
   Choice,
   type FieldOptions,
@@ -142,6 +142,21 @@ export const TypeWords = (options: FieldOptions = {}) =>
       "From the sender's words for category, tactic or rule to incident types. The first entry counts whose word occurs in one of them; capitals, blanks, hyphens and underscores do not count.",
     example: { impostor: 'bec' },
     contract: { additionalProperties: { type: 'string', pattern: INCIDENT_TYPE.source } },
+    ...options,
+  });
+
+export const TypeFixed = (options: FieldOptions = {}) =>
+  Flag({
+    description:
+      'Gives each incident `incident_type`, or the usual type of the format without one, whatever words the event has.',
+    example: false,
+    ...options,
+  });
+
+export const MinSeverity = (options: FieldOptions = {}) =>
+  Choice('Severity', SEVERITIES, {
+    description: 'Minimum severity of its incidents. An event can raise it and cannot lower it.',
+    example: 'low',
     ...options,
   });
 

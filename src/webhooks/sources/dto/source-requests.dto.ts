@@ -2,6 +2,7 @@ import { NotEquals } from 'class-validator';
 import { PageQueryDto } from '../../../platform/paging/page-query.dto.js';
 import { SortWords } from '../../../platform/paging/sort-query.js';
 import { Flag } from '../../../platform/validation/fields.js';
+import type { Severity } from '../../../incidents/incident.js';
 import type { Mapping } from '../../mapping/mapping.js';
 import { DEFAULT_SETTINGS } from '../source-rules.js';
 import type {
@@ -17,6 +18,7 @@ import {
   EventMapping,
   ChosenFormat,
   MAPPING_DESCRIPTION,
+  MinSeverity,
   PlaybookName,
   ChosenPreset,
   Secret,
@@ -24,6 +26,7 @@ import {
   SeverityWords,
   ChosenSignature,
   SourceName,
+  TypeFixed,
   TypeWords,
   UsualType,
 } from './source-fields.js';
@@ -68,6 +71,12 @@ export class NewWebhookSourceDto {
 
   @TypeWords({ optional: true, default: DEFAULT_SETTINGS.type_mapping })
   readonly type_mapping?: TypeMapping;
+
+  @TypeFixed({ optional: true, default: DEFAULT_SETTINGS.incident_type_fixed })
+  readonly incident_type_fixed?: boolean;
+
+  @MinSeverity({ optional: true, default: DEFAULT_SETTINGS.min_severity })
+  readonly min_severity?: Severity;
 
   @AutoTriage({ optional: true, default: DEFAULT_SETTINGS.auto_triage })
   readonly auto_triage?: boolean;
@@ -125,6 +134,12 @@ export class WebhookSourceUpdateDto {
 
   @TypeWords({ optional: true, description: 'All words, in place of those before.' })
   readonly type_mapping?: TypeMapping;
+
+  @TypeFixed({ optional: true })
+  readonly incident_type_fixed?: boolean;
+
+  @MinSeverity({ optional: true })
+  readonly min_severity?: Severity;
 
   @AutoTriage({ optional: true })
   readonly auto_triage?: boolean;

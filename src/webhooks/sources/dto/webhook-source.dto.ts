@@ -1,4 +1,5 @@
 import { AlwaysTrue, Instant, Text } from '../../../platform/validation/fields.js';
+import type { Severity } from '../../../incidents/incident.js';
 import type { Mapping } from '../../mapping/mapping.js';
 import type { SeverityMapping, TypeMapping, WebhookSource } from '../webhook-source.js';
 import {
@@ -6,11 +7,13 @@ import {
   Enabled,
   EventMapping,
   Format,
+  MinSeverity,
   PlaybookName,
   PresetName,
   SeverityWords,
   Signature,
   SourceName,
+  TypeFixed,
   TypeWords,
   UsualType,
 } from './source-fields.js';
@@ -42,6 +45,12 @@ export class WebhookSourceDto {
 
   @TypeWords()
   readonly type_mapping: TypeMapping;
+
+  @TypeFixed()
+  readonly incident_type_fixed: boolean;
+
+  @MinSeverity()
+  readonly min_severity: Severity;
 
   @AutoTriage()
   readonly auto_triage: boolean;
@@ -76,6 +85,8 @@ export class WebhookSourceDto {
       incident_type: source.incidentType,
       severity_mapping: source.severityMapping,
       type_mapping: source.typeMapping,
+      incident_type_fixed: source.incidentTypeFixed ?? false,
+      min_severity: source.minSeverity ?? 'low',
       auto_triage: source.autoTriage,
       playbook: source.playbook,
       previous_secret_until: source.previousSecretUntil?.toISOString(),

@@ -103,6 +103,25 @@ describe('bodies of many events', () => {
     expect(replayed.body.data.incident_ids).toHaveLength(6);
   });
 
+  it('counts each event for RATE_LIMIT_WEBHOOK, takes a body whole, and then refuses the next', async () => {
+    const sender = await senderOf('limited');
+    const limited = await startTestApp({
+      database: app.database,
+      settings: { RATE_LIMIT_WEBHOOK: '10' },
+    });
+    try {
+      const one = new WebhookSender(limited.client, 'limited');
+      expect((await one.send({ alerts: alerts(0, 6) })).status).toBe(200);
+      expect((await one.send({ alerts: alerts(6, 2) })).headers['x-ratelimit-remaining']).toBe('3');
+      expect((await one.send({ alerts: alerts(8, 30) })).status).toBe(200);
+      const refused = await one.send({ alerts: alerts(38, 1) });
+      expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
+    } finally {
+      await limited.close();
+    }
+    expect((await sender.send({ alerts: alerts(38, 1) })).status).toBe(200);
+  });
+
   it('replays a kept event of more than 1 000 events', async () => {
     const sender = await senderOf('kept');
     const { body } = await sender.send({ alerts: alerts(0, 1_200) });

@@ -193,7 +193,7 @@ export class Settings {
 
   @Setting(
     LIMITS,
-    'Verified webhook receipts per minute and source; 0 for no limit.',
+    'Webhook events per minute and source, each event of a body counted; 0 for no limit. A body is accepted whole while the limit is not reached.',
     integer(6_000, 0, 1_000_000_000),
   )
   readonly rateLimitWebhook: number;

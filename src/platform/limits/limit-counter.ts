@@ -22,6 +22,12 @@ export class LimitCounter {
     if (state.isBlocked) throw refusal(perMinute, state);
   }
 
+  /** Charges hits that follow from one that was let through, such as further events of a body. Refuses nothing. */
+  async add({ name, perMinute }: NamedLimit, key: string, hits: number): Promise<void> {
+    if (perMinute === 0 || hits === 0) return;
+    await this.storage.increment(key, MINUTE, Number.MAX_SAFE_INTEGER, MINUTE, name, hits);
+  }
+
   /**
    * For what may be repeated by somebody else than its sender: counts the repetitions of one message within a minute, and
    * refuses what is over the limit. True when this is the first.

@@ -17,13 +17,14 @@ export interface LimitRecord {
  * memory of its own, so that strangers who invent addresses cannot push out what is known of principals.
  */
 export abstract class LimitStorage implements ThrottlerStorage {
-  /** Takes one hit, or refuses it. `blockDuration` has no use here: the window itself says when to come back. */
+  /** Takes one hit, or several together, or refuses them. `blockDuration` has no use here: the window itself says when to come back. */
   abstract increment(
     key: string,
     ttl: number,
     limit: number,
     blockDuration: number,
     name: string,
+    hits?: number,
   ): Promise<LimitRecord>;
 
   /** Whether what all replicas count in can be counted in; undefined where each counts for itself. */

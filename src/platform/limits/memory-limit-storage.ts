@@ -68,19 +68,20 @@ export class MemoryLimitStorage extends LimitStorage {
     limit: number,
     _blockDuration: number,
     name: string,
+    hits = 1,
   ): Promise<LimitRecord> {
-    return this.take(key, ttl, limit, name);
+    return this.take(key, ttl, limit, name, hits);
   }
 
   async peek(key: string, ttl: number, limit: number, name: string): Promise<LimitRecord> {
     return this.look(key, ttl, limit, name);
   }
 
-  take(key: string, ttl: number, limit: number, name: string): LimitRecord {
+  take(key: string, ttl: number, limit: number, name: string, hits = 1): LimitRecord {
     const now = this.now();
     const window = this.windowsOf(name, ttl, now).touch(key, now);
     const isBlocked = window.hitsAt(now) >= limit;
-    if (!isBlocked) window.hit(now);
+    if (!isBlocked) window.hit(now, hits);
     return record(window, limit, now, isBlocked);
   }
 

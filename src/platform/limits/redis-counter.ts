@@ -13,7 +13,7 @@ const STEPS = 60;
  * Redis, which all replicas share. Answers taken or not, hits, and the milliseconds until all and until one is free.
  */
 const WINDOW = `
-local ttl, limit, take, step = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1', tonumber(ARGV[4])
+local ttl, limit, hits, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local steps = redis.call('LRANGE', KEYS[1], 0, -1)
@@ -23,12 +23,12 @@ for i = 1, #steps, 2 do
 end
 if first > 1 then redis.call('LTRIM', KEYS[1], first - 1, -1) end
 local newest = first <= #steps and tonumber(steps[#steps - 1]) or nil
-if total < limit and take then
-  total = total + 1
+if total < limit and hits > 0 then
+  total = total + hits
   if newest and now - newest < step then
-    redis.call('LSET', KEYS[1], -1, steps[#steps] + 1)
+    redis.call('LSET', KEYS[1], -1, steps[#steps] + hits)
   else
-    redis.call('RPUSH', KEYS[1], now, 1)
+    redis.call('RPUSH', KEYS[1], now, hits)
     redis.call('PEXPIRE', KEYS[1], ttl)
     newest = now
   end
@@ -48,7 +48,7 @@ interface WindowCommand {
     key: string,
     ttl: number,
     limit: number,
-    take: 0 | 1,
+    hits: number,
     step: number,
   ): Promise<[number, number, number, number]>;
 }
@@ -87,13 +87,13 @@ export class RedisCounter {
     ttl: number,
     limit: number,
     name: string,
-    take: boolean,
+    hits: number,
   ): Promise<LimitRecord> {
     const [free, totalHits, emptyIn, freeIn] = await this.redis.window(
       `${name}:${key}`,
       ttl,
       limit,
-      take ? 1 : 0,
+      hits,
       ttl / STEPS,
     );
     return {

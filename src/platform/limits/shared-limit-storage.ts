@@ -30,26 +30,25 @@ export class SharedLimitStorage extends LimitStorage implements OnModuleInit, On
     limit: number,
     _blockDuration: number,
     name: string,
+    hits = 1,
   ): Promise<LimitRecord> {
     const known = this.local.look(key, ttl, limit, name);
     if (known.isBlocked) return known;
-    const shared = await this.ask(key, ttl, limit, name, true);
+    const shared = await this.ask(key, ttl, limit, name, hits);
     if (shared?.isBlocked) return shared;
-    const own = this.local.take(key, ttl, limit, name);
+    const own = this.local.take(key, ttl, limit, name, hits);
     return shared ?? own;
   }
 
   async peek(key: string, ttl: number, limit: number, name: string): Promise<LimitRecord> {
     const known = this.local.look(key, ttl, limit, name);
     if (known.isBlocked) return known;
-    return (await this.ask(key, ttl, limit, name, false)) ?? known;
+    return (await this.ask(key, ttl, limit, name, 0)) ?? known;
   }
 
   /** Counts something, because a server that is full or a standby still answers everything else. */
   async sharedWorks(): Promise<boolean> {
-    return (
-      (await this.ask('probe', PROBE_MS, Number.MAX_SAFE_INTEGER, 'health', true)) !== undefined
-    );
+    return (await this.ask('probe', PROBE_MS, Number.MAX_SAFE_INTEGER, 'health', 1)) !== undefined;
   }
 
   onModuleInit(): Promise<void> {
@@ -65,13 +64,13 @@ export class SharedLimitStorage extends LimitStorage implements OnModuleInit, On
     ttl: number,
     limit: number,
     name: string,
-    take: boolean,
+    hits: number,
   ): Promise<LimitRecord | undefined> {
     if (performance.now() < this.askAgainAt) return undefined;
     // While Redis is away one request in each pause finds out whether it is back; the others do not wait with it.
     if (this.away) this.pause();
     try {
-      const record = await this.redis.count(key, ttl, limit, name, take);
+      const record = await this.redis.count(key, ttl, limit, name, hits);
       this.recovered();
       return record;
     } catch (error) {

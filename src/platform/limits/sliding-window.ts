@@ -21,15 +21,15 @@ export class SlidingWindow {
     return this.total;
   }
 
-  hit(now: number): void {
+  hit(now: number, hits = 1): void {
     const last = this.starts.length - 1;
     if (last >= 0 && now - this.starts[last]! < this.length / STEPS) {
-      this.counts[last]! += 1;
+      this.counts[last]! += hits;
     } else {
       this.starts.push(now);
-      this.counts.push(1);
+      this.counts.push(hits);
     }
-    this.total += 1;
+    this.total += hits;
   }
 
   /** When fewer than `limit` hits are left; the past when that is so already. */

@@ -52,10 +52,10 @@ export class ReceiptsController {
   })
   @ApiErrors(...RECEIPT_REFUSALS)
   async receive(
-    @Verified() { source, bytes }: VerifiedReceipt,
+    @Verified() verified: VerifiedReceipt,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedReceiptDto | QueuedReceiptDto> {
-    const receipt = await this.receipts.receive(source, bytes);
+    const receipt = await this.receipts.receive(verified);
     if (receipt.status === 'accepted') return AcceptedReceiptDto.fromAll(receipt.events);
     void reply.status(202);
     return QueuedReceiptDto.from(receipt.id);

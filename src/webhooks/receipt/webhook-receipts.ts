@@ -11,6 +11,7 @@ import { Semaphore } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { LimitCounter } from '../../platform/limits/limit-counter.js';
 import { toAppError } from '../../platform/errors/to-app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
@@ -18,6 +19,8 @@ import { readEventJson } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../mapping/mapping-rules.js';
 import type { Json } from '../reading/json.js';
 import { countEvents, isUnfit, readEvents } from '../reading/read-events.js';
+import type { VerifiedReceipt } from '../signatures/verified-receipt.js';
+import { keyOfSource, webhookLimit } from '../signatures/webhook-limit.js';
 import type { WebhookSource } from '../sources/webhook-source.js';
 import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatchesRepository, type SingleReceipt } from './receipt-batches.repository.js';
@@ -62,15 +65,17 @@ export class WebhookReceipts {
     private readonly jobs: Jobs,
     private readonly clock: Clock,
     private readonly settings: Settings,
+    private readonly limits: LimitCounter,
     @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
   ) {}
 
-  async receive(source: WebhookSource, body: Buffer): Promise<Receipt> {
+  async receive(verified: VerifiedReceipt): Promise<Receipt> {
+    const { source } = verified;
     this.received.inc({ source: source.source });
     this.underWay += 1;
     try {
-      return await this.take(source, body);
+      return await this.take(verified);
     } catch (error) {
       this.errors.inc({ source: source.source, code: toAppError(error).code });
       throw error;
@@ -79,11 +84,15 @@ export class WebhookReceipts {
     }
   }
 
-  private async take(source: WebhookSource, body: Buffer): Promise<Receipt> {
-    const json = readEventJson(body);
-    const arrival = this.arrivalOf(source, body);
+  private async take({ source, bytes, isRepetition }: VerifiedReceipt): Promise<Receipt> {
+    const json = readEventJson(bytes);
+    const arrival = this.arrivalOf(source, bytes);
+    const count = countEvents(source, json);
+    if (count > 1 && !isRepetition) {
+      await this.limits.add(webhookLimit(this.settings), keyOfSource(source), count - 1);
+    }
     const isBusy = this.underWay > this.settings.webhookSyncLimit;
-    if (isBusy || countEvents(source, json) > MOST_EVENTS) {
+    if (isBusy || count > MOST_EVENTS) {
       return { status: 'queued', id: await this.queue.submit(arrival) };
     }
     const events = this.read(source, json, arrival);

@@ -20,6 +20,7 @@ import {
   type WebhookSource,
 } from '../sources/webhook-source.js';
 import { signatureHeaders } from './signature-headers.js';
+import { keyOfSource, webhookLimit } from './webhook-limit.js';
 import { messageName, type SignatureProblem, signatureProblem } from './signature-rules.js';
 import { type ReceiptProblem, RefusedReceiptError } from './signature.errors.js';
 import './verified-receipt.js';
@@ -133,14 +134,15 @@ export class HmacGuard implements CanActivate {
     { secrets: _, ...source }: ReceivingSource,
     bytes: Buffer,
   ): Promise<void> {
-    if (await this.isNew(source, request, bytes)) {
-      const limit = { name: 'webhook', perMinute: this.settings.rateLimitWebhook };
-      await this.counter.charge(limit, `source ${source.source}`, reply);
+    const isRepetition = !(await this.isNew(source, request, bytes));
+    if (!isRepetition) {
+      const limit = webhookLimit(this.settings);
+      await this.counter.charge(limit, keyOfSource(source), reply);
     }
     requireUncompressed(request);
     request.arriving?.assignTo(`webhook:${source.source}`);
     request.received = bytes;
-    request.verifiedReceipt = { source, bytes };
+    request.verifiedReceipt = { source, bytes, isRepetition };
   }
 }
 

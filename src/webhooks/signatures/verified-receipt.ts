@@ -7,6 +7,8 @@ export interface VerifiedReceipt {
   readonly source: WebhookSource;
   /** The body as it came. */
   readonly bytes: Buffer;
+  /** The same message came within the last minute: it does not count for the limit of the source. */
+  readonly isRepetition: boolean;
 }
 
 declare module 'fastify' {

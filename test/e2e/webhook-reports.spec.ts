@@ -71,6 +71,21 @@ describe('later events about an incident', () => {
     expect((await analyst.request('GET', missing)).status).toBe(404);
   });
 
+  it('changes updated_at of the incident when one of them says more, and not for counts alone', async () => {
+    const first = alertOf({ host: 'ws-1', stage: 'seen' });
+    const { alert_id } = first.data;
+    const id = await create(first);
+    const versionOf = async () =>
+      (await analyst.request('GET', `/api/incidents/${id}`)).headers['etag'];
+    const before = await versionOf();
+    await siem.send(alertOf({ host: 'ws-1', stage: 'seen', count: 7 }, 'medium', alert_id));
+    expect(await versionOf()).toBe(before);
+    await siem.send(alertOf({ host: 'ws-1', stage: 'executed' }, 'medium', alert_id));
+    expect(await versionOf()).not.toBe(before);
+    const { updated_at, created_at } = (await read(id)).data;
+    expect(updated_at > created_at).toBe(true);
+  });
+
   it('reopens a resolved incident as system when one of them says more', async () => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
@@ -130,6 +145,8 @@ describe('later events about an incident', () => {
       alertOf({ host: 'ws-1', threat: 'ransomware' }, 'critical', first.data.alert_id),
     );
     await completed(id, 2);
+    const { verdict } = (await read(id)).data;
+    expect(JSON.stringify(verdict.evidence)).toContain('/latest_report/');
   });
 
   it('never joins events of different sources by an id that a stranger can choose', async () => {

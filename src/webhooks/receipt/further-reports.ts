@@ -62,7 +62,8 @@ export class FurtherReports {
     );
     const current = news === 'reopens' ? await this.reopen(tx, before, about) : before;
     const rises = severityRises(before.severity, severity);
-    if (rises || adds.length > 0) {
+    // Also without another field: whoever follows `updated_at` or `incident.updated` learns of the report.
+    if (rises || adds.length > 0 || (news && current === before)) {
       const change = { severity: rises ? severity : undefined, fields: added };
       await this.incidents.change(tx, current, change, { by, byPerson: false, about });
     }

@@ -73,10 +73,27 @@ export class TriageJudging {
   }
 }
 
-/** The first event, with the newest later one under `latest_report`. */
-function withReport(rawData: string, report: string | undefined): Record<string, unknown> {
-  const first = JSON.parse(rawData) as Record<string, unknown>;
-  return report === undefined ? first : { ...first, latest_report: JSON.parse(report) as unknown };
+type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** The first event with the newest report under `latest_report`. Of two values in one place the newest counts. */
+function withReport(rawData: string, report: string | undefined): JsonRecord {
+  const first = JSON.parse(rawData) as JsonRecord;
+  if (report === undefined) return first;
+  const latest_report = JSON.parse(report) as JsonRecord;
+  return { ...withoutOutdated(first, latest_report), latest_report };
+}
+
+function withoutOutdated(first: JsonRecord, latest: JsonRecord): JsonRecord {
+  const kept = Object.entries(first).flatMap(([key, value]) => {
+    const later = Object.hasOwn(latest, key) ? latest[key] : value;
+    if (isRecord(value) && isRecord(later)) return [[key, withoutOutdated(value, later)]];
+    return value === later || Array.isArray(value) ? [[key, value]] : [];
+  });
+  return Object.fromEntries(kept) as JsonRecord;
+}
+
+function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function caseOf(incident: Incident, guidance: Guidance | undefined) {

@@ -4,6 +4,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ActionFailedEvent: 'An action was not done, or nobody knows.',
   ActionPendingApprovalEvent: 'An action waits for a person.',
   PlaybookStepFailedEvent: 'A step of a playbook run failed.',
+  IncidentReport: 'What a later event said about an incident, as it came.',
   EventPlaybookRun: 'The run of a playbook, in an event.',
   PlaybookStepFailedData: 'Which step of which run failed, and why.',
   ActionExpiringEvent: 'An action still waits for a person, and expires soon.',

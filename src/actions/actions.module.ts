@@ -10,6 +10,7 @@ import { ActionRequests } from './requests/action-requests.js';
 import { ActionCreation } from './requests/action-creation.js';
 import { JointRequests } from './requests/joint-requests.js';
 import { JointRequestsRepository } from './requests/joint-requests.repository.js';
+import { Twins } from './requests/twins.js';
 import { ActionsRepository } from './records/actions.repository.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionsService } from './actions.service.js';
@@ -66,6 +67,7 @@ import { RollbackService } from './requests/rollback.service.js';
     ActionWithdrawal,
     LapsedClaims,
     RollbackService,
+    Twins,
     UnclaimedActions,
   ],
   exports: [

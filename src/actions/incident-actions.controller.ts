@@ -47,9 +47,11 @@ export class IncidentActionsController {
     description: 'It waits for approval, or takes longer than a request does.',
     type: ExecutedActionDto,
   })
-  @ApiErrors('kill_switch_active')
+  @ApiErrors('duplicate_action', 'kill_switch_active')
   @ApiErrorMeanings({
     not_found: 'There is no such incident.',
+    duplicate_action:
+      'The same action on the same target waits, runs, or was done within `ACTION_REPEAT_MINUTES`, for whatever incident: nothing was requested. `details` tells which, its status, who asked, and when. `repeat: true` asks all the same.',
     kill_switch_active:
       'The kill switch is on: nothing was requested. `details` tells why, who turned it on, and when.',
   })

@@ -54,6 +54,8 @@ export const TEST_SETTINGS: Readonly<Record<string, string>> = {
   RATE_LIMIT_WRITE: MANY,
   RATE_LIMIT_TRIAGE: MANY,
   RATE_LIMIT_WEBHOOK: '0',
+  // Most tests do the same to the same targets again and again.
+  ACTION_REPEAT_MINUTES: '0',
   SHUTDOWN_GRACE_MS: '2000',
 };
 

@@ -4,6 +4,7 @@ import { type ActionType, actionTypes } from '../../action-catalogue/action-type
 import { FORMAT_SCHEMAS, parameterSchema } from '../../action-catalogue/parameter-schemas.js';
 import { ApiSchemas } from '../../platform/openapi/answers.js';
 import { pascal, ref } from '../../platform/openapi/schemas.js';
+import { REPEAT } from './execute-action.dto.js';
 
 /* The body of a request for an action, as the contract has it: one schema for each type, told apart by `action`. */
 
@@ -58,6 +59,7 @@ function requestSchema(type: ActionType): SchemaObject {
     properties: {
       action: { type: 'string', enum: [type.name] },
       parameters: ref(parametersName(type)),
+      repeat: { type: 'boolean', description: REPEAT },
     },
     additionalProperties: false,
   };

@@ -7,11 +7,21 @@ import {
   REQUIRED_LEVELS,
 } from '../action.js';
 import { ActionId, shownActionId } from '../action-id.js';
-import { Choice, Instant, JsonObject, Nested, Text } from '../../platform/validation/fields.js';
+import {
+  Choice,
+  Flag,
+  Instant,
+  JsonObject,
+  Nested,
+  Text,
+} from '../../platform/validation/fields.js';
 import type { WantedAction } from '../requests/joint-requests.js';
 import { ActionResultDto } from './action-result.js';
 
 export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };
+
+export const REPEAT =
+  'Asks for it all the same where it waits, runs, or was done within `ACTION_REPEAT_MINUTES`.';
 
 /** The contract has a schema for each type in its place: see action-request.openapi.ts. */
 export class ActionRequestDto {
@@ -21,8 +31,12 @@ export class ActionRequestDto {
   @JsonObject({ optional: true })
   readonly parameters?: Record<string, unknown>;
 
-  static toWanted(this: void, { action, parameters = {} }: ActionRequestDto): WantedAction {
-    return { type: action, parameters };
+  @Flag({ optional: true, description: REPEAT })
+  readonly repeat?: boolean;
+
+  static toWanted(this: void, body: ActionRequestDto): WantedAction {
+    const { action, parameters = {}, repeat } = body;
+    return { type: action, parameters, repeat };
   }
 }
 

@@ -1,4 +1,5 @@
 // SQL: requests are a hot path, one statement for all that are made together, with all that is recorded of them.
+import { targetHash } from '../../action-catalogue/target-hash.js';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/writing/audit-insert.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/timeline-insert.js';
 import { type InsertedColumn, namesOf, valuesOfRows } from '../../platform/database/insert-rows.js';
@@ -32,6 +33,7 @@ const COLUMNS: readonly InsertedColumn<Action>[] = [
   { name: 'result', type: 'json', of: ({ result }) => json(result) },
   { name: 'connector_id', type: 'text', of: ({ connectorId }) => connectorId ?? null },
   { name: 'phase', type: 'text', of: ({ phase }) => phase ?? null },
+  { name: 'target_hash', type: 'bytea', of: (row) => targetHash(row.type, row.parameters) ?? null },
   { name: 'fence', type: 'integer', of: ({ fence }) => String(fence) },
 ];
 

@@ -26,8 +26,8 @@ function fieldOf(column: string): string {
   return other[column] ?? column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Only statements look at a lease, and compare it with the clock of the database. */
-type OwnColumns = Omit<ActionEntity, 'lease_until'>;
+/** Only statements look at a lease, which they compare with the clock of the database, and at what finds twins. */
+type OwnColumns = Omit<ActionEntity, 'lease_until' | 'target_hash'>;
 
 interface LinkedColumns {
   readonly rolled_back_by: string | null;
@@ -47,7 +47,9 @@ export type ActionRow = OwnColumns &
     } | null;
   };
 
-const OWN_COLUMNS = TABLE_COLUMNS.filter((column) => column !== 'lease_until');
+const OWN_COLUMNS = TABLE_COLUMNS.filter(
+  (column): column is keyof OwnColumns => column !== 'lease_until' && column !== 'target_hash',
+);
 const FIELDS = [...OWN_COLUMNS, 'rolled_back_by' as const].map(
   (column) => [column, fieldOf(column)] as const,
 );

@@ -36,6 +36,9 @@ import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 @Index('ix_actions_lease', ['lease_until'], { where: `status = 'pending'` })
 @Index('ix_actions_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
 @Index('ix_actions_status', ['status', 'id'])
+@Index('ix_actions_target', ['target_hash', 'action_type', 'id'], {
+  where: 'target_hash is not null',
+})
 @Index('ix_actions_type', ['action_type', 'id'])
 @Index('ix_actions_level', ['approval_level', 'id'], { where: 'approval_level is not null' })
 @Index('ix_actions_requested_by', ['requested_by', 'id'])
@@ -134,4 +137,8 @@ export class ActionEntity {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly accepted_at: Date | null;
+
+  /** Of the normal form of the target, where the type is not to be repeated. */
+  @Column({ type: 'bytea', nullable: true })
+  readonly target_hash: Buffer | null;
 }

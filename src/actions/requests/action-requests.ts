@@ -23,6 +23,8 @@ import {
   type WantedAction,
 } from './joint-requests.js';
 import { parameterErrors } from './parameter-rules.js';
+import { DuplicateActionError } from './requests.errors.js';
+import { Twins } from './twins.js';
 
 /** Creates actions, waiting for approval or ready to run. It runs none. */
 @Injectable()
@@ -34,6 +36,7 @@ export class ActionRequests {
     private readonly registry: ConnectorRegistry,
     private readonly joint: JointRequests,
     private readonly creation: ActionCreation,
+    private readonly twins: Twins,
   ) {}
 
   requireValid(type: ActionTypeName, parameters: Parameters): void {
@@ -79,6 +82,8 @@ export class ActionRequests {
       async (tx) => {
         permit = await this.killSwitch.claimPermit(tx);
         const incident = await this.lockIncident(tx, wanted);
+        const twin = await this.twins.of(tx, wanted);
+        if (twin) throw new DuplicateActionError(twin);
         return await this.createIn(tx, toCreate(request, incident));
       },
       caller,

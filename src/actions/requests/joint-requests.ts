@@ -11,11 +11,14 @@ import type { Parameters } from '../action.js';
 import { type DecidedAction, decidedAction } from '../execution/decided-action.js';
 import { ActionCreation, type ActionToCreate } from './action-creation.js';
 import { JointRequestsRepository } from './joint-requests.repository.js';
+import { Twins } from './twins.js';
 
 export interface WantedAction {
   readonly type: ActionTypeName;
   readonly parameters: Parameters;
   readonly incidentId?: string;
+  /** It is wanted all the same where it was requested or done a short time ago. */
+  readonly repeat?: boolean;
 }
 
 export interface ActionRequest {
@@ -37,11 +40,12 @@ export class JointRequests {
     private readonly killSwitch: KillSwitch,
     private readonly repository: JointRequestsRepository,
     private readonly creation: ActionCreation,
+    private readonly twins: Twins,
   ) {}
 
   /**
    * Undefined for a request that needs a transaction of its own, which tells what is the matter: the kill switch is on, a
-   * credential is not valid any more, the incident is gone, or somebody is changing it.
+   * credential is not valid any more, the incident is gone, somebody is changing it, or the request has a twin.
    */
   async submit(request: ActionRequest): Promise<DecidedAction | undefined> {
     const { incidentId } = request.wanted;
@@ -73,9 +77,14 @@ export class JointRequests {
     if (!incidents) return requests.map(() => undefined);
     const incidentOf = ({ wanted: { incidentId } }: ActionRequest) =>
       incidentId === undefined ? undefined : incidents.get(incidentId.toLowerCase());
-    const usual = requests.filter(
+    const there = requests.filter(
       (request) => request.wanted.incidentId === undefined || incidentOf(request),
     );
+    const areNew = await this.twins.areNew(
+      tx,
+      there.map(({ wanted }) => wanted),
+    );
+    const usual = there.filter((_, at) => areNew[at]);
     const actions = await this.creation.createAll(
       tx,
       usual.map((request) => toCreate(request, incidentOf(request))),

@@ -266,6 +266,13 @@ export class Settings {
 
   @Setting(
     ACTIONS,
+    'How long the same action on the same target is refused after it was done, in minutes, unless the request says `repeat`; 0 lets it be repeated at any time.',
+    integer(60, 0, 525_600),
+  )
+  readonly actionRepeatMinutes: number;
+
+  @Setting(
+    ACTIONS,
     'How long a request waits for its action to end; a slower one goes on and the answer is 202, in milliseconds.',
     integer(10_000, 0, 10 * MINUTE),
   )

@@ -39,6 +39,10 @@ export const ERROR_CATALOGUE = {
     status: 409,
     meaning: 'The incident is resolved: opening it again needs `reopen: true` or If-Match.',
   },
+  duplicate_action: {
+    status: 409,
+    meaning: 'The same action on the same target waits, runs or was done lately: see `repeat`.',
+  },
   triage_in_progress: { status: 409, meaning: 'A triage run of the incident is under way.' },
   kill_switch_active: { status: 409, meaning: 'The kill switch is on.' },
   precondition_failed: {

@@ -67,6 +67,7 @@ const WHAT_TO_DO: Readonly<Record<ErrorCode, string>> = {
   rollback_not_supported: 'Undo it by hand; `GET /api/actions/types` says what can be rolled back.',
   already_resolved:
     'Show the person who resolved it, and how (`details`); send `reopen: true` if it is meant.',
+  duplicate_action: 'Show the earlier action (`details`); send `repeat: true` if it is meant.',
   unauthorized: 'Check the key, or log in again.',
   invalid_credentials: 'Ask the person again.',
   invalid_signature: 'Check the secret, and that the very bytes are signed that are sent.',

@@ -37,6 +37,17 @@ const ANSWERS: Readonly<Record<ErrorCode, readonly [message: string, more?: obje
     'A triage run of the incident is running.',
     { details: { triage_id: STORY.triageRun, status: 'running' } },
   ],
+  duplicate_action: [
+    'isolate_host on this target was requested by alice and waits for approval. Send repeat: true to request it again.',
+    {
+      details: {
+        action_id: 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
+        status: 'pending_approval',
+        requested_by: 'alice',
+        requested_at: '2026-01-31T09:52:00.009Z',
+      },
+    },
+  ],
   kill_switch_active: [
     'The kill switch is on: automation and actions are stopped.',
     {

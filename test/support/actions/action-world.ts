@@ -100,13 +100,19 @@ export class ActionWorld {
 
   async execute(
     type: ActionTypeName,
-    more: { incidentId?: string; client?: ApiClient; headers?: object; parameters?: object } = {},
+    more: {
+      incidentId?: string;
+      client?: ApiClient;
+      headers?: object;
+      parameters?: object;
+      repeat?: boolean;
+    } = {},
   ): Promise<Answer> {
-    const { incidentId, client = this.clients.analyst, headers = {} } = more;
+    const { incidentId, client = this.clients.analyst, headers = {}, repeat } = more;
     const path = incidentId ? `/api/incidents/${incidentId}/actions` : '/api/actions/execute';
     const parameters = more.parameters ?? PARAMETERS[type];
     return await client.request('POST', path, {
-      body: { action: type, parameters },
+      body: { action: type, parameters, ...(repeat && { repeat }) },
       headers: headers as Record<string, string>,
     });
   }

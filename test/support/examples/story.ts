@@ -123,7 +123,8 @@ const TRIAGE = [
 ];
 
 const ACTIONS = [
-  ...alice('executeIncidentAction', 'completed', 'pending_approval', 'failed', 'validation_error'),
+  ...alice('executeIncidentAction', 'completed', 'pending_approval', 'duplicate_action'),
+  ...alice('executeIncidentAction', 'failed', 'validation_error'),
   ...alice('executeAction', 'completed', 'pending_approval'),
   ...by('alice', { excerpt: true })('listActionTypes', 'excerpt'),
   ...bob('listActions', 'waiting'),

@@ -1,0 +1,166 @@
+import { ActionWorld } from '../support/actions/action-world.js';
+import type { Answer } from '../support/api-client.js';
+import { makeKey } from '../support/principals.js';
+
+const AT_ONCE = 50;
+let targets = 0;
+const aHost = () => ({ host_id: `ws-${(targets += 1)}` });
+const aSender = () => ({ sender: `mallory-${(targets += 1)}@evil.example` });
+
+const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
+const idOf = ({ body }: Answer): string => body.data.action_id;
+
+describe('an action that was requested before', () => {
+  let world: ActionWorld;
+
+  beforeAll(async () => {
+    world = await ActionWorld.start({ ACTION_REPEAT_MINUTES: '60' }, 2);
+  });
+  afterEach(() => {
+    world.vendor.forget();
+    world.vendor.plan = undefined;
+  });
+  afterAll(() => world?.close());
+
+  const completedAgo = async (id: string, minutes: number): Promise<void> => {
+    const at = 'alter table actions disable trigger actions_stay_as_requested';
+    await world.database.query(at);
+    await world.database.query(
+      `update actions set executed_at = now() - $2 * interval '1 minute' where id = $1`,
+      [id.replace('act-', ''), minutes],
+    );
+    await world.database.query('alter table actions enable trigger actions_stay_as_requested');
+  };
+
+  it('is refused while it waits, with its id, status, requester and time', async () => {
+    const incidentId = await world.incident();
+    const parameters = { host_id: 'WS-0142', reason: 'Ransomware.' };
+    const first = await world.execute('isolate_host', { incidentId, parameters });
+    const { requested_at } = (await world.get(idOf(first))) as { requested_at?: string };
+    const again = { host_id: 'ws-0142', reason: 'The same, said by another.' };
+    for (const place of [incidentId, await world.incident(), undefined]) {
+      const answer = await world.execute('isolate_host', {
+        incidentId: place,
+        parameters: again,
+        client: world.clients.senior,
+      });
+      expect(codeOf(answer)).toEqual([409, 'duplicate_action']);
+      expect(answer.body.error.details).toEqual({
+        action_id: idOf(first),
+        status: 'pending_approval',
+        requested_by: world.names.analyst,
+        requested_at,
+      });
+    }
+    const repeated = await world.execute('isolate_host', { parameters: again, repeat: true });
+    expect(repeated.status).toBe(202);
+  });
+
+  it('is refused after its completion until ACTION_REPEAT_MINUTES have passed', async () => {
+    const parameters = aSender();
+    const first = idOf(await world.execute('block_sender', { parameters }));
+    const refused = await world.execute('block_sender', { parameters });
+    expect(codeOf(refused)).toEqual([409, 'duplicate_action']);
+    expect(refused.body.error.details).toMatchObject({ action_id: first, status: 'completed' });
+    expect(refused.body.error.details.executed_at).toEqual(expect.any(String));
+    await completedAgo(first, 59);
+    expect((await world.execute('block_sender', { parameters })).status).toBe(409);
+    await completedAgo(first, 61);
+    expect((await world.execute('block_sender', { parameters })).status).toBe(200);
+  });
+
+  it('may be requested again when it failed, was rejected, or was undone', async () => {
+    const failed = aSender();
+    world.vendor.plan = () => ({ behaviour: 'refuse', afterMs: 0 });
+    const failure = await world.execute('block_sender', { parameters: failed });
+    expect(failure.body.data.status).toBe('failed');
+    world.vendor.plan = undefined;
+    expect((await world.execute('block_sender', { parameters: failed })).status).toBe(200);
+
+    const rejected = aHost();
+    const waiting = idOf(await world.execute('isolate_host', { parameters: rejected }));
+    await world.clients.senior.request('POST', `/api/actions/${waiting}/reject`, {
+      body: { reason: 'No need.' },
+    });
+    expect((await world.execute('isolate_host', { parameters: rejected })).status).toBe(202);
+
+    const undone = aSender();
+    const original = idOf(await world.execute('block_sender', { parameters: undone }));
+    const rollBack = (id: string) =>
+      world.clients.senior.request('POST', `/api/actions/${id}/rollback`, {
+        body: { reason: 'A false alarm.' },
+      });
+    expect((await rollBack(original)).body.data.status).toBe('completed');
+    const second = await world.execute('block_sender', { parameters: undone });
+    expect(second.status).toBe(200);
+    // A rollback repeats no rollback of another action.
+    expect((await rollBack(idOf(second))).body.data.status).toBe('completed');
+  });
+
+  it('may be requested again when it waited for approval too long', async () => {
+    const parameters = aHost();
+    const id = idOf(await world.execute('isolate_host', { parameters })).replace('act-', '');
+    await world.database.query('alter table actions disable trigger user');
+    await world.database.query(
+      `update actions set requested_at = now() - interval '2 days' where id = $1`,
+      [id],
+    );
+    await world.database.query('alter table actions enable trigger user');
+    expect((await world.execute('isolate_host', { parameters })).status).toBe(202);
+  });
+
+  it('is requested once by 50 equal requests on two replicas, and repeated by who says so', async () => {
+    const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
+    const incidents = [await world.incident(), await world.incident(), undefined];
+    for (const type of ['block_sender', 'isolate_host'] as const) {
+      const parameters = type === 'block_sender' ? aSender() : aHost();
+      const answers = await Promise.all(
+        Array.from({ length: AT_ONCE }, (_, at) =>
+          world.execute(type, {
+            parameters,
+            incidentId: incidents[at % 3],
+            client: at % 2 ? other : world.clients.analyst,
+            // Those with a key have a transaction of their own, the others share one.
+            headers: at % 5 ? {} : { 'idempotency-key': `${type}-${at}` },
+          }),
+        ),
+      );
+      const good = answers.filter(({ status }) => status < 300);
+      expect(good).toHaveLength(1);
+      for (const answer of answers.filter((one) => !good.includes(one))) {
+        expect(codeOf(answer)).toEqual([409, 'duplicate_action']);
+        expect(answer.body.error.details.action_id).toBe(idOf(good[0]!));
+      }
+      const repeats = await Promise.all(
+        Array.from({ length: 5 }, () => world.execute(type, { parameters, repeat: true })),
+      );
+      expect(repeats.filter(({ status }) => status < 300)).toHaveLength(5);
+    }
+  });
+
+  it('locks several targets in one order, so that no request waits for ever', async () => {
+    const senders = Array.from({ length: 20 }, aSender);
+    const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
+    const round = (client = world.clients.analyst, order = senders) =>
+      order.map((parameters) => world.execute('block_sender', { parameters, client }));
+    const answers = await Promise.all([...round(), ...round(other, senders.toReversed())]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(20);
+  });
+
+  it('is answered as before where a request comes again with its Idempotency-Key', async () => {
+    const parameters = aSender();
+    const headers = { 'idempotency-key': 'asked-twice' };
+    const first = await world.execute('block_sender', { parameters, headers });
+    const again = await world.execute('block_sender', { parameters, headers });
+    expect(again.status).toBe(200);
+    expect(idOf(again)).toBe(idOf(first));
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+
+  it('is repeated by look-ups without a word', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      expect((await world.execute('lookup_ip')).status).toBe(200);
+    }
+  });
+});

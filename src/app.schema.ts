@@ -56,6 +56,7 @@ import { IncidentReports1795003050000 } from './platform/database/migrations/179
 import { WebhookEventProgress1795003051000 } from './platform/database/migrations/1795003051000-webhook-event-progress.js';
 import { FixedTypes1795003052000 } from './platform/database/migrations/1795003052000-fixed-types.js';
 import { ActionTargets1795003040000 } from './platform/database/migrations/1795003040000-action-targets.js';
+import { SharedActions1795003041000 } from './platform/database/migrations/1795003041000-shared-actions.js';
 import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
 import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
@@ -157,6 +158,7 @@ export const schema: Schema = {
     WebhookEventProgress1795003051000,
     FixedTypes1795003052000,
     ActionTargets1795003040000,
+    SharedActions1795003041000,
     Messages1795003400000,
     ApprovalReminders1795003410000,
   ],

@@ -23,6 +23,7 @@ import {
   type WantedAction,
 } from './joint-requests.js';
 import { parameterErrors } from './parameter-rules.js';
+import { ActionsRepository } from '../records/actions.repository.js';
 import { DuplicateActionError } from './requests.errors.js';
 import { Twins } from './twins.js';
 
@@ -37,6 +38,7 @@ export class ActionRequests {
     private readonly joint: JointRequests,
     private readonly creation: ActionCreation,
     private readonly twins: Twins,
+    private readonly actions: ActionsRepository,
   ) {}
 
   requireValid(type: ActionTypeName, parameters: Parameters): void {
@@ -62,14 +64,26 @@ export class ActionRequests {
     return await this.requestAlone({ caller, wanted, connector }, idempotency);
   }
 
-  /** For modules that create actions in transactions of their own; whoever calls it then runs what is `pending`. */
-  async createIn(tx: Tx, wanted: ActionToCreate): Promise<Action> {
-    return (await this.creation.createAll(tx, [wanted]))[0]!;
+  /**
+   * For modules that create actions in transactions of their own; whoever calls it then runs what is `pending`. An action of
+   * others that does the same is answered instead: it is locked, so that it ends after the transaction.
+   */
+  async createOrBorrow(tx: Tx, wanted: ActionToCreate): Promise<Action> {
+    for (;;) {
+      const twin = await this.twins.of(tx, wanted);
+      if (!twin) return await this.createIn(tx, wanted);
+      const action = await this.actions.lockById(tx, twin.id);
+      if (action?.status === twin.status) return action;
+    }
   }
 
   /** The same for an action whose level is decided. */
   async record(tx: Tx, wanted: ActionToRecord): Promise<Action> {
     return (await this.creation.recordAll(tx, [wanted]))[0]!;
+  }
+
+  private async createIn(tx: Tx, wanted: ActionToCreate): Promise<Action> {
+    return (await this.creation.createAll(tx, [wanted]))[0]!;
   }
 
   private async requestAlone(

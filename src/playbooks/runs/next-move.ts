@@ -59,7 +59,8 @@ export async function nextMove(
 ): Promise<Move> {
   const settled: SettledStep[] = [];
   const outcomes = new Map<string, StepOutcome>();
-  for (const one of reached) {
+  const stands = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
+  for (const one of stands) {
     const ended = isOpen(one) ? settledBy(one) : undefined;
     if (isOpen(one) && !ended) {
       return { settled, next: { kind: 'wait', status: statusWhile(one.action) } };
@@ -68,7 +69,7 @@ export async function nextMove(
     outcomes.set(one.name, outcomeOf(ended ?? one, one.action));
     if (ended && stops(steps[one.position]!, ended)) return { settled, next: failed(ended) };
   }
-  for (let position = reached.length; position < steps.length; position += 1) {
+  for (let position = stands.length; position < steps.length; position += 1) {
     const step = steps[position]!;
     const decision = await decider.decide(position, Object.fromEntries(outcomes));
     if (decision.kind === 'run') {
@@ -82,6 +83,11 @@ export async function nextMove(
     outcomes.set(step.name, outcomeOf(ended));
   }
   return { settled, next: { kind: 'end', status: 'completed' } };
+}
+
+/** What was decided about another incident says nothing about this one: the step asks for an action of its own. */
+function isRefusedElsewhere({ action }: TakenStep): boolean {
+  return action?.status === 'rejected' && !!action.borrowed && action.borrowed.elsewhere;
 }
 
 /** Undefined while its action has not ended. */

@@ -88,7 +88,10 @@ export type StepAction = Pick<
   | 'result'
   | 'rejectedBy'
   | 'rejectionReason'
->;
+> & {
+  /** Others had requested it, when the step came to it; `elsewhere`: for another incident, or none. */
+  readonly borrowed?: { readonly elsewhere: boolean } | false;
+};
 
 /** A step that the run has come to. */
 export interface ReachedStep {

@@ -56,8 +56,8 @@ export class RunCancellation implements OnModuleInit {
 
   /**
    * An action that waits for approval is rejected by the caller, who therefore needs its level, unless it is the caller's own run:
-   * who asked may take it back. One that needs none, and waits
-   * for a place, is withdrawn; one that runs ends by itself. Throws RunEndedError.
+   * who asked may take it back. One that needs none, and waits for a place, is withdrawn; one that runs ends by itself, and one
+   * that others requested is theirs. Throws RunEndedError.
    */
   async cancel(
     caller: Principal,
@@ -73,7 +73,7 @@ export class RunCancellation implements OnModuleInit {
         if (!cancelled) throw new RunEndedError();
         const steps = await this.runs.stepsIn(tx, run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;
-        if (open) await this.stop(tx, caller, open, run);
+        if (open && !open.borrowed) await this.stop(tx, caller, open, run);
         await this.record(tx, [cancelled], caller.name);
         return { ...cancelled, playbook: run.playbook, steps };
       },

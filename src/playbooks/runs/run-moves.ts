@@ -57,7 +57,7 @@ export class RunMoves {
   ) {}
 
   /**
-   * Creates the action of the next step. Where it waits for approval, or for a place of its connector, the run rests; else the
+   * Creates the action of the next step, or takes the one that does the same already. Where it waits for approval, or for a place of its connector, the run rests; else the
    * replica goes on with it. Throws `kill_switch_active` and ClaimLostError.
    */
   async act(
@@ -75,7 +75,7 @@ export class RunMoves {
         claimFor: giveBack && connector.identity.id,
         forRecovery: connector && !giveBack,
       });
-      if (action.phase && giveBack) {
+      if (action.phase && giveBack && action.playbookRunId === run.id) {
         return { action, call: { claimed: { action, permit }, connector, giveBack } };
       }
       giveBack?.();
@@ -96,7 +96,7 @@ export class RunMoves {
     return await this.transactions.run<[Action, Permit]>(async (tx) => {
       const permit = await this.killSwitch.claimPermit(tx);
       const incident = await this.lockIncident(tx, run);
-      const action = await this.requests.createIn(tx, {
+      const action = await this.requests.createOrBorrow(tx, {
         type: step.action,
         parameters,
         incident,

@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { actionIdOf } from '../../actions/action-id.js';
-import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/records/action-recorder.js';
+import { ACTION_EVENTS } from '../../actions/records/action-recorder.js';
 import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -54,7 +54,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
       [completed, failed, rejected, approved],
       'playbook-runs',
       (events) => this.wakeFor(events),
-      { wants: isOfRun, concurrency: 2 },
+      { concurrency: 2 },
     );
     this.events.on([KILL_SWITCH_DEACTIVATED], 'playbook-runs-go-on', async () => this.wake());
     this.jobs.every('wake-lost-playbook-runs', SWEEP_SECONDS, () => this.wakeLost());
@@ -105,8 +105,4 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     await this.runner.carryOn(run, { letGo });
     letGo();
   }
-}
-
-function isOfRun({ payload }: DomainEvent): boolean {
-  return (payload as ActionEventPayload).playbook_run_id !== undefined;
 }

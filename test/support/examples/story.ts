@@ -202,7 +202,7 @@ const END = [
   ...bob('updateIncident', 'resolve'),
   unshown('alice', 'executeIncidentAction', {
     path: { id: STORY.mail },
-    body: { action: 'block_ip', parameters: { ip: '203.0.113.7' } },
+    body: { action: 'block_ip', parameters: { ip: '203.0.113.7' }, repeat: true },
     status: 202,
     answer: { data: { action_id: STORY.lateBlock } },
   }),

@@ -1,9 +1,8 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { ReachedStatus } from '../playbook-run.js';
 import { PlaybookRunEntity } from './playbook-run.entity.js';
 
 @Entity('playbook_run_steps')
-@Unique('uq_playbook_run_steps_action', ['action_id'])
 @Check(
   'ck_playbook_run_steps_status',
   `status in ('running', 'waiting_approval', 'completed', 'failed', 'skipped', 'cancelled')`,
@@ -13,6 +12,7 @@ import { PlaybookRunEntity } from './playbook-run.entity.js';
   `(completed_at is null) = (status in ('running', 'waiting_approval'))`,
 )
 @Check('ck_playbook_run_steps_action', `action_id is not null or status in ('failed', 'skipped')`)
+@Index('ix_playbook_run_steps_action', ['action_id'])
 @Index('ix_playbook_run_steps_open', ['run_id'], { where: 'completed_at is null' })
 export class PlaybookRunStepEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_run_steps' })
@@ -28,6 +28,7 @@ export class PlaybookRunStepEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly status: ReachedStatus;
 
+  /** Steps of several runs may wait for one action. */
   @Column({ type: 'uuid', nullable: true })
   @ForeignKey('actions', { name: 'fk_playbook_run_steps_action' })
   readonly action_id: string | null;

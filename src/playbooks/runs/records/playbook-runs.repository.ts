@@ -26,8 +26,11 @@ const STEPS: Statement = {
   name: 'playbook_run_steps_find',
   text: `
     select step.*, action.action_type as type, action.status as action_status, action.parameters,
-           action.approval_level, action.result, action.rejected_by, action.rejection_reason
-      from playbook_run_steps step left join actions action on action.id = step.action_id
+           action.approval_level, action.result, action.rejected_by, action.rejection_reason,
+           action.playbook_run_id is distinct from step.run_id as borrowed,
+           action.incident_id is distinct from run.incident_id as elsewhere
+      from playbook_run_steps step join playbook_runs run on run.id = step.run_id
+      left join actions action on action.id = step.action_id
      where step.run_id = $1 order by step.position`,
 };
 

@@ -81,6 +81,8 @@ export type StepRow = PlaybookRunStepEntity & {
   readonly result: StepAction['result'] | null;
   readonly rejected_by: string | null;
   readonly rejection_reason: string | null;
+  readonly borrowed: boolean;
+  readonly elsewhere: boolean;
 };
 
 export function stepOf(row: StepRow): ReachedStep {
@@ -112,5 +114,6 @@ function actionOf(row: StepRow): StepAction | undefined {
     result: row.result ?? undefined,
     rejectedBy: row.rejected_by ?? undefined,
     rejectionReason: row.rejection_reason ?? undefined,
+    borrowed: row.borrowed && { elsewhere: row.elsewhere },
   };
 }

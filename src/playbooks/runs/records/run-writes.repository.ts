@@ -64,7 +64,7 @@ const MOVE: Statement = {
         from moved, unnest($10::integer[], $11::text[], $12::text[], $13::uuid[], $14::text[])
                       as step (position, name, status, action_id, error)
       on conflict (run_id, position) do update
-        set status = excluded.status, error = excluded.error, completed_at = excluded.completed_at)
+        set status = excluded.status, action_id = excluded.action_id, error = excluded.error, completed_at = excluded.completed_at)
     select id from moved`,
 };
 

@@ -1,0 +1,116 @@
+import {
+  PlaybookWorld,
+  type ShownRun,
+  statuses,
+  step,
+} from '../support/playbooks/playbook-world.js';
+
+let targets = 0;
+const isolate = (host: string, more = {}) =>
+  step('isolate', 'isolate_host', { parameters: { host_id: host }, ...more });
+
+describe('a playbook step whose action was requested before', () => {
+  let world: PlaybookWorld;
+
+  beforeAll(async () => {
+    world = await PlaybookWorld.start({ ACTION_REPEAT_MINUTES: '60' });
+  });
+  afterEach(() => {
+    world.actions.vendor.forget();
+    world.actions.vendor.plan = undefined;
+  });
+  afterAll(() => world?.close());
+
+  const aHost = () => `ws-${(targets += 1)}`;
+  const request = async (host_id: string, incidentId?: string): Promise<string> => {
+    const parameters = { host_id };
+    const answer = await world.actions.execute('isolate_host', { incidentId, parameters });
+    return answer.body.data.action_id as string;
+  };
+  const ran = async (playbook: string, body: object = {}): Promise<ShownRun> =>
+    (await world.run(playbook, body)).body.data as ShownRun;
+  const paths = () => world.actions.calls.map(({ path }) => path);
+
+  it('takes the action when it completed', async () => {
+    const host = aHost();
+    const incident_id = await world.incident();
+    const first = await request(host, incident_id);
+    await world.approve(first);
+    const playbook = await world.playbook([
+      isolate(host),
+      step('block', 'block_sender', { condition: 'steps.isolate.result.success' }),
+    ]);
+    const run = await ran(playbook, { incident_id });
+    expect(run.status).toBe('completed');
+    expect(run.steps[0]).toMatchObject({ status: 'completed', action_id: first });
+    expect(paths()).toEqual(['/isolate_host', '/block_sender']);
+  });
+
+  it('waits for the action when it waits, and goes on after its approval', async () => {
+    const host = aHost();
+    const first = await request(host, await world.incident());
+    const playbook = await world.playbook([isolate(host)]);
+    const incident_id = await world.incident();
+    const run = await ran(playbook, { incident_id });
+    expect(run.status).toBe('waiting_approval');
+    expect(run.steps[0]).toMatchObject({ status: 'waiting_approval', action_id: first });
+    await world.approve(first);
+    const ended = await world.until(playbook, run.run_id, 'completed');
+    expect(statuses(ended)).toEqual(['completed']);
+    expect(paths()).toEqual(['/isolate_host']);
+  });
+
+  it('requests its own action when the one that it waited for was rejected for another incident', async () => {
+    const host = aHost();
+    const first = await request(host);
+    const playbook = await world.playbook([isolate(host)]);
+    const { run_id } = await ran(playbook, { incident_id: await world.incident() });
+    await world.reject(first);
+    const run = await world.until(playbook, run_id, ({ steps }) => steps[0]!.action_id !== first);
+    expect(run.steps[0]).toMatchObject({ status: 'waiting_approval' });
+    await world.approve(run.steps[0]!.action_id!);
+    expect((await world.until(playbook, run_id, 'completed')).steps[0]!.status).toBe('completed');
+  });
+
+  it('fails when the one that it waited for was rejected for the same incident', async () => {
+    const host = aHost();
+    const incident_id = await world.incident();
+    const first = await request(host, incident_id);
+    const playbook = await world.playbook([isolate(host)]);
+    const { run_id } = await ran(playbook, { incident_id });
+    await world.reject(first);
+    const [failed] = (await world.until(playbook, run_id, 'failed')).steps;
+    expect(failed).toMatchObject({ status: 'failed', action_id: first });
+    expect(failed!.error).toContain('No need.');
+  });
+
+  it('leaves the action of another requester waiting when its run is cancelled', async () => {
+    const host = aHost();
+    const first = await request(host);
+    const playbook = await world.playbook([isolate(host)]);
+    const { run_id } = await ran(playbook);
+    expect((await world.cancel(playbook, run_id)).body.data.status).toBe('cancelled');
+    expect((await world.actions.get(first)).status).toBe('pending_approval');
+  });
+
+  it('does what an earlier step of its own run did', async () => {
+    const scan = (name: string) =>
+      step(name, 'block_sender', { parameters: { sender: 'twice@evil.example' } });
+    const playbook = await world.playbook([scan('first'), scan('second')]);
+    const run = await ran(playbook);
+    expect(run.status).toBe('completed');
+    expect(run.steps[0]!.action_id).not.toBe(run.steps[1]!.action_id);
+    expect(paths()).toEqual(['/block_sender', '/block_sender']);
+  });
+
+  it('is one action for 20 runs at once', async () => {
+    const parameters = { sender: `wave-${aHost()}@evil.example` };
+    const playbook = await world.playbook([step('block', 'block_sender', { parameters })]);
+    const runs = await Promise.all(Array.from({ length: 20 }, () => ran(playbook)));
+    const ended = await Promise.all(
+      runs.map(({ run_id }) => world.until(playbook, run_id, 'completed')),
+    );
+    expect(new Set(ended.map(({ steps }) => steps[0]!.action_id)).size).toBe(1);
+    expect(paths()).toEqual(['/block_sender']);
+  });
+});

@@ -92,27 +92,6 @@ export const ACTION_EXAMPLES: OperationExamples = {
         },
       },
     },
-    duplicate_action: {
-      summary: 'The same is waiting already',
-      path: { id: STORY.mail },
-      body: {
-        action: 'delete_email',
-        parameters: { message_id: '<4f2a1c@mail.example.net>', reason: 'Nobody needs it.' },
-      },
-      status: 409,
-      answer: refused(
-        'duplicate_action',
-        'delete_email on this target was requested by alice and waits for approval. Send repeat: true to request it again.',
-        {
-          details: {
-            action_id: STORY.deleteMail,
-            status: 'pending_approval',
-            requested_by: 'alice',
-            requested_at: '2026-01-31T09:52:00.009Z',
-          },
-        },
-      ),
-    },
     failed: {
       summary: 'It failed: that is an outcome',
       path: { id: STORY.mail },

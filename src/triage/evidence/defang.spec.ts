@@ -13,6 +13,14 @@ describe('defang', () => {
     ['evil.भारत', 'evil[.]भारत'],
     ['evil.com_ and evil.com-, evil.com-x', 'evil[.]com_ and evil[.]com-, evil[.]com-x'],
     ['evil.xn--p1ai_', 'evil[.]xn--p1ai_'],
+    ['evil\u2024example', 'evil[.]example'],
+    ['evil\uff0eexample', 'evil[.]example'],
+    ['evil\uff61example', 'evil[.]example'],
+    ['evil\u30fbexample', 'evil[.]example'],
+    ['evil\uff65example', 'evil[.]example'],
+    ['i❤️.ws and 💩.example', 'i❤️[.]ws and 💩[.]example'],
+    ['a.💩.example', 'a[.]💩[.]example'],
+    ['evil.example\u00a0https://other.example', 'evil[.]example\u00a0hxxps://other[.]example'],
     ['www.evil.com1', 'www[.]evil[.]com1'],
   ])('takes the link out of %j', (text, safe) => {
     expect(defang(text)).toBe(safe);

@@ -2,7 +2,7 @@ import { hasFormat } from '../../action-catalogue/parameter-formats.js';
 
 /** Spellings by which people keep a dangerous address from being a link, each with what it stands for. */
 const DEFANGED: readonly (readonly [pattern: RegExp, plain: string])[] = [
-  [/\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)|\{dot\}|[\u3002\uff0e\uff61]/gi, '.'],
+  [/\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)|\{dot\}|[\u2024\u3002\uff0e\uff61]/gi, '.'],
   [/\[@\]|\(@\)|\{@\}|\[at\]|\(at\)|\{at\}/gi, '@'],
   [/\[:\]|\(:\)/g, ':'],
   [/\[:\/\/\]/g, '://'],
@@ -15,7 +15,15 @@ export function refang(text: string): string {
   return DEFANGED.reduce((plain, [pattern, by]) => plain.replace(pattern, by), text);
 }
 
-const WORD = /[\p{L}\p{M}\p{N}_.\-\u3002\uff0e\uff61]+/gu;
+/** What stands for a dot in a host, or looks like one: the one dot leader, full stops of other scripts, katakana middle dots. */
+const DOT = '[.\\u2024\\u3002\\u30fb\\uff0e\\uff61\\uff65]';
+const DOTS = new RegExp(`${DOT}+`, 'u');
+
+/** Letters of a host are signs, too: `i❤.ws` is one. */
+const WORD = new RegExp(
+  `(?:[\\p{L}\\p{M}\\p{N}\\p{So}\\p{Emoji_Modifier}\\u200d_-]|${DOT})+`,
+  'gu',
+);
 
 /**
  * The text with addresses that nobody can follow by a click: `hxxps://evil[.]example`, `mallory[@]evil[.]example`. For what
@@ -30,10 +38,10 @@ export function defang(text: string): string {
 }
 
 /** The dot at the end of a sentence stays. */
-const INNER_DOT = /[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu;
+const INNER_DOT = new RegExp(`${DOT}(?=[\\p{L}\\p{N}\\p{So}])`, 'gu');
 
 function isAddress(word: string): boolean {
-  const labels = word.split(/[.\u3002\uff0e\uff61]+/).filter((label) => label !== '');
+  const labels = word.split(DOTS).filter((label) => label !== '');
   if (labels.length < 2) return false;
   // What programs make links of: `evil.com_` leads to evil.com, and what begins with `www.` to itself, whatever its end.
   const last = labels.at(-1)!.replace(/[_-].*$/s, '');

@@ -13,7 +13,6 @@ import type { Actor, Scene } from './scene.js';
 const SETTINGS = {
   BOOTSTRAP_ADMIN_PASSWORD: 'orchid-Kayak7-lantern',
   APPROVAL_FOUR_EYES: 'true',
-  ACTION_REPEAT_MINUTES: '60',
   TRIAGE_PROVIDER: 'rules',
 };
 const HURRIED = { ...SETTINGS, ACTION_WAIT_MS: '1', WEBHOOK_SYNC_LIMIT: '0' };

@@ -123,8 +123,7 @@ const TRIAGE = [
 ];
 
 const ACTIONS = [
-  ...alice('executeIncidentAction', 'completed', 'pending_approval', 'duplicate_action'),
-  ...alice('executeIncidentAction', 'failed', 'validation_error'),
+  ...alice('executeIncidentAction', 'completed', 'pending_approval', 'failed', 'validation_error'),
   ...alice('executeAction', 'completed', 'pending_approval'),
   ...by('alice', { excerpt: true })('listActionTypes', 'excerpt'),
   ...bob('listActions', 'waiting'),
@@ -202,7 +201,7 @@ const END = [
   ...bob('updateIncident', 'resolve'),
   unshown('alice', 'executeIncidentAction', {
     path: { id: STORY.mail },
-    body: { action: 'block_ip', parameters: { ip: '203.0.113.7' }, repeat: true },
+    body: { action: 'block_ip', parameters: { ip: '203.0.113.7' } },
     status: 202,
     answer: { data: { action_id: STORY.lateBlock } },
   }),

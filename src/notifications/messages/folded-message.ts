@@ -21,7 +21,8 @@ interface Told {
 export function foldedMessage(messages: readonly [Message, ...Message[]], alike: number): Message {
   const [carrier] = messages;
   const approvals = messages.flatMap(approvalOf);
-  if (approvals.length > 0) return approvals.length === 1 ? carrier : foldedApprovals(carrier, approvals);
+  if (approvals.length > 0)
+    return approvals.length === 1 ? carrier : foldedApprovals(carrier, approvals);
   if (messages.length === 1) return withCount(carrier, alike);
   const told = messages.flatMap(toldOf).toSorted(bySeverityAndAge);
   const [first] = told;

@@ -117,6 +117,16 @@ export function askersOf({
   return onBehalfOf === undefined ? [requestedBy] : [requestedBy, onBehalfOf];
 }
 
+/** How the reason begins for which the system rejects an action that nobody decided on in time. */
+export const UNDECIDED = 'Nobody decided on it within';
+
+export function hasExpired({
+  rejectedBy,
+  rejectionReason,
+}: Pick<Action, 'rejectedBy' | 'rejectionReason'>): boolean {
+  return rejectedBy === SYSTEM && rejectionReason?.startsWith(UNDECIDED) === true;
+}
+
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'rejected';
 }

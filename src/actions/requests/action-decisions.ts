@@ -4,7 +4,7 @@ import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { type Action, SYSTEM, withExpiry } from '../action.js';
+import { type Action, SYSTEM, UNDECIDED, withExpiry } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionsRepository, type Approval } from '../records/actions.repository.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
@@ -65,7 +65,7 @@ export class ActionDecisions {
   /** Why an action that nobody decided on in time is rejected. */
   get expiredReason(): string {
     const { approvalTtlMinutes: minutes } = this.settings;
-    return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+    return `${UNDECIDED} ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
   }
 
   /** Tells of at most `limit` actions that they expire soon; returns how many those were. */

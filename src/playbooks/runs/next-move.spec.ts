@@ -122,6 +122,21 @@ describe('the next move of a run', () => {
     });
   });
 
+  it('asks anew where an action of others was rejected for another incident, and not where it expired', async () => {
+    const steps = [step('s0')];
+    const borrowed = { elsewhere: true };
+    const rejected = action('rejected', { rejectedBy: 'bob', rejectionReason: 'No.', borrowed });
+    const again = await nextMove(steps, [reached(0, { action: rejected })], script(RUN).decider);
+    expect([again.settled, again.next.kind]).toEqual([[], 'act']);
+    const expired = action('rejected', {
+      ...{ rejectedBy: 'system', rejectionReason: 'Nobody decided on it within 5 minutes.' },
+      borrowed,
+    });
+    const ended = await nextMove(steps, [reached(0, { action: expired })], script(RUN).decider);
+    expect(ended.settled).toMatchObject([{ status: 'failed' }]);
+    expect(ended.next).toMatchObject({ kind: 'end', status: 'failed' });
+  });
+
   it('never runs a step that cannot be evaluated', async () => {
     const { next, settled } = await nextMove(STEPS, [], script(error()).decider);
     expect(settled).toEqual([{ position: 0, name: 's0', status: 'failed', error: 'no such key' }]);

@@ -1,4 +1,4 @@
-import { hasEnded, type Parameters } from '../../actions/action.js';
+import { hasEnded, hasExpired, type Parameters } from '../../actions/action.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { shownStart } from '../../platform/text.js';
 import type { Decision } from '../language/decide-step.js';
@@ -85,9 +85,13 @@ export async function nextMove(
   return { settled, next: { kind: 'end', status: 'completed' } };
 }
 
-/** What was decided about another incident says nothing about this one: the step asks for an action of its own. */
+/**
+ * What was decided about another incident says nothing about this one: the step asks for an action of its own. That nobody decided in
+ * time holds for all: else one approval after the other would expire.
+ */
 function isRefusedElsewhere({ action }: TakenStep): boolean {
-  return action?.status === 'rejected' && !!action.borrowed && action.borrowed.elsewhere;
+  if (action?.status !== 'rejected' || !action.borrowed) return false;
+  return action.borrowed.elsewhere && !hasExpired(action);
 }
 
 /** Undefined while its action has not ended. */

@@ -179,11 +179,12 @@ export async function startSite(): Promise<Site> {
     hasAttention: '/api/attention' in contract.paths,
     sandbox: sandbox.data.id,
     passHour: async () => {
-      await sql(
-        database,
-        `update notification_deliveries set held_until = now() where held_until > now()`,
-      );
       await waitUntil(async () => {
+        // Approvals that playbooks ask for come, and are held, while this waits.
+        await sql(
+          database,
+          `update notification_deliveries set held_until = now() where held_until > now()`,
+        );
         const [row] = await sql<{ n: number }>(
           database,
           `select count(*)::int as n from notification_deliveries where status = 'pending'`,

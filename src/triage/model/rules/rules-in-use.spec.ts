@@ -238,6 +238,24 @@ describe('the rules, on everyday events', () => {
   });
 });
 
+describe('the rules, on what is found in code', () => {
+  it('do not take a weakness for the attack that it would let in', async () => {
+    const rawData = { rule: 'SQL injection', severity: 'critical' };
+    const judgeIn = async (fields: Record<string, string>) => {
+      const given = {
+        rawData,
+        fields,
+        severity: 'critical',
+        indicators: [],
+        incidentType: 'other',
+      };
+      return (await new RulesModel().judge(given as unknown as TriageCase)).verdict.classification;
+    };
+    expect(await judgeIn({ repository: 'example-org/example-repo' })).toBe('inconclusive');
+    expect(await judgeIn({})).toBe('malicious');
+  });
+});
+
 describe('the rules, on attacks that a calming fact stands beside', () => {
   it.each<[Classification, string, RawData]>([
     ['malicious', 'a note on many hosts', { file: 'HOW_TO_RECOVER.txt', host_count: 212 }],

@@ -80,7 +80,7 @@ export const GUESSING_RULES: readonly Rule[] = [
     explanation: 'The rule that fired looks for guessing.',
     look: reads(
       ['rule', 'rulename', 'description', 'title', 'alert', 'alertname', 'signature', 'type'],
-      /\b(?:brute[- ]?force|password spray|credential stuffing)/i,
+      /(?:brute[- ]?force|password spray|credential stuffing)/i,
     ),
   },
   {

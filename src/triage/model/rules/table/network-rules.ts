@@ -5,12 +5,15 @@ const MALWARE = { group: 'network', category: 'malware', mitre: ['T1071.004'] } 
 const WEB = { group: 'network', category: 'web_attack', mitre: ['T1190'] } as const;
 
 /** By the tool: what a request itself says is the attack and not its name. */
+/** A weakness that is found in code is called like the attack that it would let in. */
 const named: Look = {
-  at: `${tells('web_attack').at} and of requests`,
+  at: `${tells('web_attack').at} and of requests, where no repository is named`,
   find: (facts) =>
-    tells('web_attack')
-      .find(facts)
-      .filter(({ key }) => !REQUEST_KEYS.includes(key)),
+    facts.fields.repository === undefined
+      ? tells('web_attack')
+          .find(facts)
+          .filter(({ key }) => !REQUEST_KEYS.includes(key))
+      : [],
 };
 
 export const NETWORK_RULES: readonly Rule[] = [

@@ -14,14 +14,15 @@ const SEVERITY_KEYS = [
   'level',
 ] as const;
 
-/** A tool that watches whether services run calls a full disk critical: that says nothing about an attack. */
-const watchesServices = (facts: Facts): boolean => facts.ofTools('generatorurl').length > 0;
+/** A tool that watches whether services run calls a full disk critical, and one that reads code a bad line: these are no attacks. */
+const watchesNoAttacks = (facts: Facts): boolean =>
+  facts.ofTools('generatorurl').length > 0 || facts.fields.repository !== undefined;
 
 /** The severity of the event in the tool's word, where the source reads it as this one. */
 const severityIs = (severity: 'high' | 'critical'): Look => ({
-  at: `severities that are read as ${severity}, of tools that do not watch services`,
+  at: `severities that are read as ${severity}, of tools that watch for attacks`,
   find: (facts) =>
-    facts.severity !== severity || watchesServices(facts)
+    facts.severity !== severity || watchesNoAttacks(facts)
       ? []
       : reads(SEVERITY_KEYS, /^[\w .-]{1,32}$/)
           .find(facts)

@@ -90,8 +90,14 @@ function decidedVerdict(
   if (!verdict || !byPerson) return given ?? verdict;
   const { evidence, indicators, mitre_techniques } = verdict;
   const proposed = verdictByPerson ? verdict.proposed : proposedBy(verdict);
-  const kept = given ? { evidence, indicators, mitre_techniques, ...given } : verdict;
-  return { ...kept, proposed };
+  if (!given) return { ...verdict, proposed };
+  return {
+    ...given,
+    evidence: given.evidence ?? evidence,
+    indicators: given.indicators ?? indicators,
+    mitre_techniques: given.mitre_techniques ?? mitre_techniques,
+    proposed,
+  };
 }
 
 function proposedBy({

@@ -126,6 +126,25 @@ describe('incidents that are resolved', () => {
     expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('triaged');
   });
 
+  it('keep what the run found beside a verdict of a person, who says nothing of that', async () => {
+    const raw_data = { sender: 'ceo@examp1e.com', subject: 'Urgent wire transfer' };
+    const { id } = await create({ raw_data });
+    await alice.request('POST', `/api/incidents/${id}/triage`, { body: {} });
+    const { verdict: found } = (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
+    expect(found.evidence.length).toBeGreaterThan(0);
+    const given = { classification: 'benign', reasoning: 'He is known to write so.' };
+    const { verdict } = (await put(id!, { verdict: given })).body.data;
+    const { classification, confidence, category, reasoning, triage_id } = found;
+    expect(verdict).toEqual({
+      ...given,
+      evidence: found.evidence,
+      indicators: found.indicators,
+      mitre_techniques: found.mitre_techniques,
+      decided_by: aliceName,
+      proposed: { classification, confidence, category, reasoning, triage_id },
+    });
+  });
+
   it('is decided once when two open and resolve at the same time', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Done.' });

@@ -269,6 +269,14 @@ export const INCIDENT_EXAMPLES: OperationExamples = {
             confidence: 0.9,
             category: 'legitimate',
             reasoning: 'j.doe was on a flight with Wi-Fi, and confirms it.',
+            indicators: [
+              { type: 'user', value: 'j.doe@example.com', found_in: '/user' },
+              { type: 'email', value: 'j.doe@example.com', found_in: '/user' },
+              { type: 'domain', value: 'example.com', found_in: '/user' },
+              { type: 'ip', value: '203.0.113.7', found_in: '/ip' },
+            ],
+            mitre_techniques: [],
+            evidence: [],
             decided_by: 'alice',
             proposed: {
               classification: 'inconclusive',

@@ -9,6 +9,7 @@ const NAME = /\bAdvisoryLock\.(\w+)/g;
 
 /** Calls without a fixed number, by their file. CountFold is given one of the names: its type is AdvisoryLock. */
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
+  'actions/requests/twins.ts': 'target',
   'platform/counting/count-fold.ts': '$1',
   'platform/database/same-database.ts': '$1, $2',
   'platform/idempotency/idempotency.repository.ts': '$1::bigint',

@@ -52,11 +52,11 @@ import { Resolutions1795002600000 } from './platform/database/migrations/1795002
 import { PlaybookRunsMayGo1795002800000 } from './platform/database/migrations/1795002800000-playbook-runs-may-go.js';
 import { IncidentFields1795003000000 } from './platform/database/migrations/1795003000000-incident-fields.js';
 import { TypeMapping1795003010000 } from './platform/database/migrations/1795003010000-type-mapping.js';
+import { ActionTargets1795003040000 } from './platform/database/migrations/1795003040000-action-targets.js';
+import { SharedActions1795003041000 } from './platform/database/migrations/1795003041000-shared-actions.js';
 import { IncidentReports1795003050000 } from './platform/database/migrations/1795003050000-incident-reports.js';
 import { WebhookEventProgress1795003051000 } from './platform/database/migrations/1795003051000-webhook-event-progress.js';
 import { FixedTypes1795003052000 } from './platform/database/migrations/1795003052000-fixed-types.js';
-import { ActionTargets1795003040000 } from './platform/database/migrations/1795003040000-action-targets.js';
-import { SharedActions1795003041000 } from './platform/database/migrations/1795003041000-shared-actions.js';
 import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
 import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
@@ -154,11 +154,11 @@ export const schema: Schema = {
     PlaybookRunsMayGo1795002800000,
     IncidentFields1795003000000,
     TypeMapping1795003010000,
+    ActionTargets1795003040000,
+    SharedActions1795003041000,
     IncidentReports1795003050000,
     WebhookEventProgress1795003051000,
     FixedTypes1795003052000,
-    ActionTargets1795003040000,
-    SharedActions1795003041000,
     Messages1795003400000,
     ApprovalReminders1795003410000,
   ],

@@ -20,7 +20,7 @@ interface Instance {
   readonly connector: Connector;
 }
 
-interface EnabledConnector {
+interface ConfiguredConnector {
   readonly row: SealedConnector;
   readonly type: ConnectorType;
 }
@@ -73,23 +73,24 @@ export class ConfiguredConnectors extends ConnectorRegistry {
     return connector;
   }
 
-  private async providers(type: ActionTypeName): Promise<EnabledConnector[]> {
+  private async providers(type: ActionTypeName): Promise<ConfiguredConnector[]> {
     const serving = await this.serving();
     return serving.filter((one) => one.type.provides(one.row.config).includes(type));
   }
 
-  /** Those that actions may go to, in order of priority: the sandbox only while there is nothing else. */
-  private async serving(): Promise<EnabledConnector[]> {
+  /**
+   * Those that actions may go to, in order of priority: the sandbox only while there is nothing else, enabled or not. Whoever disables the
+   * last real connector does not want its actions to be called completed.
+   */
+  private async serving(): Promise<ConfiguredConnector[]> {
     const rows = await this.rows.all();
     this.forgetAllBut(rows);
-    const enabled = rows
-      .filter((row) => row.enabled)
-      .flatMap((row): EnabledConnector[] => {
-        const type = this.types.find(row.type);
-        return type ? [{ row, type }] : [];
-      });
-    const real = enabled.filter(({ type }) => !type.servesOnlyAlone);
-    return real.length > 0 ? real : enabled;
+    const all = rows.flatMap((row): ConfiguredConnector[] => {
+      const type = this.types.find(row.type);
+      return type ? [{ row, type }] : [];
+    });
+    const real = all.filter(({ type }) => !type.servesOnlyAlone);
+    return (real.length > 0 ? real : all).filter(({ row }) => row.enabled);
   }
 
   /** A connector whose secrets cannot be read is not left out silently: its actions fail and say why. */

@@ -17,7 +17,7 @@ export abstract class ConnectorType implements ConfigDefinition {
   abstract readonly actions: readonly ActionTypeName[];
   /** At least so long lie between two of its regular checks: a vendor may count them. They come once a minute at most. */
   readonly checkedEveryMs: number = 0;
-  /** Its connectors serve only while there is no enabled connector of another type. */
+  /** Its connectors serve only while there is no connector of another type, enabled or not. */
   readonly servesOnlyAlone: boolean = false;
 
   problems(_config: Config, _path: string): FieldError[] {

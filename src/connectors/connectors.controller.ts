@@ -37,7 +37,7 @@ export class ConnectorsController {
     'createConnector',
     'Set up a connector',
     'Which `config` a type takes is in `GET /api/connectors/types`. Nothing is sent by this: `POST /api/connectors/{id}/test` tells whether it answers, enabled or not.\n\n' +
-      'The sandbox serves only while no connector of another type is enabled. With the first one, the actions that no real connector provides are no longer available: they fail with `no_connector`.',
+      'The sandbox serves only while no connector of another type exists, enabled or not. With the first one, the actions that no real connector provides are no longer available: they fail with `no_connector`.',
   )
   @ApiRequestByType(CONNECTOR_REQUEST)
   @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })

@@ -513,10 +513,15 @@ describe('/api/connectors', () => {
       await create({ name: 'sandbox', type: 'sandbox', config: { fail: ['block_ip'] } });
       expect(await block()).toMatchObject({ kind: 'refused', simulated: true });
       expect((await provider('isolate_host'))!.identity.type).toBe('sandbox');
-      await create(http());
+      const { id } = (await create(http())).body.data;
       expect((await provider('block_ip'))!.identity.type).toBe('http');
       expect(await provider('isolate_host')).toBeUndefined();
       expect([...(await app.nest.get(ConnectorRegistry).availableTypes())]).toEqual(['block_ip']);
+
+      await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
+      expect(await provider('block_ip')).toBeUndefined();
+      await admin.request('DELETE', `/api/connectors/${id}`);
+      expect((await provider('block_ip'))!.identity.type).toBe('sandbox');
     });
 
     it('keeps an instance while its connector stays the same, and makes a new one after a change', async () => {

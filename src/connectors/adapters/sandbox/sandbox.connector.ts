@@ -79,7 +79,7 @@ export const SANDBOX_SCHEMA: ConfigSchema = {
 export class SandboxType extends ConnectorType {
   readonly name = 'sandbox';
   readonly description =
-    'Does nothing outside and says so. Serves every action, but only while no enabled connector of another type exists.';
+    'Does nothing outside and says so. Serves every action, but only while no connector of another type exists, enabled or not.';
   readonly actions = ACTION_TYPES;
   readonly destinations = [];
   override readonly servesOnlyAlone = true;

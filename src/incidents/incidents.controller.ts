@@ -32,12 +32,7 @@ import { Idempotent } from '../platform/idempotency/idempotent.js';
 import type { Idempotency } from '../platform/idempotency/idempotency.js';
 import { NewIncidentDto } from './dto/create-incident.dto.js';
 import { IncidentQueryDto } from './dto/incident-query.dto.js';
-import {
-  ChangedIncidentDto,
-  CreatedIncidentDto,
-  IncidentDto,
-  IncidentSummaryDto,
-} from './dto/incident.dto.js';
+import { CreatedIncidentDto, IncidentDto, IncidentSummaryDto } from './dto/incident.dto.js';
 import { IncidentReportDto, IncidentReportQueryDto } from './dto/incident-report.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { IncidentUpdateDto } from './dto/update-incident.dto.js';
@@ -118,7 +113,7 @@ export class IncidentsController {
   @ApiAnswer({
     status: 200,
     description: 'The incident as it is now.',
-    type: ChangedIncidentDto,
+    type: IncidentDto,
     headers: ETAG_HEADER,
   })
   @ApiErrors('precondition_failed', 'insufficient_approval_level', 'already_resolved')
@@ -137,9 +132,15 @@ export class IncidentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const change = IncidentUpdateDto.toChange(body);
-    const changed = await this.incidents.update(caller, id, change, condition, body.pending);
-    setEtag(reply, changed.incident.version);
-    return ChangedIncidentDto.envelopeOfChange(changed);
+    const { incident, ...settled } = await this.incidents.update(
+      caller,
+      id,
+      change,
+      condition,
+      body.pending,
+    );
+    setEtag(reply, incident.version);
+    return IncidentDto.envelopeOf(incident, settled);
   }
 
   @Delete(':id')

@@ -48,11 +48,14 @@ export interface WantedIncident extends Omit<NewIncident, 'rawData' | 'fields' |
 export const PENDING_CHOICES = ['keep', 'withdraw'] as const;
 export type PendingChoice = (typeof PENDING_CHOICES)[number];
 
-export interface ChangedIncident {
-  readonly incident: Incident;
+export interface SettledPending {
   /** Of an incident that was closed and keeps what waits: actions that wait for approval. */
   readonly pendingActions?: number;
   readonly withdrawn?: Withdrawn;
+}
+
+export interface ChangedIncident extends SettledPending {
+  readonly incident: Incident;
 }
 
 @Injectable()
@@ -130,7 +133,7 @@ export class IncidentsService {
     { id, incidentNumber }: Incident,
     by: string,
     choice: PendingChoice,
-  ): Promise<Omit<ChangedIncident, 'incident'>> {
+  ): Promise<SettledPending> {
     if (choice === 'keep') {
       return { pendingActions: (await this.endings.countPendingActions(tx, id)) || undefined };
     }

@@ -22,7 +22,7 @@ import {
   SEVERITIES,
   type Severity,
 } from '../incident.js';
-import type { ChangedIncident } from '../incidents.service.js';
+import type { SettledPending } from '../incidents.service.js';
 import { INCIDENT_TYPE_DESCRIPTION } from './create-incident.dto.js';
 import type { IncidentFields } from '../incident-fields.js';
 import {
@@ -134,6 +134,14 @@ export class IncidentSummaryDto extends IncidentHeadDto {
   }
 }
 
+export class WithdrawnDto {
+  @WholeNumber({ min: 0, description: 'Actions that waited and are rejected.', example: 2 })
+  readonly actions: number;
+
+  @WholeNumber({ min: 0, description: 'Playbook runs that are cancelled.', example: 1 })
+  readonly runs: number;
+}
+
 export class IncidentDto extends IncidentHeadDto {
   @JsonObject({ description: RAW_DATA_DESCRIPTION, example: RAW_DATA_EXAMPLE })
   readonly raw_data: Record<string, unknown>;
@@ -163,11 +171,26 @@ export class IncidentDto extends IncidentHeadDto {
   @ResolvedBy()
   readonly resolved_by?: string;
 
+  @WholeNumber({
+    optional: true,
+    min: 1,
+    description:
+      'In the answer to a change that closes it while actions wait for approval, and keeps them: how many.',
+    example: 2,
+  })
+  readonly pending_actions?: number;
+
+  @Nested(() => WithdrawnDto, {
+    optional: true,
+    description: 'In the answer to a change that closes it with `pending: withdraw`.',
+  })
+  readonly withdrawn?: WithdrawnDto;
+
   /**
    * The incident as JSON in its envelope, with the fields in the order of the contract. raw_data goes through as the text
    * that the database has: that loses no digit of its numbers, and nobody has to parse it.
    */
-  static envelopeOf(this: void, incident: Incident, more: object = {}): string {
+  static envelopeOf(this: void, incident: Incident, settled: SettledPending = {}): string {
     const { verdict, resolution, triagedAt, resolvedAt, resolvedBy } = incident;
     const { created_at, updated_at, ...before } = IncidentHeadDto.headOf(incident);
     const after: Omit<IncidentDto, 'raw_data' | keyof typeof before> = {
@@ -180,38 +203,10 @@ export class IncidentDto extends IncidentHeadDto {
       triaged_at: triagedAt?.toISOString(),
       resolved_at: resolvedAt?.toISOString(),
       resolved_by: resolvedBy,
-      ...more,
+      pending_actions: settled.pendingActions,
+      withdrawn: settled.withdrawn as WithdrawnDto | undefined,
     };
     const [head, tail] = [JSON.stringify(before), JSON.stringify(after)];
     return `{"data":${head.slice(0, -1)},"raw_data":${incident.rawData},${tail.slice(1)}}`;
-  }
-}
-
-export class WithdrawnDto {
-  @WholeNumber({ min: 0, description: 'Actions that waited and are rejected.', example: 2 })
-  readonly actions: number;
-
-  @WholeNumber({ min: 0, description: 'Playbook runs that are cancelled.', example: 1 })
-  readonly runs: number;
-}
-
-export class ChangedIncidentDto extends IncidentDto {
-  @WholeNumber({
-    optional: true,
-    min: 1,
-    description: 'When it was closed while actions wait for approval, and keeps them: how many.',
-    example: 2,
-  })
-  readonly pending_actions?: number;
-
-  @Nested(() => WithdrawnDto, {
-    optional: true,
-    description: 'When it was closed with `pending: withdraw`.',
-  })
-  readonly withdrawn?: WithdrawnDto;
-
-  static envelopeOfChange(this: void, changed: ChangedIncident): string {
-    const { incident, pendingActions, withdrawn } = changed;
-    return IncidentDto.envelopeOf(incident, { pending_actions: pendingActions, withdrawn });
   }
 }

@@ -37,7 +37,7 @@ async fn execute(caller: &Caller, incident: &IncidentId) -> Outcome<ActionId> {
         reason: Some("Mimikatz was seen".parse()?),
     };
     let action = types::IsolateHostRequestAction::IsolateHost;
-    let body = types::IsolateHostRequest { action, parameters }.into();
+    let body = types::IsolateHostRequest { action, parameters, repeat: None }.into();
     let asked = caller
         .analyst
         .execute_incident_action(incident, None, &body)

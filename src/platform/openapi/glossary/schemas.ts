@@ -100,8 +100,6 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ConnectorUpdate: 'What is to be changed of a connector: at least one field.',
   ConnectorsComponent: 'How it stands with the connectors.',
   CreatedApiKey: 'A key that was just made, with its secret, this once.',
-  ChangedIncident:
-    'The incident after a change, with what became of what waited when it was closed.',
   ProposedVerdict: 'What a run said before a person decided.',
   Withdrawn: 'What was withdrawn when the incident was closed.',
   CreatedIncident: 'An incident that was just made.',

@@ -22,7 +22,7 @@ const floors = [
   ['actions'],
   ['approvals', 'playbooks'],
   ['triage'],
-  ['webhooks', 'notifications', 'dead-jobs', 'health'],
+  ['webhooks', 'notifications', 'attention', 'dead-jobs', 'health'],
 ];
 
 const folder = (name) => `^src/${name}/`;

@@ -1,5 +1,6 @@
 import { ACTION_EXAMPLES } from './actions/actions.examples.js';
 import { APPROVAL_EXAMPLES } from './approvals/approvals.examples.js';
+import { ATTENTION_EXAMPLES } from './attention/attention.examples.js';
 import { AUDIT_EXAMPLES } from './audit/audit.examples.js';
 import { API_KEY_EXAMPLES } from './auth/keys/api-keys.examples.js';
 import { LOGIN_EXAMPLES } from './auth/login/login.examples.js';
@@ -38,6 +39,7 @@ export const examples = gathered([
   WEBHOOK_SOURCE_EXAMPLES,
   RECEIPT_EXAMPLES,
   WEBHOOK_EVENT_EXAMPLES,
+  ATTENTION_EXAMPLES,
   USER_EXAMPLES,
   API_KEY_EXAMPLES,
   ME_EXAMPLES,

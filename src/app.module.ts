@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { ActionsModule } from './actions/actions.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
+import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/guards/authentication.guard.js';
@@ -77,6 +78,7 @@ export class AppModule {
         TriageModule,
         WebhooksModule,
         NotificationsModule,
+        AttentionModule,
         DeadJobsModule,
         HealthModule,
         DocsModule,

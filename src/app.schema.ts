@@ -1,6 +1,7 @@
 import { ActionCountEntity } from './actions/listing/action-count.entity.js';
 import { ActionEntity } from './actions/records/action.entity.js';
 import { ApiKeyEntity } from './auth/keys/api-key.entity.js';
+import { AttentionMarkEntity } from './attention/attention-mark.entity.js';
 import { AuditAttestationEntity } from './audit/verification/audit-attestation.entity.js';
 import { AuditChainEntity } from './audit/chain/audit-chain.entity.js';
 import { AuditLogEntity } from './audit/audit-log.entity.js';
@@ -59,6 +60,7 @@ import { WebhookEventProgress1795003051000 } from './platform/database/migration
 import { FixedTypes1795003052000 } from './platform/database/migrations/1795003052000-fixed-types.js';
 import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
 import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
+import { Attention1795003510000 } from './platform/database/migrations/1795003510000-attention.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -92,6 +94,7 @@ export const schema: Schema = {
     ActionCountEntity,
     ActionEntity,
     ApiKeyEntity,
+    AttentionMarkEntity,
     AuditAttestationEntity,
     AuditChainEntity,
     AuditLogEntity,
@@ -161,6 +164,7 @@ export const schema: Schema = {
     FixedTypes1795003052000,
     Messages1795003400000,
     ApprovalReminders1795003410000,
+    Attention1795003510000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

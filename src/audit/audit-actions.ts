@@ -7,6 +7,7 @@ export const AUDIT_ACTIONS = [
   'action.requested',
   'api_key.created',
   'api_key.revoked',
+  'attention.done',
   'audit.exported',
   'audit.head_accepted',
   'auth.cross_origin_refused',

@@ -5,6 +5,9 @@ import type { TimelineDetails } from './timeline-entry.js';
 @Entity('incident_timeline')
 @Check('ck_incident_timeline_subject', `(subject_type is null) = (subject_id is null)`)
 @Index('ix_incident_timeline_incident', ['incident_id', 'id'])
+@Index('ix_incident_timeline_update_of_resolved', ['id'], {
+  where: `event = 'update_of_resolved'`,
+})
 export class IncidentTimelineEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_timeline' })
   readonly id: string;

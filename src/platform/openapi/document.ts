@@ -126,6 +126,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Webhooks: 'Security tools that send events, how these become incidents, and what became of each.',
   Notifications:
     'Who is told of what happens, over which channel, and what became of each message.',
+  Attention: 'What silently did not happen, until it is mended or done with.',
   Access: 'Keys, users, sessions, and who one is.',
   Audit: 'Who did what, in a trail whose changes are found.',
   System: 'Health, metrics, failed jobs and this document.',
@@ -143,6 +144,7 @@ interface IdInAddress {
 /** What an id in an address is the id of, by the part of the address before it. */
 const IDS: Readonly<Record<string, IdInAddress>> = {
   actions: { what: 'action', schema: 'ActionId' },
+  attention: { what: 'item', schema: 'AttentionItemId' },
   'api-keys': { what: 'API key', schema: 'ApiKeyId' },
   connectors: { what: 'connector', schema: 'ConnectorId' },
   dead: { what: 'job', schema: 'DeadJobId' },

@@ -11,6 +11,7 @@ const OPEN = `status in ('queued', 'running')`;
 @Check('ck_triage_runs_verdict', `(verdict is not null) = (status = 'completed')`)
 @Index('ix_triage_runs_incident', ['incident_id', 'id'])
 @Index('uq_triage_runs_open', ['incident_id'], { unique: true, where: OPEN })
+@Index('ix_triage_runs_failed', ['id'], { where: `status = 'failed'` })
 @Index('ix_triage_runs_lease', ['status', 'lease_until'], { where: OPEN })
 @Index('ix_triage_runs_tokens', ['tokens_at'], { where: 'tokens_at is not null' })
 export class TriageRunEntity {

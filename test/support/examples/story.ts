@@ -95,6 +95,8 @@ const EVENTS = [
   ...nobody('receiveWebhook', 'validation_error', 'invalid_signature', 'unknown_source'),
   ...alice('listWebhookEvents', 'failed'),
   ...alice('getWebhookEvent', 'failed'),
+  ...alice('getAttention', 'failed_event'),
+  ...alice('completeAttentionItem', 'done', 'not_found'),
   ...admin('updateWebhookSource', 'mapping'),
   ...alice('replayWebhookEvent', 'processed', 'invalid_state'),
   ...alice('getWebhookEvent', 'processed'),

@@ -26,6 +26,8 @@ export const FIELDS: Readonly<Record<string, string>> = {
   components: 'Every part of the service, with its own health.',
   confidence: 'How sure the verdict is: 0 not at all, 1 entirely.',
   created_at: 'When it was made.',
+  done_at: 'When somebody said that it is done with.',
+  done_by: 'Who said so.',
   'DeadJob.created_at': 'When it failed for good.',
   current_password: 'The password that holds now.',
   data: 'What was asked for.',

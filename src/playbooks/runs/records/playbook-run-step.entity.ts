@@ -13,6 +13,9 @@ import { PlaybookRunEntity } from './playbook-run.entity.js';
 )
 @Check('ck_playbook_run_steps_action', `action_id is not null or status in ('failed', 'skipped')`)
 @Index('ix_playbook_run_steps_action', ['action_id'])
+@Index('ix_playbook_run_steps_failed', ['completed_at'], {
+  where: `status = 'failed' and action_id is null`,
+})
 @Index('ix_playbook_run_steps_open', ['run_id'], { where: 'completed_at is null' })
 export class PlaybookRunStepEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_run_steps' })

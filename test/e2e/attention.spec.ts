@@ -1,0 +1,274 @@
+import { ApprovalExpiry } from '../../src/approvals/approval-expiry.js';
+import { requestedEarlier } from '../support/actions/held-change.js';
+import type { Answer } from '../support/api-client.js';
+import type { Behaviour } from '../support/fake-vendor.js';
+import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+
+interface Item {
+  readonly id: string;
+  readonly kind: string;
+  readonly reason: string;
+  readonly link: string;
+  readonly incident?: { readonly id: string };
+}
+
+const ALERT = { event_type: 'malware', timestamp: '2026-01-31T09:30:00Z', source: 'siem-a' };
+
+describe('what needs attention', () => {
+  let world: PlaybookWorld;
+
+  beforeAll(async () => {
+    world = await PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules', REOPEN_ON_UPDATE: 'false' });
+  });
+  afterEach(() => {
+    world.actions.vendor.plan = undefined;
+  });
+  afterAll(() => world?.close());
+
+  const query = (sql: string, values: unknown[] = []): Promise<{ id: string }[]> =>
+    world.actions.database.query(sql, values);
+  const items = async (
+    kind: string,
+    client: keyof PlaybookWorld['clients'] = 'viewer',
+  ): Promise<Item[]> => {
+    const answer = await world.clients[client].request(
+      'GET',
+      `/api/attention?kind=${kind}&limit=200`,
+    );
+    expect(answer.status).toBe(200);
+    const { counts, items: found } = answer.body.data as {
+      counts: { kind: string; count: number }[];
+      items: Item[];
+    };
+    expect(counts.find((count) => count.kind === kind)?.count ?? 0).toBe(found.length);
+    return found;
+  };
+  const done = (id: string, client: keyof PlaybookWorld['clients'] = 'analyst'): Promise<Answer> =>
+    world.clients[client].request('POST', `/api/attention/${id}/done`, {
+      body: { reason: 'Seen to.' },
+    });
+  const vendor = (behaviour: Behaviour) => {
+    world.actions.vendor.plan = () => ({ behaviour, afterMs: 0 });
+  };
+  const resolve = async (id: string) => {
+    const body = { status: 'resolved', resolution: 'Nothing was found.' };
+    const answer = await world.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+    expect(answer.status).toBe(200);
+  };
+
+  it('lists a failed step of a playbook, and no step whose action tells of it', async () => {
+    const incident = await world.incident();
+    const absent = { parameters: { ip: '{{ incident.raw_data.absent }}' } };
+    const playbook = await world.playbook([
+      step('broken', 'lookup_ip', { ...absent, on_error: 'continue' }),
+      step('look', 'lookup_ip'),
+    ]);
+    vendor('refuse');
+    const { run_id } = (await world.run(playbook, { incident_id: incident })).body.data;
+    await world.until(playbook, run_id, 'failed');
+    const steps = await items('playbook_step_failed');
+    expect(steps).toMatchObject([
+      {
+        id: `playbook_step_failed.${run_id}`,
+        name: `${playbook}: broken`,
+        reason: expect.stringContaining('absent'),
+        role: 'analyst',
+        incident: { id: incident, status: 'open' },
+      },
+    ]);
+    const linked = await world.clients.viewer.request('GET', steps[0]!.link);
+    expect(linked.body.data).toMatchObject({ run_id });
+    expect(await items('action_failed')).toMatchObject([
+      { name: 'lookup_ip', incident: { id: incident } },
+    ]);
+  });
+
+  it('lists an action until it is done after all', async () => {
+    const incidentId = await world.incident();
+    const quarantine = () => world.actions.execute('quarantine_email', { incidentId });
+    vendor('refuse');
+    const { action_id } = (await quarantine()).body.data;
+    const mine = async () =>
+      (await items('action_failed')).filter(({ incident }) => incident?.id === incidentId);
+    expect(await mine()).toMatchObject([
+      { id: `action_failed.${action_id}`, link: `/api/actions/${action_id}` },
+    ]);
+    vendor('apply');
+    expect((await quarantine()).body.data.status).toBe('completed');
+    expect(await mine()).toEqual([]);
+  });
+
+  it('lists an action of which nobody knows whether it happened as such', async () => {
+    vendor('apply-then-500');
+    const { action_id } = (await world.actions.execute('block_sender')).body.data;
+    expect(await items('action_outcome_unknown')).toMatchObject([
+      { id: `action_outcome_unknown.${action_id}` },
+    ]);
+    expect((await items('action_failed')).map(({ link }) => link)).not.toContain(
+      `/api/actions/${action_id}`,
+    );
+  });
+
+  it('lists an approval that expired, until its incident is resolved', async () => {
+    const incidentId = await world.incident();
+    const { action_id } = (await world.actions.execute('isolate_host', { incidentId })).body.data;
+    await requestedEarlier(world.actions.database.manager, action_id, '2 days');
+    await world.actions.app.nest.get(ApprovalExpiry).expire();
+    expect(await items('approval_expired')).toMatchObject([
+      {
+        id: `approval_expired.${action_id}`,
+        name: 'isolate_host',
+        reason: 'Nobody decided on it within 1440 minutes.',
+      },
+    ]);
+    await resolve(incidentId);
+    expect(await items('approval_expired')).toEqual([]);
+  });
+
+  it('lists triage that failed, until a person gives the verdict', async () => {
+    const incident = await world.incident();
+    await query(
+      `insert into triage_runs (id, incident_id, status, requested_by, provider, error, created_at, completed_at)
+       select gen.id, $1, 'failed', 'system', 'claude', '{"code": "refused", "message": "The model refused."}', now(), now()
+         from (select overlay(gen_random_uuid()::text placing to_char(0, 'FM0') from 15)::uuid as id) as one
+        cross join lateral (select encode(substring(int8send((extract(epoch from now()) * 1000)::bigint) from 3), 'hex') as t) as time
+        cross join lateral (select (substr(t, 1, 8) || '-' || substr(t, 9, 4) || substr(one.id::text, 14))::uuid as id) as gen`,
+      [incident],
+    );
+    expect(await items('triage_failed')).toMatchObject([
+      { reason: 'The model refused.', incident: { id: incident } },
+    ]);
+    const verdict = {
+      classification: 'benign',
+      confidence: 1,
+      category: 'legitimate',
+      reasoning: 'A newsletter.',
+    };
+    await world.clients.analyst.request('PUT', `/api/incidents/${incident}`, { body: { verdict } });
+    expect(await items('triage_failed')).toEqual([]);
+  });
+
+  it('lists events that could not be read, and what a tool reports of a resolved incident', async () => {
+    await registerSource(world.clients.admin);
+    const sender = new WebhookSender(world.actions.app.client);
+    await sender.send({ alarm: 'of no known shape' });
+    expect(await items('webhook_event_failed')).toMatchObject([
+      { name: 'siem', reason: 'The body fits no known format.' },
+    ]);
+    const alert = (severity: string) => ({
+      ...ALERT,
+      data: { alert_id: 'case-1', severity, details: { host: 'ws-1' } },
+    });
+    const { incident_id } = (await sender.send(alert('medium'))).body;
+    await resolve(incident_id);
+    expect(await items('resolved_incident_reported')).toEqual([]);
+    await sender.send(alert('critical'));
+    expect(await items('resolved_incident_reported')).toMatchObject([
+      { id: `resolved_incident_reported.${incident_id}`, incident: { status: 'resolved' } },
+    ]);
+    const reopened = { status: 'open', reopen: true };
+    const put = await world.clients.analyst.request('PUT', `/api/incidents/${incident_id}`, {
+      body: reopened,
+    });
+    expect(put.status).toBe(200);
+    expect(await items('resolved_incident_reported')).toEqual([]);
+  });
+
+  it('lists a source that is silent for longer than its usual gap', async () => {
+    const receipts = (source: string, gap: string, last: string) =>
+      query(
+        `insert into webhook_events (id, source, status, body_hash, received_at)
+         select gen_random_uuid(), $1, 'processed', '', now() - $3::interval - n * $2::interval
+           from generate_series(0, 9) as n`,
+        [source, gap, last],
+      );
+    for (const source of ['hourly', 'nightly', 'seldom']) {
+      await registerSource(world.clients.admin, { source });
+    }
+    await receipts('hourly', '1 hour', '11 hours');
+    await receipts('nightly', '1 day', '3 days');
+    await query(`insert into webhook_events (id, source, status, body_hash, received_at)
+      values (gen_random_uuid(), 'seldom', 'processed', '', now() - interval '20 days')`);
+    expect(await items('webhook_source_silent')).toMatchObject([
+      {
+        id: 'webhook_source_silent.hourly',
+        role: 'admin',
+        reason: expect.stringMatching(/^Nothing has come since .* UTC\.$/),
+      },
+    ]);
+    expect((await done('webhook_source_silent.hourly')).status).toBe(403);
+    expect((await done('webhook_source_silent.hourly', 'admin')).status).toBe(200);
+    expect(await items('webhook_source_silent')).toEqual([]);
+    // It comes back, and falls silent again.
+    await receipts('hourly', '1 hour', '10 hours 30 minutes');
+    expect(await items('webhook_source_silent')).toHaveLength(1);
+  });
+
+  it('shows only administrators connectors and channels that do not work', async () => {
+    const [channel] = await query(
+      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by,
+         failures, failing_since, last_error, unhealthy_since)
+       values (gen_random_uuid(), 'pager', 'pager', 'webhook', true, '{}', 'low', '{}', 'test', 9, now(), 'It hangs.', now())
+       returning id`,
+    );
+    const lose = () =>
+      query(
+        `insert into notification_deliveries (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at,
+           status, due_at, expires_at, ended_at, last_error)
+         values (gen_random_uuid(), $1, gen_random_uuid(), 'incident.created', 'incident', 'x', '{}', now(),
+           'dead', now(), now(), now(), 'It hangs.')`,
+        [channel!.id],
+      );
+    await lose();
+    await lose();
+    await query(
+      `update connectors set unhealthy_told_at = now(), health_message = 'It is down.' where id = (select id from connectors limit 1)`,
+    );
+    expect(await items('notification_channel_unhealthy', 'admin')).toMatchObject([
+      { name: 'pager', reason: 'It hangs.' },
+    ]);
+    expect(await items('connector_unhealthy', 'admin')).toMatchObject([{ reason: 'It is down.' }]);
+    const [lost] = await items('notifications_dead', 'admin');
+    expect(lost).toMatchObject({ reason: '2 could not be delivered. The last one: It hangs.' });
+    for (const kind of [
+      'connector_unhealthy',
+      'notification_channel_unhealthy',
+      'notifications_dead',
+    ]) {
+      expect(await items(kind, 'manager')).toEqual([]);
+    }
+    expect((await done(lost!.id, 'admin')).status).toBe(200);
+    expect(await items('notifications_dead', 'admin')).toEqual([]);
+    await lose();
+    expect(await items('notifications_dead', 'admin')).toMatchObject([
+      { reason: '1 could not be delivered. The last one: It hangs.' },
+    ]);
+  });
+
+  it('is done with once, by whoever is first, with the reason in the audit trail', async () => {
+    vendor('refuse');
+    const { action_id } = (await world.actions.execute('lookup_ip')).body.data;
+    const id = `action_failed.${action_id}`;
+    expect((await done(id, 'viewer')).status).toBe(403);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => done(id)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(404)]);
+    expect(answers.find(({ status }) => status === 200)!.body.data).toMatchObject({
+      id,
+      done_by: world.actions.names.analyst,
+      reason: 'Seen to.',
+    });
+    expect((await items('action_failed')).map((item) => item.id)).not.toContain(id);
+    const audit = await world.clients.manager.request('GET', '/api/audit?action=attention.done');
+    const entry = audit.body.data.find((one: { subject: { id: string } }) => one.subject.id === id);
+    expect(entry).toMatchObject({ details: { reason: 'Seen to.' } });
+  });
+
+  it('knows no item of another kind, and no kind of another name', async () => {
+    for (const id of ['action_failed', 'action_failed.x', 'unknown.x', 'toString.x', '.', '%00']) {
+      expect([id, (await done(id)).status]).toEqual([id, 404]);
+    }
+    const answer = await world.clients.viewer.request('GET', '/api/attention?kind=nothing');
+    expect(answer.status).toBe(422);
+  });
+});

@@ -61,6 +61,7 @@ import { FixedTypes1795003052000 } from './platform/database/migrations/17950030
 import { Messages1795003400000 } from './platform/database/migrations/1795003400000-messages.js';
 import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
 import { Attention1795003510000 } from './platform/database/migrations/1795003510000-attention.js';
+import { PlaybookRunStarts1795003520000 } from './platform/database/migrations/1795003520000-playbook-run-starts.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
   NotificationDeliveryCountEntity,
@@ -165,6 +166,7 @@ export const schema: Schema = {
     Messages1795003400000,
     ApprovalReminders1795003410000,
     Attention1795003510000,
+    PlaybookRunStarts1795003520000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

@@ -26,6 +26,8 @@ const { since, firstId } = PARAMETERS;
 const FEWEST_RECEIPTS = 5;
 const LOOKED_AT = 50;
 
+const utc = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')`;
+
 const failedAction = (...conditions: string[]): Source => ({
   from: 'actions x',
   where: [
@@ -67,6 +69,19 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     link: `'/api/playbooks/' || run.playbook_id || '/runs/' || x.run_id`,
     incident: 'run.incident_id',
     order: 'x.completed_at desc',
+  },
+  playbook_runs_rate_limited: {
+    from: `playbooks x cross join lateral (
+      select count(*) as n, min(started_at) as first, max(starts_at) as last
+        from playbook_runs
+       where playbook_id = x.id and starts_at > now() and completed_at is null) as waiting`,
+    where: ['waiting.n > 0'],
+    subject: 'x.id::text',
+    name: 'x.name',
+    reason: `waiting.n || ' automatic runs wait, the last until ' || ${utc('waiting.last')} || ': more than PLAYBOOK_RUNS_PER_HOUR were to begin within an hour.'`,
+    at: 'waiting.first',
+    link: `'/api/playbooks/' || x.id || '/runs'`,
+    order: 'waiting.first desc',
   },
   action_failed: failedAction(`coalesce(x.result->>'code', '') <> 'outcome_unknown'`),
   action_outcome_unknown: failedAction(`x.result->>'code' = 'outcome_unknown'`),
@@ -155,7 +170,7 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     ],
     subject: 'x.source',
     name: 'x.source',
-    reason: `'Nothing has come since ' || to_char(usual.last at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC.'`,
+    reason: `'Nothing has come since ' || ${utc('usual.last')} || '.'`,
     at: 'usual.last',
     link: `'/api/webhooks/' || x.source`,
     order: 'usual.last desc',

@@ -14,6 +14,7 @@ export const ATTENTION_EXAMPLES: OperationExamples = {
           total: 1,
           counts: [
             { kind: 'playbook_step_failed', count: 0 },
+            { kind: 'playbook_runs_rate_limited', count: 0 },
             { kind: 'action_failed', count: 0 },
             { kind: 'action_outcome_unknown', count: 0 },
             { kind: 'approval_expired', count: 0 },

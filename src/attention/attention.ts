@@ -11,6 +11,7 @@ interface Kind {
 /** What silently did not happen, or may not have. */
 export const ATTENTION = {
   playbook_step_failed: { role: 'analyst' },
+  playbook_runs_rate_limited: { role: 'admin' },
   action_failed: { role: 'analyst' },
   action_outcome_unknown: { role: 'analyst' },
   approval_expired: { role: 'analyst' },

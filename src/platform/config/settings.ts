@@ -273,6 +273,13 @@ export class Settings {
 
   @Setting(
     ACTIONS,
+    'How many runs of one playbook may begin by themselves within an hour; further ones wait for their turn. 0 for no limit.',
+    integer(200, 0, 1_000_000),
+  )
+  readonly playbookRunsPerHour: number;
+
+  @Setting(
+    ACTIONS,
     'How long a request waits for its action to end; a slower one goes on and the answer is 202, in milliseconds.',
     integer(10_000, 0, 10 * MINUTE),
   )

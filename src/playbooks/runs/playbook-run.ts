@@ -74,7 +74,16 @@ export interface PlaybookRunSummary extends RunInput, RunProgress {
   readonly wakes: number;
   readonly attempts: number;
   readonly startedAt: Date;
+  /** Of an automatic run: later than `startedAt` where its playbook had begun as many in an hour as it may. */
+  readonly startsAt?: Date;
   readonly completedAt?: Date;
+}
+
+/** Whether it had, or has, to wait because its playbook had begun as often within an hour as it may. */
+export function waitsForTurn<R extends Pick<PlaybookRunSummary, 'startedAt' | 'startsAt'>>(
+  run: R,
+): run is R & { readonly startsAt: Date } {
+  return run.startsAt !== undefined && run.startsAt > run.startedAt;
 }
 
 /** What is read of a step's action. */

@@ -87,6 +87,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     for (;;) {
       if (this.stopping) return await this.writes.release(run);
       const reached = await this.runs.stepsOf(run.id);
+      if (reached.length === 0 && (await this.moves.cancelIfLate(run))) break;
       const move = await nextMove(playbook.definition.steps, reached, decide);
       await this.failpoints.hit(RUN_FAILPOINT.decided);
       if (!(await this.make(run, move, reached, turn))) break;

@@ -41,6 +41,9 @@ export interface BegunAction {
 /** A place in which the connector may be called now, or undefined where it has none left. */
 export type TakePlace = (connectorId: string) => GiveBack | undefined;
 
+const LATE = 'Its incident was resolved before it began.';
+const ENDED_LATE = { status: 'cancelled', error: LATE } as const;
+
 /** The transactions by which a run moves. Each has what ended, and the one thing that follows from it, or none of it. */
 @Injectable()
 export class RunMoves {
@@ -112,6 +115,18 @@ export class RunMoves {
         then: goesOnWith(action) ? this.hold : { kind: 'rest', status },
       });
       return [action, permit];
+    });
+  }
+
+  /** An automatic run that waited for its turn, or for the kill switch, and whose incident is resolved by now does not begin. */
+  async cancelIfLate(run: PlaybookRunSummary): Promise<boolean> {
+    if (!run.automatic) return false;
+    return await this.transactions.run(async (tx) => {
+      const incident = await this.lockIncident(tx, run);
+      if (incident?.status !== 'resolved') return false;
+      const cancelled = await this.writes.cancel(tx, run.id, LATE, this.clock.now());
+      if (cancelled) await this.recorder.ended(tx, run, { ...run, ...ENDED_LATE }, SYSTEM);
+      return true;
     });
   }
 

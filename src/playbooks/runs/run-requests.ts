@@ -75,10 +75,21 @@ export class RunRequests {
     if (!locked || locked.status === 'resolved') return false;
     const { variables } = playbook.definition;
     const wanted = { playbook, incident, variables };
-    const run = { ...this.newRun(wanted, SYSTEM), automatic: true, onBehalfOf };
+    const run = await this.inTurn(tx, {
+      ...this.newRun(wanted, SYSTEM),
+      automatic: true,
+      onBehalfOf,
+    });
     if (!(await this.runs.insert(tx, run))) return false;
     await this.recorder.started(tx, run);
     return true;
+  }
+
+  /** Nothing is lost to the limit of a playbook: what is over it begins later. */
+  private async inTurn(tx: Tx, run: PlaybookRun): Promise<PlaybookRun> {
+    const limit = this.settings.playbookRunsPerHour;
+    if (limit === 0) return run;
+    return { ...run, startsAt: await this.runs.turnOf(tx, run.playbookId, limit, run.startedAt) };
   }
 
   private newRun(

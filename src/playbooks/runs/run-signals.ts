@@ -15,8 +15,8 @@ type Outcome = (typeof OUTCOMES)[number];
 
 const CAUSES = ['expression', 'action'] as const;
 
-/** As the metric shows them: what is due and unclaimed is neither running nor waiting for people. */
-const OPEN = ['due', 'running', 'waiting_approval'] as const;
+/** As the metric shows them: what is due and unclaimed, or waits for its turn, is neither running nor waiting for people. */
+const OPEN = ['due', 'rate_limited', 'running', 'waiting_approval'] as const;
 
 /** Shows runs in metrics and log. What waits is counted for the site. */
 @Injectable()

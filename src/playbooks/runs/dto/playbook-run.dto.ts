@@ -27,6 +27,7 @@ import {
   type RunOutcome,
   STEP_STATUSES,
   type StepStatus,
+  waitsForTurn,
 } from '../playbook-run.js';
 
 const TIME = '2026-01-31T09:30:00.000Z';
@@ -172,6 +173,14 @@ export class PlaybookRunSummaryDto {
   @Instant({ example: TIME })
   readonly started_at: string;
 
+  @Instant({
+    optional: true,
+    description:
+      'Of an automatic run that has to wait for its turn, or had to: when it may begin. Its playbook had begun as often within an hour as `PLAYBOOK_RUNS_PER_HOUR` lets it.',
+    example: TIME,
+  })
+  readonly starts_at?: string;
+
   @Instant({ optional: true, description: 'When it ended, in whichever way.', example: TIME })
   readonly completed_at?: string;
 
@@ -191,6 +200,7 @@ export class PlaybookRunSummaryDto {
       steps_total: run.stepsTotal,
       error: run.error,
       started_at: run.startedAt.toISOString(),
+      starts_at: waitsForTurn(run) ? run.startsAt.toISOString() : undefined,
       completed_at: run.completedAt?.toISOString(),
     };
   }

@@ -11,9 +11,10 @@ import { IS_DUE, runOf, type RunRow } from '../records/run-rows.js';
 import type { RunListRequest } from './run-list.js';
 import { countOf, listQuery } from './run-list.sql.js';
 
-/** Runs that have not ended. One that is due and that no replica has claimed is counted as that alone. */
+/** Runs that have not ended. One that is due and that no replica has claimed is counted as that alone, and so is one that waits for its turn. */
 export interface OpenRuns {
   readonly due: number;
+  readonly rate_limited: number;
   readonly running: number;
   readonly waiting_approval: number;
   readonly oldestDueSeconds: number;
@@ -21,13 +22,15 @@ export interface OpenRuns {
 
 const countOpen = (status: 'running' | 'waiting_approval') => `
     greatest(0, ${countOf([`status = '${status}'`])}
-      - (select count(*) from due where status = '${status}'))::integer as ${status}`;
+      - (select count(*) from due where status = '${status}')${status === 'running' ? ' - (select count(*) from later)' : ''})::integer as ${status}`;
 
 const OPEN: Statement = {
   name: 'playbook_runs_open',
   text: `
-    with due as materialized (select status, due_at from playbook_runs where ${IS_DUE})
+    with due as materialized (select status, due_at from playbook_runs where ${IS_DUE}),
+    later as materialized (select from playbook_runs where due_at > now())
     select (select count(*) from due)::integer as due,
+           (select count(*) from later)::integer as rate_limited,
            coalesce((select extract(epoch from now() - min(due_at)) from due), 0)::float8 as "oldestDueSeconds",
            ${countOpen('running')}, ${countOpen('waiting_approval')}`,
 };

@@ -18,6 +18,9 @@ import type { IncidentAtStart, PlaybookRunStatus } from '../playbook-run.js';
 @Index('ix_playbook_runs_playbook_status', ['playbook_id', 'status', 'id'])
 @Index('ix_playbook_runs_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
 @Index('ix_playbook_runs_due', ['due_at'], { where: 'due_at is not null' })
+@Index('ix_playbook_runs_starts', ['playbook_id', 'starts_at'], {
+  where: 'starts_at is not null',
+})
 @Index('ix_playbook_runs_status', ['status', 'id'])
 @Index('uq_playbook_runs_automatic', ['incident_id', 'playbook_id', 'playbook_version'], {
   unique: true,
@@ -72,6 +75,10 @@ export class PlaybookRunEntity {
 
   @Column({ type: 'timestamptz', nullable: true })
   readonly due_at: Date | null;
+
+  /** Of an automatic run: when it may begin. Null where there was no limit. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly starts_at: Date | null;
 
   @Column({ type: 'timestamptz', nullable: true })
   readonly lease_until: Date | null;

@@ -1,10 +1,15 @@
-// SQL for the steps: they are read with their actions, each time that a run goes on.
+// SQL for the steps, which are read with their actions each time that a run goes on, and for the turn of an automatic run.
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { type Statement, Statements } from '../../../platform/database/statements.js';
 import type { Tx } from '../../../platform/database/transactions.js';
-import type { PlaybookRunSummary, ReachedStep, RunInput } from '../playbook-run.js';
+import {
+  type PlaybookRunSummary,
+  type ReachedStep,
+  type RunInput,
+  waitsForTurn,
+} from '../playbook-run.js';
 import { PlaybookRunEntity } from './playbook-run.entity.js';
 import { runOf, stepOf, type StepRow } from './run-rows.js';
 
@@ -18,6 +23,7 @@ export interface NewPlaybookRun extends RunInput {
   readonly automatic: boolean;
   readonly stepsTotal: number;
   readonly startedAt: Date;
+  readonly startsAt?: Date;
   /** It is claimed by the transaction that creates it. Without this it waits for any replica. */
   readonly claimForMs?: number;
 }
@@ -32,6 +38,20 @@ const STEPS: Statement = {
       from playbook_run_steps step join playbook_runs run on run.id = step.run_id
       left join actions action on action.id = step.action_id
      where step.run_id = $1 order by step.position`,
+};
+
+/** Whoever else asks waits for the end of the transaction, so that no two runs get one turn. */
+const LOCK_PLAYBOOK: Statement = {
+  name: 'playbook_runs_lock_playbook',
+  text: `select id from playbooks where id = $1 for no key update`,
+};
+
+const TURN: Statement = {
+  name: 'playbook_runs_turn',
+  text: `
+    select starts_at + interval '1 hour' as turn from playbook_runs
+     where playbook_id = $1 and starts_at is not null
+     order by starts_at desc offset $2::integer - 1 limit 1`,
 };
 
 /** Inserts and reads runs. Every change of one is in RunWritesRepository. */
@@ -58,8 +78,9 @@ export class PlaybookRunsRepository {
       variables: run.variables,
       incident: run.incident ?? null,
       steps_total: run.stepsTotal,
-      due_at: () => 'now()',
+      due_at: waitsForTurn(run) ? run.startsAt : () => 'now()',
       started_at: run.startedAt,
+      starts_at: run.startsAt ?? null,
       ...(claimForMs !== undefined && {
         fence: 1,
         attempts: 1,
@@ -76,6 +97,13 @@ export class PlaybookRunsRepository {
       .returning('id')
       .execute();
     return (result.raw as unknown[]).length > 0;
+  }
+
+  /** When one more automatic run of the playbook may begin, so that no more than `limit` begin within an hour. */
+  async turnOf(tx: Tx, playbookId: string, limit: number, earliest: Date): Promise<Date> {
+    await this.statements.rowsIn(tx, LOCK_PLAYBOOK, [playbookId]);
+    const [row] = await this.statements.rowsIn<{ turn: Date }>(tx, TURN, [playbookId, limit]);
+    return row && row.turn > earliest ? row.turn : earliest;
   }
 
   async find(id: string): Promise<PlaybookRunSummary | undefined> {

@@ -31,6 +31,7 @@ export const RUN_COLUMNS = [
   'wakes',
   'attempts',
   'started_at',
+  'starts_at',
   'completed_at',
 ] as const satisfies (keyof RunRow)[];
 
@@ -58,6 +59,7 @@ export function runOf(row: RunRow): PlaybookRunSummary {
     wakes: row.wakes,
     attempts: row.attempts,
     startedAt: row.started_at,
+    startsAt: row.starts_at ?? undefined,
     completedAt: row.completed_at ?? undefined,
   };
 }

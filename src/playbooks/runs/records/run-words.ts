@@ -13,6 +13,7 @@ import {
   type StepFailedPayload,
   type PlaybookRunSummary,
   type RunProgress,
+  waitsForTurn,
 } from '../playbook-run.js';
 
 type Change = keyof typeof RUN_AUDIT_ACTIONS;
@@ -31,8 +32,12 @@ export interface RunNews {
 
 export function newsOfStart(run: PlaybookRunSummary): RunNews {
   const { automatic, variables, onBehalfOf } = run;
-  const details = { automatic, on_behalf_of: onBehalfOf, variables };
-  return newsOf('started', run.requestedBy, run, details, `Started ${named(run)}.`);
+  const starts_at = waitsForTurn(run) ? run.startsAt.toISOString() : undefined;
+  const details = { automatic, on_behalf_of: onBehalfOf, variables, starts_at };
+  const later =
+    starts_at &&
+    ` It begins at ${starts_at}: its playbook has begun as often within an hour as it may.`;
+  return newsOf('started', run.requestedBy, run, details, `Started ${named(run)}.${later ?? ''}`);
 }
 
 export function newsOfEnd(run: PlaybookRunSummary, end: RunEnd, by: string): RunNews {

@@ -1,0 +1,126 @@
+import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { samplesWith, scrape } from '../support/metrics.js';
+import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
+
+interface Run extends ShownRun {
+  readonly starts_at?: string;
+  readonly incident_id: string;
+}
+
+const LIMIT = 3;
+const HOUR_MS = 3_600_000;
+
+describe('the automatic runs of a playbook within an hour', () => {
+  let world: PlaybookWorld;
+
+  beforeAll(async () => {
+    world = await PlaybookWorld.start({ PLAYBOOK_RUNS_PER_HOUR: String(LIMIT) }, 2);
+  });
+  afterEach(async () => {
+    await world.actions.database.query(`update playbooks set deleted_at = now()`);
+  });
+  afterAll(() => world?.close());
+
+  const forType = (incident_type: string) =>
+    world.playbook([step('look', 'lookup_ip')], {
+      auto_run: true,
+      triggers: { incident_types: [incident_type] },
+    });
+  const triaged = async (incident_type: string): Promise<string> => {
+    const id = await world.incident({ incident_type });
+    const body = { verdict: { classification: 'malicious' } };
+    await world.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+    return id;
+  };
+  const list = async (playbook: string): Promise<Run[]> =>
+    (await world.list(playbook, '?per_page=100')).body.data as Run[];
+  const runs = (playbook: string, count: number) =>
+    eventually(
+      () => list(playbook),
+      (all) =>
+        all.length === count && all.filter(({ completed_at }) => completed_at).length >= LIMIT,
+    );
+  /** As if so much time had passed for the runs of the playbook. */
+  const later = async (interval: string) => {
+    await world.actions.database.query(
+      `update playbook_runs set starts_at = starts_at - $1::interval, due_at = due_at - $1::interval`,
+      [interval],
+    );
+    for (const { nest } of world.actions.replicas) nest.get(RunQueue).wake();
+  };
+
+  it('begin at the rate that the setting allows, in their order, and none is lost', async () => {
+    const playbook = await forType('malware');
+    await Promise.all(Array.from({ length: 8 }, () => triaged('malware')));
+    const all = await runs(playbook, 8);
+    const waiting = all.filter(({ starts_at }) => starts_at);
+    expect(waiting).toHaveLength(5);
+    for (const { starts_at, started_at, status, steps_completed } of waiting) {
+      expect({ status, steps_completed }).toEqual({ status: 'running', steps_completed: 0 });
+      expect(Date.parse(starts_at!) - Date.parse(started_at)).toBeGreaterThan(HOUR_MS - 60_000);
+    }
+    const hours = waiting.map(({ starts_at }) => (Date.parse(starts_at!) - Date.now()) / HOUR_MS);
+    expect(hours.map(Math.ceil).toSorted()).toEqual([1, 1, 1, 2, 2]);
+
+    const open = samplesWith(await scrape(world.actions.app), 'playbook_runs');
+    expect(open).toContainEqual(
+      expect.objectContaining({ labels: { status: 'rate_limited' }, value: 5 }),
+    );
+    expect(open).toContainEqual(
+      expect.objectContaining({ labels: { status: 'running' }, value: 0 }),
+    );
+    const { data } = (
+      await world.clients.viewer.request('GET', '/api/attention?kind=playbook_runs_rate_limited')
+    ).body;
+    expect(data.items).toMatchObject([
+      { name: playbook, reason: expect.stringMatching(/^5 automatic runs wait, the last until /) },
+    ]);
+    const path = `/api/incidents/${waiting[0]!.incident_id}/timeline?per_page=100`;
+    const { body } = await world.clients.viewer.request('GET', path);
+    expect(body.data.at(-1).summary).toContain(`It begins at ${waiting[0]!.starts_at}: `);
+
+    await later('1 hour');
+    const after = await eventually(
+      () => list(playbook),
+      (now) => now.filter(({ completed_at }) => completed_at).length >= 6,
+    );
+    expect(after.filter(({ status }) => status === 'completed')).toHaveLength(6);
+    await later('1 hour');
+    await eventually(
+      () => list(playbook),
+      (now) => now.every(({ status }) => status === 'completed'),
+    );
+  });
+
+  it('hold up no other playbook, and nobody who runs it by hand', async () => {
+    const [busy, other] = [await forType('phishing'), await forType('data_exfiltration')];
+    await Promise.all(Array.from({ length: 4 }, () => triaged('phishing')));
+    await runs(busy, 4);
+    await triaged('data_exfiltration');
+    const [run] = await eventually(
+      () => list(other),
+      (all) => all.length === 1,
+    );
+    await world.until(other, run!.run_id, 'completed');
+    const byHand = (await world.run(busy, { incident_id: await world.incident() })).body.data;
+    await world.until(busy, byHand.run_id, 'completed');
+  });
+
+  it('do not begin when their incident is resolved by then', async () => {
+    const playbook = await forType('malware');
+    const ids = [];
+    for (let n = 0; n < LIMIT + 1; n += 1) ids.push(await triaged('malware'));
+    const all = await runs(playbook, LIMIT + 1);
+    const late = all.find(({ starts_at }) => starts_at)!;
+    const body = { status: 'resolved', resolution: 'Done by hand.' };
+    const path = `/api/incidents/${late.incident_id}`;
+    expect((await world.clients.analyst.request('PUT', path, { body })).status).toBe(200);
+    await later('1 hour');
+    const ended = await world.until(playbook, late.run_id, 'cancelled');
+    expect(ended).toMatchObject({
+      error: 'Its incident was resolved before it began.',
+      steps: [{ name: 'look', status: 'pending' }],
+    });
+  });
+});

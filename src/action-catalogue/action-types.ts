@@ -8,6 +8,8 @@ export interface ActionParameter {
   readonly required: boolean;
   readonly values?: readonly string[];
   readonly format?: ParameterFormat;
+  /** People read it: what a template puts there has no links. */
+  readonly forPeople?: true;
 }
 
 interface Description {
@@ -32,6 +34,7 @@ const string = (name: string, required: boolean, format?: ParameterFormat): Acti
 });
 const required = (name: string, format?: ParameterFormat) => string(name, true, format);
 const optional = (name: string) => string(name, false);
+const prose = (parameter: ActionParameter) => ({ ...parameter, forPeople: true as const });
 
 const REASON = optional('reason');
 const IP = required('ip', 'ip');
@@ -183,17 +186,17 @@ const CATALOGUE = {
   create_ticket: {
     category: 'ticketing',
     description: 'Opens a ticket.',
-    parameters: [required('title'), optional('description'), optional('priority')],
+    parameters: [prose(required('title')), prose(optional('description')), optional('priority')],
   },
   notify_user: {
     category: 'notification',
     description: 'Sends a message to a person.',
-    parameters: [required('recipient'), required('subject'), required('message')],
+    parameters: [required('recipient'), prose(required('subject')), prose(required('message'))],
   },
   notify_channel: {
     category: 'notification',
     description: 'Posts a message to a channel.',
-    parameters: [required('channel'), required('message')],
+    parameters: [required('channel'), prose(required('message'))],
   },
 } as const satisfies Record<string, Description>;
 

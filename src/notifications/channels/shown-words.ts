@@ -1,5 +1,5 @@
 import { titleLine } from '../../incidents/title-text.js';
-import { defang } from '../../triage/evidence/defang.js';
+import { defang } from '../../incidents/defang.js';
 import type { Message, Words } from '../notification.js';
 
 /** As much of a value as fits into what every target takes, also when each of its characters is escaped. */

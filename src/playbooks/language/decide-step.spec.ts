@@ -42,6 +42,52 @@ function reasonOf(reason: string, context?: Partial<Context>): unknown {
 const withRaw = (rawData: string) => ({ incident: incidentWith({ rawData }) });
 
 describe('decideStep', () => {
+  it.each<[string, string]>([
+    ['{{ incident.raw_data.urls[0] }}', 'hxxps://evil[.]example/a'],
+    ['See {{ incident.raw_data.urls[0] }}.', 'See hxxps://evil[.]example/a.'],
+    ['{{ "evil." }}{{ "example" }}', 'evil[.]example'],
+    ['{{ incident.raw_data.sender }}', 'ceo[@]examp1e[.]com'],
+    // What the author writes is the author's.
+    ['https://wiki.example.com/{{ incident.raw_data.count }}', 'https://wiki.example.com/5'],
+    ['{{ raw(incident.raw_data.urls[0]) }}', 'https://evil.example/a'],
+    ['{{ raw("evil.") }}{{ "example" }}', 'evil.example'],
+  ])('puts %j where people read it as %j', (text, shown) => {
+    const of = (action: string, parameters: Record<string, string>) =>
+      expect(decide({ action, parameters }));
+    const [channel, recipient] = ['#soc', 'ann@example.com'];
+    of('notify_channel', { channel, message: text }).toMatchObject({
+      parameters: { channel, message: shown },
+    });
+    of('notify_user', { recipient, subject: text, message: text }).toMatchObject({
+      parameters: { recipient, subject: shown, message: shown },
+    });
+    of('create_ticket', { title: text, description: text }).toMatchObject({
+      parameters: { title: shown, description: shown },
+    });
+  });
+
+  it('puts addresses as they are where programs read them', () => {
+    const parameters = {
+      recipient: '{{ incident.raw_data.sender }}',
+      subject: 's',
+      message: 'm',
+    };
+    expect(decide({ action: 'notify_user', parameters })).toMatchObject({
+      parameters: { recipient: 'ceo@examp1e.com' },
+    });
+    expect(reasonOf('{{ raw(incident.raw_data.sender) }}')).toBe('ceo@examp1e.com');
+  });
+
+  it.each(['{{ raw("a") + "b" }}', '{{ size(raw("a")) }}', '{{ "a".contains(raw("a")) }}'])(
+    'takes no raw() within %s',
+    (text) => {
+      expect(reasonOf(text)).toEqual({
+        kind: 'error',
+        message: expect.stringContaining('raw() goes around all that stands in {{ }}.'),
+      });
+    },
+  );
+
   it('fills the parameters', () => {
     const parameters = {
       ip: '{{ "192.0.2.1" }}',

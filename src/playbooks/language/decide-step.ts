@@ -1,14 +1,15 @@
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import type { Parameters } from '../../actions/action.js';
 import { parameterErrors } from '../../actions/requests/parameter-rules.js';
+import { defang } from '../../incidents/defang.js';
 import { storable } from '../../platform/text.js';
 import { Budget } from './evaluation/budget.js';
 import { textOf } from './evaluation/conversions.js';
 import { Interpreter } from './evaluation/interpreter.js';
 import { asTruth, Mismatch, needs, type Value } from './evaluation/values.js';
-import { readExpression } from './expression.js';
+import { isRaw, readExpression } from './expression.js';
 import { ExpressionError } from './expression-error.js';
-import { type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
+import { type Node, type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
 import type { WrittenStep } from './playbook-definition.js';
 import type { Values } from './step-context.js';
 import { type Placeholder, readTemplate, soleOf } from './template.js';
@@ -52,7 +53,7 @@ class StepEvaluation {
       if (!this.applies()) return { kind: 'skip' };
       const parameters = Object.entries(this.step.parameters).map(([name, given]) => {
         field = `${this.path}.parameters.${name}`;
-        return [name, typeof given === 'string' ? this.filled(given) : given] as const;
+        return [name, typeof given === 'string' ? this.filled(given, name) : given] as const;
       });
       return this.judged(Object.fromEntries(parameters.filter(([, value]) => value !== null)));
     } catch (error) {
@@ -63,32 +64,53 @@ class StepEvaluation {
 
   private applies(): boolean {
     const { condition } = this.step;
-    return condition === undefined || this.value(condition, ROOTS, asTruth);
+    if (condition === undefined) return true;
+    return this.value(readExpression(condition, ROOTS), ROOTS, asTruth);
   }
 
   /** The value of a template; null leaves the parameter out. */
-  private filled(text: string): string | number | null {
+  private filled(text: string, parameter: string): string | number | null {
+    const shown = this.isForPeople(parameter) ? defang : (value: string) => value;
     const template = readTemplate(text);
     const sole = soleOf(template);
-    if (sole) return this.placed(sole, whole);
-    let filled = '';
-    for (const part of template) {
-      filled += typeof part === 'string' ? part : this.placed(part, textOf);
-      if (filled.length > LONGEST_PARAMETER) throw tooLong();
+    if (sole) {
+      const { value, raw } = this.placed(sole, whole);
+      return typeof value === 'string' && !raw ? shown(value) : value;
     }
-    return filled;
+    let filled = '';
+    // Placeholders side by side may make one address.
+    let foreign = '';
+    for (const part of template) {
+      const { value, raw } =
+        typeof part === 'string' ? { value: part, raw: true } : this.placed(part, textOf);
+      if (raw) filled += shown(foreign) + value;
+      foreign = raw ? '' : foreign + value;
+      if (filled.length + foreign.length > LONGEST_PARAMETER) throw tooLong();
+    }
+    return filled + shown(foreign);
   }
 
-  private placed<T>({ expression, offset }: Placeholder, convert: (value: Value) => T): T {
+  private isForPeople(parameter: string): boolean {
+    const { action } = this.step;
+    if (!isActionType(action)) return false;
+    return actionType(action).parameters.some(
+      ({ name, forPeople }) => forPeople && name === parameter,
+    );
+  }
+
+  private placed<T>(
+    { expression, offset }: Placeholder,
+    convert: (value: Value) => T,
+  ): { readonly value: T; readonly raw: boolean } {
     try {
-      return this.value(expression, TEMPLATE_ROOTS, convert);
+      const tree = readExpression(expression, TEMPLATE_ROOTS);
+      return { value: this.value(tree, TEMPLATE_ROOTS, convert), raw: isRaw(tree) };
     } catch (error) {
       throw error instanceof ExpressionError ? error.within(offset) : error;
     }
   }
 
-  private value<T>(text: string, roots: readonly Root[], convert: (value: Value) => T): T {
-    const tree = readExpression(text, roots);
+  private value<T>(tree: Node, roots: readonly Root[], convert: (value: Value) => T): T {
     const readable = new Map([...this.values].filter(([root]) => roots.includes(root)));
     try {
       return convert(this.interpreter.value(tree, readable));

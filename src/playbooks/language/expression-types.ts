@@ -66,6 +66,7 @@ const COMMON = MIXED.reduce(
   (types, signature) => types.registerOperator(signature, notEvaluated),
   new Environment(CEL_OPTIONS),
 )
+  .registerFunction('raw(dyn): string', notEvaluated)
   .registerType('Incident', { fields: INCIDENT })
   .registerType('Verdict', { fields: VERDICT })
   .registerType('Result', { fields: RESULT })

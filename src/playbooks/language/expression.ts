@@ -1,6 +1,6 @@
 import { Environment, ParseError } from '@marcbachmann/cel-js';
 import { isInRange, OUT_OF_RANGE } from './evaluation/conversions.js';
-import { isFunction, mostOperands } from './evaluation/functions.js';
+import { isFunction, mostOperands, RAW } from './evaluation/functions.js';
 import { isLoop } from './evaluation/loops.js';
 import { ExpressionError } from './expression-error.js';
 import { childrenOf, isRoot, type Node, positionOf, type Root } from './expression-tree.js';
@@ -76,12 +76,18 @@ function problemOf(node: Node, { names, depth }: Place): string | undefined {
   if (node.op === 'call' && !isFunction(node.args[0])) {
     return `There is no function ${node.args[0]}().`;
   }
+  if (isRaw(node) && depth > 1) return 'raw() goes around all that stands in {{ }}.';
   if (node.op !== 'rcall') return undefined;
   const [name, , operands] = node.args;
   if (isLoop(name)) return undefined;
   const most = mostOperands(name);
   if (most === undefined) return unknownMethod(name);
   return operands.length > most ? `There are too many operands in ${name}().` : undefined;
+}
+
+/** Whether the value is to stay as it is, also where people read it. */
+export function isRaw(node: Node): boolean {
+  return node.op === 'call' && node.args[0] === RAW;
 }
 
 /** A number that is written as a whole one, with its sign: the least one of 64 bits has no positive counterpart. */

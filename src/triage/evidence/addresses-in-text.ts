@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { hasFormat } from '../../action-catalogue/parameter-formats.js';
 import { readIpAddress } from '../../platform/addresses/ip-address.js';
-import { looksLikeDomain, refang } from './defang.js';
+import { looksLikeDomain, refang } from '../../incidents/defang.js';
 import type { IndicatorType } from './indicator.js';
 import { withoutHidden } from './visible-text.js';
 

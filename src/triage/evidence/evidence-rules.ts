@@ -3,7 +3,7 @@ import type { Classification, Evidence } from '../../incidents/incident.js';
 import { resolvePointer } from '../../platform/json-pointer.js';
 import { shownStart } from '../../platform/text.js';
 import type { ProposedVerdict } from '../model/triage-model.port.js';
-import { defang } from './defang.js';
+import { defang } from '../../incidents/defang.js';
 import { indicatorsInSources } from './indicator-check.js';
 import { knownTechniques } from './mitre-techniques.js';
 import { LONGEST_POINTER } from './raw-values.js';

@@ -1,6 +1,6 @@
 import type { Indicator } from '../../incidents/incident.js';
 import { storable } from '../../platform/text.js';
-import { refang } from './defang.js';
+import { refang } from '../../incidents/defang.js';
 import { INDICATOR_TYPES } from './indicator.js';
 import { rawTexts } from './raw-values.js';
 

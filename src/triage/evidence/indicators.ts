@@ -5,7 +5,7 @@ import { namedType, namedValue } from './named-values.js';
 import { type RawText, rawTexts } from './raw-values.js';
 import { isBodyPart, isConsoleLink, isId, isKind } from './tool-plumbing.js';
 
-export { defang } from './defang.js';
+export { defang } from '../../incidents/defang.js';
 
 const MOST_INDICATORS = 200;
 /** Of one text, so that a mail full of addresses does not hide what the other fields say. */

@@ -13,6 +13,9 @@ import {
 import { readDuration, readTime, TIME_PARTS, type TimePart, timePart } from './times.js';
 import { isList, isMembers, Mismatch, needs, type Value } from './values.js';
 
+/** Keeps the text of a whole placeholder as it is where people read it. */
+export const RAW = 'raw';
+
 /** A zone is looked up anew each time, which takes as long as so many nodes of an expression. */
 const COST_OF_ZONE = 3_000;
 const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
@@ -24,6 +27,7 @@ const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['bool', (_, value) => toTruth(value)],
   ['timestamp', (_, value) => readTime(value)],
   ['duration', (_, value) => readDuration(value)],
+  [RAW, (_, value) => textOf(value)],
 ]);
 
 /** With the number of operands that may stand in the brackets. */

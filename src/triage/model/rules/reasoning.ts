@@ -1,6 +1,6 @@
 import type { Classification } from '../../../incidents/incident.js';
 import { isHostName } from '../../evidence/tool-plumbing.js';
-import { defang } from '../../evidence/defang.js';
+import { defang } from '../../../incidents/defang.js';
 import type { Facts } from './facts.js';
 import type { LookUp } from './open-questions.js';
 import type { Finding } from './score.js';

@@ -1,4 +1,4 @@
-import { defang } from '../../evidence/defang.js';
+import { defang } from '../../../incidents/defang.js';
 import { visibleText } from '../../evidence/visible-text.js';
 import type { Fact } from './fact.js';
 import type { Rule } from './rule.js';

@@ -1,4 +1,4 @@
-import { hasFormat } from '../../action-catalogue/parameter-formats.js';
+import { hasFormat } from '../action-catalogue/parameter-formats.js';
 
 /** Spellings by which people keep a dangerous address from being a link, each with what it stands for. */
 const DEFANGED: readonly (readonly [pattern: RegExp, plain: string])[] = [

@@ -44,7 +44,10 @@ export type Parameters = Readonly<Record<string, unknown>>;
 export type ActionIncident = Pick<
   IncidentSummary,
   'incidentNumber' | 'incidentType' | 'title' | 'severity' | 'status'
->;
+> & {
+  /** The mail that it is about, by its well-known fields. Not shown with the action. */
+  readonly mail?: { readonly messageId: string; readonly sender: string };
+};
 
 export interface Action {
   /** A UUID; outside it is shown as `act-<uuid>`. */

@@ -16,6 +16,8 @@ export interface ActionCall {
    * where it has none. A vendor's own id, by which the action may name its target, tells the policy nothing.
    */
   readonly mayTarget: (name: string | undefined) => boolean;
+  /** Who sent the mail that the action names, as its incident has it. A mail of another sender that has the same id is not meant. */
+  readonly sender?: string;
   /** For a rollback: what the result of the action that it undoes has as data, when that is known. */
   readonly undoes?: Readonly<Record<string, unknown>>;
 }

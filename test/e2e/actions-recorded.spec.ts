@@ -131,13 +131,11 @@ describe('the event of a change of an action', () => {
     await admin.request('POST', '/api/connectors', { body });
     const { body: connectors } = await admin.request('GET', '/api/connectors');
     const { id } = connectors.data.find(({ type }: { type: string }) => type === 'http');
-    const enable = (enabled: boolean) =>
-      admin.request('PUT', `/api/connectors/${id}`, { body: { enabled } });
-    await enable(false);
+    await admin.request('DELETE', `/api/connectors/${id}`);
     try {
       await world.execute('block_sender');
     } finally {
-      await enable(true);
+      await world.connect();
     }
     expect((await recorded())[0]!.payload).toMatchObject({
       target: 'evil@example.net',

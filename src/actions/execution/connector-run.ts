@@ -125,7 +125,16 @@ export class ConnectorRun {
     const { id, fence, type, parameters } = action;
     const undoes = await this.tools.claims.undone(action);
     const mayTarget = (name: string | undefined): boolean => this.tools.mayTarget(action, name);
-    return { actionId: shownActionId(id), attempt: fence, type, parameters, mayTarget, undoes };
+    const sender = reportedSender(action);
+    return {
+      actionId: shownActionId(id),
+      attempt: fence,
+      type,
+      parameters,
+      mayTarget,
+      sender,
+      undoes,
+    };
   }
 
   private async afterError(action: Action, gate: PermitGate, error: unknown): Promise<Action> {
@@ -167,4 +176,20 @@ function mayGoOnLater(error: unknown, gate: PermitGate): boolean {
 function lossKind(error: unknown): Loss['kind'] {
   if (error instanceof OutcomeUnknownError) return error.reason;
   return error instanceof UnreachableError ? 'unreachable' : 'stopped';
+}
+
+/** A stranger chooses the id of a mail, and may choose that of another one. */
+function reportedSender({ parameters, incident }: Action): string | undefined {
+  const wanted = parameters['message_id'];
+  const { messageId, sender } = incident?.mail ?? {};
+  if (typeof wanted !== 'string' || messageId === undefined) return undefined;
+  return bareId(wanted) === bareId(messageId) ? sender : undefined;
+}
+
+/** Some tools report it without its angle brackets. */
+function bareId(messageId: string): string {
+  return messageId
+    .trim()
+    .replace(/^<(.*)>$/s, '$1')
+    .toLowerCase();
 }

@@ -44,6 +44,8 @@ export type ActionRow = OwnColumns &
       readonly title: string | null;
       readonly severity: Severity;
       readonly status: IncidentStatus;
+      readonly message_id: unknown;
+      readonly sender: unknown;
     } | null;
   };
 
@@ -64,7 +66,8 @@ export const ACTION_COLUMNS = `${OWN_COLUMNS.map((column) => `actions.${column}`
   (select json_build_object('number', incidents.number::text, 'created_at', incidents.created_at,
                             'type', incidents.incident_type, 'source', incidents.source,
                             'title', incidents.title, 'severity', incidents.severity,
-                            'status', incidents.status)
+                            'status', incidents.status,
+                            'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
 type Nullable<Row> = { [C in keyof Row]: null extends Row[C] ? C : never }[keyof Row];
@@ -88,11 +91,14 @@ export function actionOf(row: ActionRow): Action {
 
 function incidentOf(incident: NonNullable<ActionRow['incident']>): ActionIncident {
   const { number, created_at, type, source, title, severity, status } = incident;
+  const { message_id: messageId, sender } = incident;
+  const isMail = typeof messageId === 'string' && typeof sender === 'string';
   return {
     incidentNumber: incidentNumber(number, new Date(created_at)),
     incidentType: type,
     title: title ?? titleWithoutDetails(type, source),
     severity,
     status,
+    ...(isMail && { mail: { messageId, sender } }),
   };
 }

@@ -149,7 +149,7 @@ export class ActionWorld {
     });
   }
 
-  private async connect(): Promise<void> {
+  async connect(): Promise<void> {
     const actions = Object.fromEntries(
       SERVED.map((type) => [
         type,

@@ -6,6 +6,7 @@ export interface StoredMail {
   id: string;
   readonly mailbox: string;
   readonly messageId: string;
+  readonly from: string;
   folder: string;
 }
 
@@ -63,9 +64,14 @@ export class MicrosoftGraphServer extends VendorServer {
     return this.desk;
   }
 
-  mail(messageId: string, folder: keyof typeof FOLDERS = 'inbox', mailbox = 'ada@example.com') {
+  mail(
+    messageId: string,
+    folder: keyof typeof FOLDERS = 'inbox',
+    mailbox = 'ada@example.com',
+    from = 'Mallory@example.net',
+  ) {
     const id = `AAMk${this.mails.length}==`;
-    const mail = { id, mailbox, messageId, folder: FOLDERS[folder]! };
+    const mail = { id, mailbox, messageId, from, folder: FOLDERS[folder]! };
     this.mails.push(mail);
     return mail;
   }
@@ -133,7 +139,7 @@ export class MicrosoftGraphServer extends VendorServer {
         path: '/v1.0/users/{mailbox}/messages',
         query: {
           $filter: /^internetMessageId eq '<([^']|'')*>'$/,
-          $select: 'id,internetMessageId,parentFolderId',
+          $select: 'id,internetMessageId,parentFolderId,from,sender',
           $top: '20',
         },
         answer: (call) => this.list(call),
@@ -157,11 +163,13 @@ export class MicrosoftGraphServer extends VendorServer {
     const wanted = literal.replaceAll("''", "'");
     const value = this.mails
       .filter(({ mailbox, messageId }) => mailbox === path['mailbox'] && messageId === wanted)
-      .map(({ id, messageId, folder }) => ({
+      .map(({ id, messageId, folder, from }) => ({
         '@odata.etag': 'W/"CQAAAB"',
         id,
         internetMessageId: messageId,
         parentFolderId: folder,
+        from: { emailAddress: { name: 'Somebody', address: from } },
+        sender: { emailAddress: { name: 'A list', address: 'list@example.net' } },
       }));
     return { status: 200, body: { '@odata.context': 'messages', value: value.slice(0, 20) } };
   }

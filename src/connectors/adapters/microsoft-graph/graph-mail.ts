@@ -24,7 +24,7 @@ export class GraphMail {
   async quarantine(call: ActionCall, gate: Gate): Promise<Outcome> {
     const mailbox = this.mailbox(call, gate);
     const quarantine = await mailbox.folder(QUARANTINE);
-    const copies = await present(mailbox, call);
+    const { copies, others } = await present(mailbox, call);
     const left = copies.filter(({ folder }) => folder !== quarantine);
     const moved: object[] = [];
     await eachOf(left, async (copy) => {
@@ -36,7 +36,7 @@ export class GraphMail {
       left.length > 0 ? 'The mail is quarantined.' : 'The mail was quarantined already.';
     // What an earlier attempt may have moved is not known: a rollback then releases all that is in quarantine.
     const known = call.attempt === 1 && { moved };
-    return { kind: 'done', message, data: { mailbox: mailbox.address, ...known } };
+    return done(message, others, { mailbox: mailbox.address, ...known });
   }
 
   /** Back to where a quarantine has taken it from, when this rolls one back; else to the inbox. */
@@ -47,7 +47,7 @@ export class GraphMail {
     }
     const mailbox = this.mailbox(call, gate);
     const quarantine = await mailbox.folder(QUARANTINE);
-    const copies = await present(mailbox, call);
+    const { copies, others } = await present(mailbox, call);
     const left = copies.filter(
       ({ id, folder }) => folder === quarantine && (origins?.has(id) ?? true),
     );
@@ -56,20 +56,20 @@ export class GraphMail {
     });
     const message =
       left.length > 0 ? 'The mail is released.' : 'The mail is in quarantine no more.';
-    return { kind: 'done', message, data: { mailbox: mailbox.address, released: left.length } };
+    return done(message, others, { mailbox: mailbox.address, released: left.length });
   }
 
   async delete(call: ActionCall, gate: Gate): Promise<Outcome> {
     const mailbox = this.mailbox(call, gate);
-    const copies = await present(mailbox, call);
+    const { copies, others } = await present(mailbox, call);
     await eachOf(copies, (copy) => mailbox.delete(gate, copy));
     const data = { mailbox: mailbox.address, deleted: copies.length };
-    return { kind: 'done', message: 'The mail is deleted.', data };
+    return done('The mail is deleted.', others, data);
   }
 
   async probe(call: ActionCall): Promise<Outcome | 'unknown'> {
     const mailbox = this.mailbox(call, undefined);
-    const copies = await mailbox.copiesOf(messageIdIn(call));
+    const { copies } = await found(mailbox, call);
     const data = { mailbox: mailbox.address };
     if (call.type === 'delete_email') {
       const message = 'The mailbox holds the mail no more.';
@@ -91,10 +91,50 @@ export class GraphMail {
   }
 }
 
-async function present(mailbox: GraphMailbox, call: ActionCall): Promise<readonly MailCopy[]> {
-  const copies = await mailbox.copiesOf(messageIdIn(call));
-  if (copies.length === 0) throw new RefusedError(NO_MAIL);
-  return copies;
+/** The copies of the mail that is meant, and the mails of other senders that have the same id. */
+interface Found {
+  readonly copies: readonly MailCopy[];
+  readonly others: readonly MailCopy[];
+}
+
+async function found(mailbox: GraphMailbox, call: ActionCall): Promise<Found> {
+  const all = await mailbox.copiesOf(messageIdIn(call));
+  const sender = addressIn(call.sender);
+  const isMeant = ({ senders }: MailCopy) => sender === undefined || senders.includes(sender);
+  return { copies: all.filter(isMeant), others: all.filter((copy) => !isMeant(copy)) };
+}
+
+async function present(mailbox: GraphMailbox, call: ActionCall): Promise<Found> {
+  const mails = await found(mailbox, call);
+  if (mails.copies.length > 0) return mails;
+  throw new RefusedError(
+    mails.others.length > 0
+      ? `The mailbox holds a mail with this message_id, but not from the sender of the incident: it is from ${sendersOf(mails.others)}, and left alone.`
+      : NO_MAIL,
+  );
+}
+
+function done(
+  message: string,
+  others: readonly MailCopy[],
+  data: Record<string, unknown>,
+): Outcome {
+  if (others.length === 0) return { kind: 'done', message, data };
+  const from = sendersOf(others);
+  return {
+    kind: 'done',
+    message: `${message} A mail with the same message_id from another sender (${from}) is left alone.`,
+    data: { ...data, left_alone: others.map(({ senders }) => ({ from: senders[0] })) },
+  };
+}
+
+const sendersOf = (mails: readonly MailCopy[]): string =>
+  [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');
+
+/** `Ann <ann@example.com>` and the bare address alike. What is no address names no sender. */
+function addressIn(sender = ''): string | undefined {
+  const address = (/<([^<>]*)>\s*$/.exec(sender)?.[1] ?? sender).trim().toLowerCase();
+  return address.includes('@') ? address : undefined;
 }
 
 /** As the header has it: in angle brackets. Some tools report it without them. */

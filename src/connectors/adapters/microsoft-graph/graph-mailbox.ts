@@ -1,5 +1,5 @@
 import type { Gate } from '../../../platform/net/gate.js';
-import { AnswerShapeError, listAt, nothing, textAt } from '../../calls/answer-shape.js';
+import { AnswerShapeError, listAt, nothing, textAt, valueAt } from '../../calls/answer-shape.js';
 import { RefusedError } from '../../calls/refused.error.js';
 import type { VendorApi } from '../../calls/vendor-api.js';
 
@@ -7,6 +7,8 @@ import type { VendorApi } from '../../calls/vendor-api.js';
 export interface MailCopy {
   readonly id: string;
   readonly folder: string;
+  /** The addresses of its headers From and Sender, in lower case. */
+  readonly senders: readonly string[];
 }
 
 /** A rule may have put copies into a few folders. So many are no copies of one mail any more. */
@@ -35,7 +37,7 @@ export class GraphMailbox {
   async copiesOf(messageId: string): Promise<readonly MailCopy[]> {
     const query = {
       $filter: `internetMessageId eq '${messageId.replaceAll("'", "''")}'`,
-      $select: 'id,internetMessageId,parentFolderId',
+      $select: 'id,internetMessageId,parentFolderId,from,sender',
       $top: String(MOST_COPIES),
     };
     const request = { method: 'GET', path: this.path('messages'), query } as const;
@@ -69,5 +71,12 @@ function copyIn(item: unknown, messageId: string): MailCopy {
   if (textAt(item, 'internetMessageId').toLowerCase() !== messageId.toLowerCase()) {
     throw new AnswerShapeError('The answer holds another mail than the one that was asked for.');
   }
-  return { id: textAt(item, 'id'), folder: textAt(item, 'parentFolderId') };
+  const senders = ['from', 'sender'].map((header) =>
+    valueAt(item, header, 'emailAddress', 'address'),
+  );
+  return {
+    id: textAt(item, 'id'),
+    folder: textAt(item, 'parentFolderId'),
+    senders: senders.filter((one) => typeof one === 'string').map((one) => one.toLowerCase()),
+  };
 }

@@ -9,7 +9,7 @@ import { MicrosoftGraphType } from './microsoft-graph.connector.js';
 const MESSAGE = '<a1@example.net>';
 const MAILBOX = 'ada@example.com';
 const BASE = '/v1.0/users/ada%40example.com';
-const LIST = `GET ${BASE}/messages?$filter=internetMessageId%20eq%20%27%3Ca1%40example.net%3E%27&$select=id%2CinternetMessageId%2CparentFolderId&$top=20`;
+const LIST = `GET ${BASE}/messages?$filter=internetMessageId%20eq%20%27%3Ca1%40example.net%3E%27&$select=id%2CinternetMessageId%2CparentFolderId%2Cfrom%2Csender&$top=20`;
 const JUNK = `GET ${BASE}/mailFolders/junkemail?$select=id`;
 
 describe('the connector of Microsoft Graph', () => {
@@ -98,6 +98,49 @@ describe('the connector of Microsoft Graph', () => {
       expect(await execute('quarantine_email', call)).toEqual({
         kind: 'refused',
         message: 'recipient is needed: the connector has no default mailbox.',
+      });
+    });
+
+    it.each(['mallory@example.net', 'M. <Mallory@Example.net>', 'list@example.net'])(
+      'of the sender %s alone, and names what else has the id',
+      async (sender) => {
+        const [meant, other] = [
+          server.mail(MESSAGE),
+          server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com'),
+        ];
+        const only = sender.startsWith('list') ? [meant, other] : [meant];
+        const done = await execute('quarantine_email', {}, { sender });
+        expect(done).toMatchObject({
+          kind: 'done',
+          data: { moved: only.map(() => ({ from: 'folder-inbox' })) },
+        });
+        expect(other.folder).toBe(only.length === 2 ? 'folder-junk' : 'folder-inbox');
+        if (only.length === 2) return;
+        expect(done).toMatchObject({
+          message:
+            'The mail is quarantined. A mail with the same message_id from another sender (boss@example.com) is left alone.',
+          data: { left_alone: [{ from: 'boss@example.com' }] },
+        });
+      },
+    );
+
+    it('and releases and deletes none of another sender', async () => {
+      const other = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
+      const sender = 'mallory@example.net';
+      for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
+        expect(await execute(type, {}, { sender })).toEqual({
+          kind: 'refused',
+          message:
+            'The mailbox holds a mail with this message_id, but not from the sender of the incident: it is from boss@example.com, and left alone.',
+        });
+      }
+      expect(server.mails).toEqual([other]);
+      expect(await connector.probe!(callOf('delete_email', {}, { sender }))).toMatchObject({
+        kind: 'done',
+      });
+      // A name is no address.
+      expect(await execute('delete_email', {}, { sender: 'The boss' })).toMatchObject({
+        kind: 'done',
       });
     });
 

@@ -60,7 +60,7 @@ describe('health of a database that answers reads and refuses writes', () => {
   it('is unhealthy and not ready while the database is read-only', async () => {
     const database = new URL(app.database.url).pathname.slice(1);
     const newConnections = `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()`;
+      where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`;
     await admin.query(`alter database ${database} set default_transaction_read_only = on`);
     await admin.query(newConnections);
     try {

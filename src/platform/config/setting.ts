@@ -64,14 +64,15 @@ export function integer(fallback: number, min: number, max: number): Parser<numb
   };
 }
 
-/** Only `true` and `false`: a typo must not silently mean false. */
+/** Only these words: a typo must not silently mean false. */
 export function flag(fallback: boolean): Parser<boolean> {
   return {
     fallback,
     example: String(fallback),
     read: (value) => {
-      if (value !== 'true' && value !== 'false') throw new Error('must be true or false');
-      return value === 'true';
+      const on = { true: true, on: true, false: false, off: false }[value];
+      if (on === undefined) throw new Error('must be true or false, or on or off');
+      return on;
     },
   };
 }

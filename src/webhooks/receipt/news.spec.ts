@@ -14,6 +14,7 @@ describe('news of an event', () => {
     ['another text', { ...FIRST, host: 'ws-2' }],
     ['a text under a new key', { ...FIRST, verdict: 'true_positive' }],
     ['a truth value that turned', { ...FIRST, confirmed: true }],
+    ['a status that is no handling', { ...FIRST, status: 'not mitigated' }],
     ['a further member of a list', { ...FIRST, tags: ['a', 'b', 'c'] }],
   ])('finds %s', (_, event) => {
     expect(saysMore(event, [FIRST])).toBe(true);
@@ -24,6 +25,9 @@ describe('news of an event', () => {
     ['a later time and a higher count', { ...FIRST, seen: '2026-02-01 10:00:00', count: 4 }],
     ['another order of a list', { ...FIRST, tags: ['b', 'a'] }],
     ['less than before', { host: 'ws-1' }],
+    ['who has it', { ...FIRST, assigned_to_name: 'Ana', assignee: { email: 'ana@example.com' } }],
+    ['what somebody wrote about it', { ...FIRST, comments: [{ text: 'On it.' }], notes: 'x' }],
+    ['that somebody works on it', { ...FIRST, status: 'in_progress', alertState: 'Acknowledged' }],
   ])('finds nothing in %s', (_, event) => {
     expect(saysMore(event, [FIRST])).toBe(false);
   });

@@ -6,9 +6,13 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/;
 const STATE_KEY = /(?:status|state)$/i;
 const OVER = /^(?:resolved|closed|dismissed|fixed|archived|suppressed)$/i;
 
+/** What people do with the alert in their tool: who has it, what they write, that somebody works on it. */
+const HANDLING_KEY = /\/(?:assign(?:ed|ee)\w*|comments?|notes?)(?:\/|$)/i;
+const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pending)$/i;
+
 /**
  * Whether the event says something that the known ones do not: a text or a truth value in its place. Numbers and times
- * alone say nothing new, because tools count and date the same alert again with each poll.
+ * alone say nothing new, because tools count and date the same alert again with each poll, and neither does its handling.
  */
 export function saysMore(event: Json, known: readonly Json[]): boolean {
   const before = new Set(known.flatMap((one) => sayingsOf(one)));
@@ -24,9 +28,10 @@ export function saysItIsOver(event: Json): boolean {
 
 function sayingsOf(event: Json): string[] {
   return leavesOf(event).flatMap(([key, value]) => {
+    if (HANDLING_KEY.test(key)) return [];
     if (typeof value === 'boolean') return [`${key} ${value}`];
     if (typeof value !== 'string' || TIME.test(value) || NUMBER.test(value)) return [];
-    return [`${key} ${value}`];
+    return STATE_KEY.test(key) && HANDLED.test(value) ? [] : [`${key} ${value}`];
   });
 }
 

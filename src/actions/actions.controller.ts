@@ -21,6 +21,7 @@ import {
 } from './dto/execute-action.dto.js';
 import { ActionRollbackDto, RolledBackActionDto } from './dto/rollback.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
+import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { RollbackService } from './requests/rollback.service.js';
 
 @ApiTags('Actions')
@@ -45,7 +46,7 @@ export class ActionsController {
     type: ActionSummaryDto,
     list: true,
   })
-  async list(@Query() query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {
+  async list(@Query(IncidentIdPipe) query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {
     const page = await this.actions.list(ActionQueryDto.toRequest(query));
     return ListAnswer.of(page, query, ActionSummaryDto.from);
   }

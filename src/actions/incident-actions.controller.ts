@@ -17,6 +17,7 @@ import {
   ExecutedActionDto,
   statusOfExecution,
 } from './dto/execute-action.dto.js';
+import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 
 @ApiTags('Actions')
@@ -56,7 +57,7 @@ export class IncidentActionsController {
       'The kill switch is on: nothing was requested. `details` tells why, who turned it on, and when.',
   })
   async execute(
-    @Param('id') incidentId: string,
+    @Param('id', IncidentIdPipe) incidentId: string,
     @Body() body: ActionRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
@@ -85,7 +86,7 @@ export class IncidentActionsController {
     list: true,
   })
   async list(
-    @Param('id') incidentId: string,
+    @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: IncidentActionsQueryDto,
   ): Promise<ListAnswer<ActionSummaryDto>> {
     const request = IncidentActionsQueryDto.toListRequest(query);

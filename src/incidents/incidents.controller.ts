@@ -36,6 +36,7 @@ import { CreatedIncidentDto, IncidentDto, IncidentSummaryDto } from './dto/incid
 import { IncidentReportDto, IncidentReportQueryDto } from './dto/incident-report.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { IncidentUpdateDto } from './dto/update-incident.dto.js';
+import { IncidentIdPipe } from './incident-reference.js';
 import { IncidentsService } from './incidents.service.js';
 
 @ApiTags('Incidents')
@@ -94,7 +95,7 @@ export class IncidentsController {
   })
   @Header('content-type', JSON_UTF8)
   async get(
-    @Param('id') id: string,
+    @Param('id', IncidentIdPipe) id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const incident = await this.incidents.get(id);
@@ -125,7 +126,7 @@ export class IncidentsController {
   })
   @Header('content-type', JSON_UTF8)
   async update(
-    @Param('id') id: string,
+    @Param('id', IncidentIdPipe) id: string,
     @Body() body: IncidentUpdateDto,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
@@ -159,7 +160,7 @@ export class IncidentsController {
   })
   @ApiErrors('precondition_failed')
   async delete(
-    @Param('id') id: string,
+    @Param('id', IncidentIdPipe) id: string,
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedResourceDto> {
@@ -180,7 +181,10 @@ export class IncidentsController {
     list: true,
   })
   @Header('content-type', JSON_UTF8)
-  async reports(@Param('id') id: string, @Query() query: IncidentReportQueryDto): Promise<string> {
+  async reports(
+    @Param('id', IncidentIdPipe) id: string,
+    @Query() query: IncidentReportQueryDto,
+  ): Promise<string> {
     return IncidentReportDto.listOf(await this.incidents.reportsOf(id, query), query);
   }
 
@@ -197,7 +201,7 @@ export class IncidentsController {
     list: true,
   })
   async timeline(
-    @Param('id') id: string,
+    @Param('id', IncidentIdPipe) id: string,
     @Query() query: TimelineQueryDto,
   ): Promise<ListAnswer<TimelineEntryDto>> {
     const page = await this.incidents.timelineOf(id, TimelineQueryDto.toRequest(query));

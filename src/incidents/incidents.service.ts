@@ -100,6 +100,11 @@ export class IncidentsService {
     return await this.timeline.page(id, request);
   }
 
+  /** `INC-2026-0042`, as it is shown. */
+  idOfNumber(number: string): Promise<string | undefined> {
+    return this.incidents.idOfNumber(number);
+  }
+
   async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReport>> {
     const incident = await this.get(id);
     return await this.reports.page(incident.id, request);

@@ -18,6 +18,7 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { TriageRequestDto } from './dto/request-triage.dto.js';
 import { TriageRunsQueryDto } from './dto/triage-list.dto.js';
 import { statusOfTriage, TriageRunDto, TriageRunSummaryDto } from './dto/triage-run.dto.js';
+import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { TriageService } from './triage.service.js';
 
 @ApiTags('Triage')
@@ -60,7 +61,7 @@ export class IncidentTriageController {
       'The kill switch is on, and the model would be asked outside. The built-in rules go on.',
   })
   async request(
-    @Param('id') incidentId: string,
+    @Param('id', IncidentIdPipe) incidentId: string,
     @Body() { playbook, force = false }: TriageRequestDto,
     @PrefersAsync() later: boolean,
     @CurrentPrincipal() caller: Principal,
@@ -94,7 +95,7 @@ export class IncidentTriageController {
     list: true,
   })
   async list(
-    @Param('id') incidentId: string,
+    @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: TriageRunsQueryDto,
   ): Promise<ListAnswer<TriageRunSummaryDto>> {
     const page = await this.triage.list(incidentId, TriageRunsQueryDto.toRequest(query));
@@ -113,7 +114,7 @@ export class IncidentTriageController {
     type: TriageRunDto,
   })
   async get(
-    @Param('id') incidentId: string,
+    @Param('id', IncidentIdPipe) incidentId: string,
     @Param('triage_id') triageId: string,
   ): Promise<TriageRunDto> {
     return TriageRunDto.from(await this.triage.get(incidentId, triageId));

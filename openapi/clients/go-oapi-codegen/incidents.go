@@ -32,10 +32,10 @@ func incidents(analyst *api.ClientWithResponses) api.Incident {
 	check(page.JSON200.Data[0].Id == first.JSON201.Data.Id, "the next page is %s", page.Body)
 	ok("next page")
 
-	return update(analyst, first.JSON201.Data.Id)
+	return update(analyst, first.JSON201.Data.Id.String())
 }
 
-func update(analyst *api.ClientWithResponses, id api.IncidentId) api.Incident {
+func update(analyst *api.ClientWithResponses, id api.IncidentReference) api.Incident {
 	read := must(analyst.GetIncidentWithResponse(ctx, id))
 	check(read.JSON200 != nil, "not read: %s", read.Body)
 	ifMatch := &api.UpdateIncidentParams{IfMatch: ptr(read.HTTPResponse.Header.Get("ETag"))}

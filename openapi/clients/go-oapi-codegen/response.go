@@ -17,7 +17,7 @@ func actions(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 		Parameters: api.IsolateHostParameters{HostId: "WS-0142", Reason: ptr("It talks to a known address.")},
 	})
 	check(err == nil, "no request: %v", err)
-	executed := must(analyst.ExecuteIncidentActionWithResponse(ctx, incident.Id, nil, isolation))
+	executed := must(analyst.ExecuteIncidentActionWithResponse(ctx, incident.Id.String(), nil, isolation))
 	check(executed.JSON202 != nil, "not 202: %s", executed.Body)
 	waiting := executed.JSON202.Data
 	check(waiting.Status == "pending_approval", "status %s", waiting.Status)
@@ -49,7 +49,7 @@ func actions(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 }
 
 func triage(analyst *api.ClientWithResponses, incident api.Incident) {
-	judged := must(analyst.TriageIncidentWithResponse(ctx, incident.Id, nil, api.TriageRequest{}))
+	judged := must(analyst.TriageIncidentWithResponse(ctx, incident.Id.String(), nil, api.TriageRequest{}))
 	check(judged.JSON200 != nil, "not triaged: %s", judged.Body)
 	check(judged.JSON200.Data.Status == "completed", "status %s", judged.JSON200.Data.Status)
 	verdict := judged.JSON200.Data.Verdict
@@ -57,7 +57,7 @@ func triage(analyst *api.ClientWithResponses, incident api.Incident) {
 	check(verdict.Confidence >= 0 && verdict.Confidence <= 1, "confidence %v", verdict.Confidence)
 	ok("triage")
 
-	limited := must(analyst.TriageIncidentWithResponse(ctx, incident.Id, nil, api.TriageRequest{}))
+	limited := must(analyst.TriageIncidentWithResponse(ctx, incident.Id.String(), nil, api.TriageRequest{}))
 	check(limited.JSON429 != nil, "not 429: %s", limited.Body)
 	check(limited.JSON429.Error.Code == "rate_limited", "code %s", limited.JSON429.Error.Code)
 	check(limited.HTTPResponse.Header.Get("Retry-After") != "", "no Retry-After")
@@ -74,7 +74,7 @@ func playbook(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 	}))
 	check(made.JSON201 != nil, "no playbook: %s", made.Body)
 	id := made.JSON201.Data.Id.String()
-	begun := must(analyst.RunPlaybookWithResponse(ctx, id, nil, api.PlaybookRunRequest{IncidentId: &incident.Id}))
+	begun := must(analyst.RunPlaybookWithResponse(ctx, id, nil, api.PlaybookRunRequest{IncidentId: ptr(incident.Id.String())}))
 	check(begun.JSON200 != nil, "not run: %s", begun.Body)
 	started := must(begun.JSON200.Data.AsStartedPlaybookRun())
 	ok("run")
@@ -112,7 +112,7 @@ func receipt(admin, analyst *api.ClientWithResponses) {
 	word := must(answer.JSON200.Discriminator())
 	check(word == "accepted", "not accepted: %s", answer.Body)
 	accepted := must(answer.JSON200.AsAcceptedReceipt())
-	found := must(analyst.GetIncidentWithResponse(ctx, accepted.IncidentId))
+	found := must(analyst.GetIncidentWithResponse(ctx, accepted.IncidentId.String()))
 	check(found.JSON200 != nil, "not found: %s", found.Body)
 	check(found.JSON200.Data.IncidentNumber == accepted.IncidentNumber, "another: %s", found.Body)
 	ok("receipt")

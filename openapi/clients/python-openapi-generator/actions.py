@@ -1,4 +1,3 @@
-from uuid import UUID
 
 from incident_triage.api import ActionsApi, ApprovalsApi
 from incident_triage.models import (
@@ -14,7 +13,7 @@ from incident_triage.models import (
 from parties import Parties, check, given, ok, refused
 
 
-def contain(party: Parties, incident: UUID) -> None:
+def contain(party: Parties, incident: str) -> None:
     action = execute(party, incident)
     approve(party, action)
     api = ActionsApi(party.senior)
@@ -27,7 +26,7 @@ def contain(party: Parties, incident: UUID) -> None:
     ok("conflict")
 
 
-def execute(party: Parties, incident: UUID) -> str:
+def execute(party: Parties, incident: str) -> str:
     request = IsolateHostRequest(
         action="isolate_host",
         parameters=IsolateHostParameters(host_id="ws-0042", reason="Mimikatz was seen"),

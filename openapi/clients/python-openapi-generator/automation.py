@@ -2,7 +2,6 @@ import hashlib
 import hmac
 import json
 import time
-from uuid import UUID
 
 from incident_triage.api import IncidentsApi, PlaybooksApi, TriageApi, WebhooksApi
 from incident_triage.models import (
@@ -21,7 +20,7 @@ from incident_triage.models import (
 from parties import RUN, Parties, check, given, ok, refused
 
 
-def triage(party: Parties, incident: UUID) -> None:
+def triage(party: Parties, incident: str) -> None:
     api = TriageApi(party.analyst)
     run = api.triage_incident(incident, triage_request=TriageRequest()).data
     check(run.status is TriageStatus.COMPLETED, "the triage is completed")
@@ -35,7 +34,7 @@ def triage(party: Parties, incident: UUID) -> None:
     ok("limited")
 
 
-def run(party: Parties, incident: UUID) -> None:
+def run(party: Parties, incident: str) -> None:
     step = NewPlaybookStep(
         name="ticket",
         action=KnownActionType.CREATE_TICKET,
@@ -80,7 +79,7 @@ def deliver(party: Parties) -> None:
     accepted = receipt.actual_instance
     if not isinstance(accepted, AcceptedReceipt):
         raise AssertionError("the event is not accepted yet")
-    incident = IncidentsApi(party.analyst).get_incident(accepted.incident_id).data
+    incident = IncidentsApi(party.analyst).get_incident(str(accepted.incident_id)).data
     check(incident.source == RUN, "the incident is of the source")
     check(incident.raw_data == event, "the event is kept as it was sent")
     ok("receipt")

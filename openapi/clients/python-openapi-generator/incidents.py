@@ -47,7 +47,7 @@ def listed(party: Parties, first: UUID) -> None:
     ok("next page")
 
 
-def update(party: Parties, incident: UUID) -> None:
+def update(party: Parties, incident: str) -> None:
     api = IncidentsApi(party.analyst)
     etag = given(api.get_incident_with_http_info(incident).headers)["etag"]
     raised = api.update_incident(incident, IncidentUpdate(severity=Severity.CRITICAL), etag)

@@ -1,4 +1,3 @@
-from uuid import UUID
 
 from incident_triage.api.actions import execute_incident_action, roll_back_action
 from incident_triage.api.approvals import approve_action
@@ -18,7 +17,7 @@ from incident_triage.models import (
 from parties import Parties, answered, check, given, ok, refused
 
 
-def contain(party: Parties, incident: UUID) -> None:
+def contain(party: Parties, incident: str) -> None:
     action = execute(party, incident)
     approve(party, action)
     body = ActionRollback(reason="A false alarm")
@@ -32,7 +31,7 @@ def contain(party: Parties, incident: UUID) -> None:
     ok("conflict")
 
 
-def execute(party: Parties, incident: UUID) -> str:
+def execute(party: Parties, incident: str) -> str:
     body = IsolateHostRequest(
         action=IsolateHostRequestAction.ISOLATE_HOST,
         parameters=IsolateHostParameters(host_id="ws-0042", reason="Mimikatz was seen"),

@@ -1,5 +1,4 @@
 import time
-from uuid import UUID
 
 from incident_triage.api.incidents import get_incident
 from incident_triage.api.playbooks import create_playbook, get_playbook_run, run_playbook
@@ -28,7 +27,7 @@ from incident_triage.models import (
 from parties import RUN, Parties, answered, check, given, ok, refused, sender
 
 
-def triage(party: Parties, incident: UUID) -> None:
+def triage(party: Parties, incident: str) -> None:
     answer = triage_incident.sync_detailed(
         incident, client=party.analyst, body=TriageRequest()
     )
@@ -46,7 +45,7 @@ def triage(party: Parties, incident: UUID) -> None:
     ok("limited")
 
 
-def run(party: Parties, incident: UUID) -> None:
+def run(party: Parties, incident: str) -> None:
     step = NewPlaybookStep(
         name="ticket",
         action=KnownActionType.CREATE_TICKET,
@@ -86,7 +85,7 @@ def deliver(party: Parties) -> None:
     event = {"event_type": "malware", "data": {"alert_id": "alert-4711", "severity": "high"}}
     sent = receive_webhook.sync_detailed(RUN, client=sender(secret), body=event)
     receipt = answered(sent, AcceptedReceipt)
-    read = get_incident.sync_detailed(receipt.incident_id, client=party.analyst)
+    read = get_incident.sync_detailed(str(receipt.incident_id), client=party.analyst)
     incident = answered(read, IncidentEnvelope).data
     check(incident.source == RUN, "the incident is of the source")
     check(incident.raw_data.to_dict() == event, "the event is kept as it was sent")

@@ -61,7 +61,7 @@ def listed(party: Parties, first: UUID) -> None:
     ok("next page")
 
 
-def update(party: Parties, incident: UUID) -> None:
+def update(party: Parties, incident: str) -> None:
     read = get_incident.sync_detailed(incident, client=party.analyst)
     etag = read.headers["ETag"]
     answer = update_incident.sync_detailed(

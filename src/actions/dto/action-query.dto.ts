@@ -1,8 +1,9 @@
+import { IncidentReference } from '../../incidents/incident-reference.js';
 import { SortWords } from '../../platform/paging/sort-query.js';
 import { sortsOf, sortWords } from '../../platform/paging/sort-words.js';
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
-import { Id, Instant, Text } from '../../platform/validation/fields.js';
+import { Instant, Text } from '../../platform/validation/fields.js';
 import { Words } from '../../platform/validation/query-fields.js';
 import {
   ACTION_STATUSES,
@@ -90,7 +91,10 @@ export class IncidentActionsQueryDto extends PageQueryDto {
 }
 
 export class ActionQueryDto extends IncidentActionsQueryDto {
-  @Id('IncidentId', { optional: true, description: 'Of this incident alone.' })
+  @IncidentReference({
+    optional: true,
+    description: 'Of this incident alone: its id, or its number.',
+  })
   readonly incident_id?: string;
 
   static toRequest(this: void, query: ActionQueryDto): ActionListRequest {

@@ -66,6 +66,12 @@ const LOCK_FOR_SHARE: Statement = {
 const MOST_AT_ONCE = 32;
 
 /** What deletion hid is not there, whoever asks. */
+const FIND_BY_NUMBER: Statement = {
+  name: 'incidents_find_by_number',
+  text: `select id, number::text, created_at from incidents where number = $1::bigint and deleted_at is null`,
+};
+type NumberedRow = Pick<IncidentEntity, 'id' | 'number' | 'created_at'>;
+
 @Injectable()
 export class IncidentRepository {
   /** Reads that arrive together go out as one statement, which begins after all of them: see Batcher. */
@@ -94,6 +100,13 @@ export class IncidentRepository {
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     const [row] = await this.statements.rowsIn<LockedRow>(tx, LOCK_FOR_SHARE, [id]);
     return row && lockedIncidentOf(row);
+  }
+
+  /** The sequence alone finds it; that the year and the zeros are right, too, the whole number tells. */
+  async idOfNumber(number: string): Promise<string | undefined> {
+    const sequence = number.slice(number.lastIndexOf('-') + 1);
+    const [row] = await this.statements.rows<NumberedRow>(FIND_BY_NUMBER, [sequence]);
+    return row && incidentNumber(row.number, row.created_at) === number ? row.id : undefined;
   }
 
   /** By their ids, those of deleted incidents, too. */

@@ -149,7 +149,7 @@ const IDS: Readonly<Record<string, IdInAddress>> = {
   connectors: { what: 'connector', schema: 'ConnectorId' },
   dead: { what: 'job', schema: 'DeadJobId' },
   deliveries: { what: 'delivery', schema: 'NotificationDeliveryId' },
-  incidents: { what: 'incident', schema: 'IncidentId' },
+  incidents: { what: 'incident', schema: 'IncidentReference' },
   'notification-channels': { what: 'notification channel', schema: 'NotificationChannelId' },
   'playbook-runs': { what: 'run', schema: 'PlaybookRunId' },
   playbooks: { what: 'playbook', schema: 'PlaybookReference', example: 'phishing-response' },
@@ -163,6 +163,7 @@ const IDS: Readonly<Record<string, IdInAddress>> = {
 
 /** What in an address is called otherwise in a sentence. */
 const WORDS: Readonly<Record<string, string>> = { source: 'name' };
+const REFERENCES: Readonly<Record<string, string>> = { IncidentReference: 'id or the number' };
 
 /** Describes the groups of operations, and the ids in addresses that their handlers do not describe. */
 function describeTagsAndIds(document: OpenAPIObject): void {
@@ -185,7 +186,7 @@ function describeId(parameter: ParameterObject, path: string): void {
   const id = IDS[segment];
   if (!id)
     throw new Error(`${path}: say in IDS of document.ts what {${parameter.name}} is the id of.`);
-  const word = WORDS[parameter.name] ?? 'id';
+  const word = WORDS[parameter.name] ?? REFERENCES[id.schema] ?? 'id';
   parameter.description ??= `The ${word} of the ${id.what}. A malformed one is answered like an unknown one.`;
   // What its handler says of it is as exact as the handler means it to be.
   const isNamed = parameter.schema && 'title' in parameter.schema;

@@ -5,6 +5,7 @@ import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { PlaybookRunDto, PlaybookRunSummaryDto } from './dto/playbook-run.dto.js';
 import { AllPlaybookRunsQueryDto } from './dto/run-requests.dto.js';
+import { IncidentIdPipe } from '../../incidents/incident-reference.js';
 import { PlaybookRunsService } from './playbook-runs.service.js';
 
 @ApiTags('Playbooks')
@@ -25,7 +26,9 @@ export class AllPlaybookRunsController {
     type: PlaybookRunSummaryDto,
     list: true,
   })
-  async list(@Query() query: AllPlaybookRunsQueryDto): Promise<ListAnswer<PlaybookRunSummaryDto>> {
+  async list(
+    @Query(IncidentIdPipe) query: AllPlaybookRunsQueryDto,
+  ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
     const page = await this.runs.list(AllPlaybookRunsQueryDto.toRequest(query));
     return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);
   }

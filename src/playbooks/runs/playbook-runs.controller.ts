@@ -23,6 +23,7 @@ import {
   statusOfRun,
 } from './dto/playbook-run.dto.js';
 import { PlaybookRunsQueryDto, PlaybookRunRequestDto } from './dto/run-requests.dto.js';
+import { IncidentIdPipe } from '../../incidents/incident-reference.js';
 import { PlaybookRunsService } from './playbook-runs.service.js';
 
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
@@ -72,7 +73,7 @@ export class PlaybookRunsController {
   })
   async run(
     @Param('id') playbook: string,
-    @Body() body: PlaybookRunRequestDto,
+    @Body(IncidentIdPipe) body: PlaybookRunRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -104,7 +105,7 @@ export class PlaybookRunsController {
   })
   async list(
     @Param('id') playbook: string,
-    @Query() query: PlaybookRunsQueryDto,
+    @Query(IncidentIdPipe) query: PlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
     const page = await this.runs.listOf(playbook, PlaybookRunsQueryDto.toRequest(query));
     return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);

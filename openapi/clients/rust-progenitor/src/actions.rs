@@ -1,8 +1,8 @@
 use crate::Caller;
-use crate::api::types::{self, ActionId, ActionStatus, ApprovalLevel, IncidentId, RequiredLevel};
+use crate::api::types::{self, ActionId, ActionStatus, ApprovalLevel, IncidentReference, RequiredLevel};
 use crate::outcome::{Outcome, Step, check, ok};
 
-pub async fn contain(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
+pub async fn contain(caller: &Caller, incident: &IncidentReference) -> Outcome<()> {
     let action = execute(caller, incident).await?;
     approve(caller, &action).await?;
     let rollback = types::ActionRollback {
@@ -31,7 +31,7 @@ pub async fn contain(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
     Ok(())
 }
 
-async fn execute(caller: &Caller, incident: &IncidentId) -> Outcome<ActionId> {
+async fn execute(caller: &Caller, incident: &IncidentReference) -> Outcome<ActionId> {
     let parameters = types::IsolateHostParameters {
         host_id: "ws-0042".parse()?,
         reason: Some("Mimikatz was seen".parse()?),

@@ -1,6 +1,6 @@
 use crate::Caller;
 use crate::api::types::{
-    self, IncidentId, KnownActionType, PlaybookRunOutcome, PlaybookRunStatus, WebhookReceipt,
+    self, IncidentReference, KnownActionType, PlaybookRunOutcome, PlaybookRunStatus, WebhookReceipt,
 };
 use crate::incidents::object;
 use crate::outcome::{Outcome, Step, check, ok};
@@ -9,7 +9,7 @@ use serde_json::json;
 use sha2::Sha256;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-pub async fn triage(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
+pub async fn triage(caller: &Caller, incident: &IncidentReference) -> Outcome<()> {
     let body = types::TriageRequest::default();
     let run = caller
         .analyst
@@ -45,7 +45,7 @@ pub async fn triage(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
     Ok(())
 }
 
-pub async fn run_playbook(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
+pub async fn run_playbook(caller: &Caller, incident: &IncidentReference) -> Outcome<()> {
     let step = json!({
         "name": "ticket",
         "action": KnownActionType::CreateTicket,
@@ -128,7 +128,7 @@ pub async fn deliver(caller: &Caller) -> Outcome<()> {
     };
     let incident = caller
         .analyst
-        .get_incident(&accepted.incident_id)
+        .get_incident(&accepted.incident_id.to_string().parse()?)
         .await
         .step("its incident")?;
     check(

@@ -1,5 +1,7 @@
 use crate::Caller;
-use crate::api::types::{IncidentId, IncidentStatus, IncidentUpdate, NewIncident, Severity};
+use crate::api::types::{
+    IncidentId, IncidentReference, IncidentStatus, IncidentUpdate, NewIncident, Severity,
+};
 use crate::outcome::{Outcome, Step, check, ok};
 use reqwest::header::ETAG;
 use serde_json::{Map, Value, json};
@@ -92,7 +94,7 @@ pub async fn list(caller: &Caller, first: &IncidentId) -> Outcome<()> {
     Ok(())
 }
 
-pub async fn update(caller: &Caller, incident: &IncidentId) -> Outcome<()> {
+pub async fn update(caller: &Caller, incident: &IncidentReference) -> Outcome<()> {
     let read = caller.analyst.get_incident(incident).await.step("get")?;
     let etag = read
         .headers()

@@ -29,6 +29,7 @@ async fn main() -> Outcome<()> {
     let caller = callers().await?;
     let incident = incidents::create(&caller).await?;
     incidents::list(&caller, &incident).await?;
+    let incident = incident.to_string().parse()?;
     incidents::update(&caller, &incident).await?;
     actions::contain(&caller, &incident).await?;
     automation::triage(&caller, &incident).await?;

@@ -111,6 +111,7 @@ export const SCHEMAS: Readonly<Record<string, string>> = {
   ProposedVerdict: 'What a run said before a person decided.',
   Withdrawn: 'What was withdrawn when the incident was closed.',
   CreatedIncident: 'An incident that was just made.',
+  IncidentReference: 'The id of an incident, or its number, such as INC-2026-0042.',
   Credentials: 'Who logs in.',
   DatabaseComponent: 'How it stands with PostgreSQL.',
   DeadJob: 'A job of the service that failed at each of its attempts.',

@@ -1,3 +1,4 @@
+import { IncidentReference } from '../../../incidents/incident-reference.js';
 import { sortWords } from '../../../platform/paging/sort-words.js';
 import { PageQueryDto } from '../../../platform/paging/page-query.dto.js';
 import { Choice, Flag, Id, Instant, JsonObject } from '../../../platform/validation/fields.js';
@@ -13,7 +14,10 @@ import { LONGEST_VARIABLES } from '../run-variables.js';
 import type { RunListRequest } from '../listing/run-list.js';
 
 export class PlaybookRunRequestDto {
-  @Id('IncidentId', { optional: true, description: 'The incident that it is about.' })
+  @IncidentReference({
+    optional: true,
+    description: 'The incident that it is about: its id, or its number.',
+  })
   readonly incident_id?: string;
 
   @JsonObject({
@@ -47,9 +51,9 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
   })
   readonly outcome?: readonly RunOutcome[];
 
-  @Id('IncidentId', {
+  @IncidentReference({
     optional: true,
-    description: 'About this incident alone.',
+    description: 'About this incident alone: its id, or its number.',
     example: undefined,
   })
   readonly incident_id?: string;

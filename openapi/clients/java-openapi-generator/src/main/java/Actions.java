@@ -1,4 +1,3 @@
-import java.util.UUID;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.ApiResponse;
 import org.openapitools.client.api.ActionsApi;
@@ -23,13 +22,13 @@ final class Actions {
     this.parties = parties;
   }
 
-  void contain(UUID incident) throws ApiException {
+  void contain(String incident) throws ApiException {
     String action = execute(incident);
     approve(action);
     rollBack(action);
   }
 
-  private String execute(UUID incident) throws ApiException {
+  private String execute(String incident) throws ApiException {
     IsolateHostRequest request =
         new IsolateHostRequest()
             .action(IsolateHostRequest.ActionEnum.ISOLATE_HOST)

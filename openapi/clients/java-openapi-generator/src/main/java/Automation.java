@@ -22,7 +22,7 @@ final class Automation {
     this.parties = parties;
   }
 
-  void triage(UUID incident) throws ApiException {
+  void triage(String incident) throws ApiException {
     TriageApi api = new TriageApi(parties.analyst());
     TriageRun run = api.triageIncident(incident, null, null, new TriageRequest()).getData();
     Outcome.check(run.getStatus() == TriageStatus.COMPLETED, "the triage is completed");
@@ -42,7 +42,7 @@ final class Automation {
     Outcome.ok("limited");
   }
 
-  void run(UUID incident) throws ApiException, InterruptedException {
+  void run(String incident) throws ApiException, InterruptedException {
     NewPlaybookStep step =
         new NewPlaybookStep()
             .name("ticket")

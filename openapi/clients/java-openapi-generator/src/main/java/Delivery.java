@@ -38,7 +38,7 @@ final class Delivery {
             .receiveWebhook(source, event, signature, time, null, null, null, null)
             .getAcceptedReceipt();
     Incident incident =
-        new IncidentsApi(parties.analyst()).getIncident(receipt.getIncidentId()).getData();
+        new IncidentsApi(parties.analyst()).getIncident(receipt.getIncidentId().toString()).getData();
     Outcome.check(source.equals(incident.getSource()), "the incident is of the source");
     Outcome.check(event.equals(incident.getRawData()), "the event is kept as it was sent");
     Outcome.ok("receipt");

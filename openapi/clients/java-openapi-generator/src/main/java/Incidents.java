@@ -68,7 +68,7 @@ final class Incidents {
         List.of(IncidentSort.CreatedAtDesc));
   }
 
-  void update(UUID incident) throws ApiException {
+  void update(String incident) throws ApiException {
     ApiResponse<IncidentEnvelope> read = api.getIncidentWithHttpInfo(incident);
     String etag = read.getHeaders().get("etag").get(0);
     IncidentUpdate raise = new IncidentUpdate().severity(Severity.CRITICAL);

@@ -9,11 +9,12 @@ public final class Scenario {
     Incidents incidents = new Incidents(parties);
     UUID incident = incidents.create();
     incidents.list(incident);
-    incidents.update(incident);
-    new Actions(parties).contain(incident);
+    String reference = incident.toString();
+    incidents.update(reference);
+    new Actions(parties).contain(reference);
     Automation automation = new Automation(parties);
-    automation.triage(incident);
-    automation.run(incident);
+    automation.triage(reference);
+    automation.run(reference);
     new Delivery(parties).deliver();
     incidents.invalid();
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { NewEvent } from '../platform/jobs/events/domain-event.js';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import {
@@ -49,6 +50,12 @@ export interface IncidentSeverityChangedPayload extends IncidentEventPayload {
   readonly changed_by: string;
 }
 
+export interface IncidentUpdatedPayload extends IncidentEventPayload {
+  readonly updated_by: string;
+  /** Empty where a further report of the tool is all that is new. */
+  readonly changed: readonly ChangedField[];
+}
+
 export interface IncidentDeletedPayload extends IncidentEventPayload {
   readonly deleted_by: string;
 }
@@ -77,6 +84,34 @@ export interface TriageWantedPayload {
   readonly playbook?: string;
   /** A later event says more: a run that has completed does not answer this wish. */
   readonly again?: boolean;
+}
+
+/** What of an incident a change may change, as the contract calls it. */
+export const CHANGED_FIELDS = [
+  'title',
+  'severity',
+  'status',
+  'incident_type',
+  'verdict',
+  'recommended_actions',
+  'resolution',
+  'fields',
+] as const;
+export type ChangedField = (typeof CHANGED_FIELDS)[number];
+
+function changedFields(before: Incident, after: Incident): ChangedField[] {
+  const saidIn = (incident: Incident): Record<ChangedField, unknown> => ({
+    title: incident.title,
+    severity: incident.severity,
+    status: incident.status,
+    incident_type: incident.incidentType,
+    verdict: incident.verdict,
+    recommended_actions: incident.recommendedActions,
+    resolution: incident.resolution,
+    fields: incident.fields,
+  });
+  const [was, is] = [saidIn(before), saidIn(after)];
+  return CHANGED_FIELDS.filter((field) => !isDeepStrictEqual(was[field], is[field]));
 }
 
 /** What the creation of an incident makes known. */
@@ -122,7 +157,7 @@ export function eventsOfChange(
   const told = (type: string) => incidentEvent(type, after.id, after);
   const { updated, severityChanged, triaged, resolved, reopened } = INCIDENT_EVENTS;
   return [
-    told(updated),
+    withMore(told(updated), { updated_by: askedBy, changed: changedFields(before, after) }),
     // Before what comes with it: whoever opens an alert again may then hear that somebody has triaged.
     ...(isReopened(before, after) ? [withMore(told(reopened), { reopened_by: askedBy })] : []),
     ...(after.severity === before.severity

@@ -1,5 +1,5 @@
 import { applyChange } from './incident-changes.js';
-import { eventsOfChange } from './change-records.js';
+import { eventsOfChange, incidentEvent } from './change-records.js';
 import type { Incident } from './incident.js';
 import { timelineOfChange } from './timeline/change-entries.js';
 
@@ -178,8 +178,9 @@ describe('the events and timeline entries of a change', () => {
   it('tell of a triage whose doing it is', () => {
     const after = applyChange(before, { verdict: { classification: 'benign' } }, person);
     const [updated, triaged] = eventsOfChange(before, after, 'alice');
+    expect(updated?.payload).toMatchObject({ changed: ['status', 'verdict'] });
     expect(triaged?.payload).toEqual({
-      ...updated?.payload,
+      ...incidentEvent('any', after.id, after).payload,
       triaged_by: 'alice',
       verdict: { classification: 'benign', decided_by: 'alice' },
       recommended_actions: [],
@@ -212,11 +213,11 @@ describe('the events and timeline entries of a change', () => {
 
   it('tell how severe it was, and who changed that', () => {
     const after = applyChange(before, { severity: 'critical' }, person);
-    const [updated, changed] = eventsOfChange(before, after, 'alice');
+    const [, changed] = eventsOfChange(before, after, 'alice');
     expect(changed).toMatchObject({
       type: 'incident.severity_changed',
       payload: {
-        ...updated!.payload,
+        title: after.title,
         severity: 'critical',
         previous_severity: 'medium',
         changed_by: 'alice',
@@ -234,6 +235,8 @@ describe('the events and timeline entries of a change', () => {
       status: 'open',
       source: 'gateway',
       title: 'The invoice',
+      updated_by: 'alice',
+      changed: ['title'],
     });
     expect(timelineOfChange(before, after, 'alice')[0]?.summary).toBe(
       `Changed title from ${JSON.stringify(before.title)} to "The invoice".`,

@@ -3,6 +3,7 @@ import type { Severity } from '../incidents/incident.js';
 /** What a channel can be told of, by the names that callers choose them by. They are names of domain events, too. */
 export const NOTIFIED_EVENTS = [
   'incident.created',
+  'incident.updated',
   'incident.severity_changed',
   'incident.triaged',
   'incident.resolved',

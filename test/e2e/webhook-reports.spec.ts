@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -69,6 +70,28 @@ describe('later events about an incident', () => {
     });
     const missing = '/api/incidents/0193f2b6-0000-7000-8000-000000000000/reports';
     expect((await analyst.request('GET', missing)).status).toBe(404);
+  });
+
+  it('is told to channels that follow updates, also where no field changes', async () => {
+    await app.nest.get(DataSource).query(
+      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
+       values (gen_random_uuid(), 'told', 'told', 'webhook', true, '{incident.updated}', 'low', '{}', 'test')`,
+    );
+    const first = alertOf({ host: 'ws-1', stage: 'seen' });
+    const { alert_id } = first.data;
+    const id = await create(first);
+    await siem.send(alertOf({ host: 'ws-1', stage: 'executed' }, 'medium', alert_id));
+    await siem.send(alertOf({ host: 'ws-1', stage: 'executed', user: 'mia' }, 'high', alert_id));
+    const told = await app.nest
+      .get(DataSource)
+      .query<{ payload: object }[]>(
+        `select payload from notification_deliveries where subject_id = $1 order by position`,
+        [id],
+      );
+    expect(told.map(({ payload }) => payload)).toMatchObject([
+      { updated_by: 'webhook:siem', changed: [] },
+      { updated_by: 'webhook:siem', changed: ['severity', 'fields'] },
+    ]);
   });
 
   it('changes updated_at of the incident when one of them says more, and not for counts alone', async () => {

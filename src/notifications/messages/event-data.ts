@@ -1,3 +1,4 @@
+import { CHANGED_FIELDS } from '../../incidents/change-records.js';
 import {
   CLASSIFICATIONS,
   type Classification,
@@ -21,6 +22,7 @@ import {
   Instant,
   JsonObject,
   Nested,
+  OpenChoices,
   Text,
   Texts,
   WholeNumber,
@@ -71,6 +73,21 @@ export class EventIncident {
 export class IncidentData {
   @Nested(() => EventIncident)
   readonly incident: EventIncident;
+}
+
+export class IncidentUpdatedData extends IncidentData {
+  @Text({
+    description: 'Who changed it: a person, a webhook source, or the system.',
+    example: 'alice',
+  })
+  readonly updated_by: string;
+
+  @OpenChoices('ChangedField', CHANGED_FIELDS, {
+    description:
+      'Which fields have another value now. Empty where its tool reported more and no field changed.',
+    example: ['severity'],
+  })
+  readonly changed: readonly string[];
 }
 
 export class IncidentSeverityChangedData extends IncidentData {

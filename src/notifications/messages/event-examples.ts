@@ -53,6 +53,10 @@ const channel = (more: object): Told => ({
 /** When each happened, and the domain event of it. */
 const TOLD: { readonly [Name in EventName]: readonly [at: string, told: Told] } = {
   'incident.created': ['2026-01-31T09:42:00.006Z', incident('open')],
+  'incident.updated': [
+    '2026-01-31T09:43:10.004Z',
+    incident('open', { updated_by: 'alice', changed: ['severity'] }),
+  ],
   'incident.severity_changed': [
     '2026-01-31T09:43:10.004Z',
     incident('open', { previous_severity: 'medium', changed_by: 'alice' }),

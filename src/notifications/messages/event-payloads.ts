@@ -6,6 +6,7 @@ import type {
   IncidentResolvedPayload,
   IncidentSeverityChangedPayload,
   IncidentTriagedPayload,
+  IncidentUpdatedPayload,
 } from '../../incidents/change-records.js';
 import type { Severity } from '../../incidents/incident.js';
 import type { StepFailedPayload } from '../../playbooks/runs/playbook-run.js';
@@ -27,6 +28,7 @@ import type {
   IncidentResolvedData,
   IncidentSeverityChangedData,
   IncidentTriagedData,
+  IncidentUpdatedData,
   KillSwitchData,
   NotificationTestData,
   PlaybookStepFailedData,
@@ -54,6 +56,7 @@ type Teller<Name extends EventName> = (told: ToldEvent<never>) => DataOf<Name>;
 /** How `data` of each event follows from the domain event. */
 const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
   'incident.created': incidentData,
+  'incident.updated': updatedData,
   'incident.severity_changed': severityChangedData,
   'incident.triaged': triagedData,
   'incident.resolved': resolvedData,
@@ -105,6 +108,12 @@ function incidentOf(told: ToldEvent<IncidentEventPayload>): EventIncident {
 
 function incidentData(told: ToldEvent<IncidentEventPayload>): IncidentData {
   return { incident: incidentOf(told) };
+}
+
+function updatedData(told: ToldEvent<IncidentUpdatedPayload>): IncidentUpdatedData {
+  // Of an event that an earlier release wrote, nobody knows.
+  const { updated_by = 'system', changed = [] } = told.payload as Partial<IncidentUpdatedPayload>;
+  return { incident: incidentOf(told), updated_by, changed };
 }
 
 function severityChangedData(

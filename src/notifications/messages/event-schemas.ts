@@ -21,6 +21,7 @@ import {
   IncidentResolvedData,
   IncidentSeverityChangedData,
   IncidentTriagedData,
+  IncidentUpdatedData,
   KillSwitchData,
   NotificationTestData,
   PlaybookStepFailedData,
@@ -52,6 +53,15 @@ export class IncidentCreatedEvent extends Event {
 
   @Nested(() => IncidentData)
   readonly data: IncidentData;
+}
+
+@SentAs('incident.updated')
+export class IncidentUpdatedEvent extends Event {
+  @Type('incident.updated')
+  readonly type: 'incident.updated';
+
+  @Nested(() => IncidentUpdatedData)
+  readonly data: IncidentUpdatedData;
 }
 
 @SentAs('incident.severity_changed')
@@ -228,6 +238,7 @@ export class NotificationTestEvent extends Event {
 /** The schema of each event, which has its name in the contract. */
 export const EVENT_SCHEMAS = {
   'incident.created': IncidentCreatedEvent,
+  'incident.updated': IncidentUpdatedEvent,
   'incident.severity_changed': IncidentSeverityChangedEvent,
   'incident.triaged': IncidentTriagedEvent,
   'incident.resolved': IncidentResolvedEvent,

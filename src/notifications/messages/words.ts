@@ -18,6 +18,14 @@ function textOf(event: AnyEvent): Text {
       const { incident } = event.data;
       return aboutIncident(incident, 'New incident');
     }
+    case 'incident.updated': {
+      const { incident, updated_by, changed } = event.data;
+      const what = changed.length > 0 ? changed.join(', ') : 'its tool reported more';
+      return aboutIncident(incident, 'Incident updated', [
+        ...fact('Changed', what),
+        ...fact('Updated by', updated_by),
+      ]);
+    }
     case 'incident.severity_changed': {
       const { incident, previous_severity, changed_by } = event.data;
       const change = severityRises(previous_severity, incident.severity) ? 'raised' : 'lowered';

@@ -12,7 +12,8 @@ export interface AlertChange {
 
 /** What an event does to which alerts, in this order. */
 export function alertChanges(event: AnyEvent): readonly AlertChange[] {
-  if (isAfterTheEnd(event)) return [];
+  // What calls people has an event of its own.
+  if (event.type === 'incident.updated' || isAfterTheEnd(event)) return [];
   const change = alertChange(event);
   // Whoever acknowledged the approval would not be called again by its alert, so a failure has one of its own.
   if (event.type !== 'action.failed' || event.data.action.approval_level === undefined) {
@@ -36,7 +37,7 @@ function isAfterTheEnd({ type, data }: AnyEvent): boolean {
  * people also when they have acknowledged the incident. Nothing that the service does by itself acknowledges an alert, because that
  * would keep PagerDuty from calling people.
  */
-function alertChange(event: AnyEvent): AlertChange {
+function alertChange(event: Exclude<AnyEvent, { type: 'incident.updated' }>): AlertChange {
   switch (event.type) {
     case 'incident.created':
     case 'incident.reopened':

@@ -62,6 +62,7 @@ import { Messages1795003400000 } from './platform/database/migrations/1795003400
 import { ApprovalReminders1795003410000 } from './platform/database/migrations/1795003410000-approval-reminders.js';
 import { Attention1795003510000 } from './platform/database/migrations/1795003510000-attention.js';
 import { PlaybookRunStarts1795003520000 } from './platform/database/migrations/1795003520000-playbook-run-starts.js';
+import { RunsOfWorseVerdicts1795003540000 } from './platform/database/migrations/1795003540000-runs-of-worse-verdicts.js';
 import { UpdatedEvents1795003530000 } from './platform/database/migrations/1795003530000-updated-events.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
 import {
@@ -169,6 +170,7 @@ export const schema: Schema = {
     Attention1795003510000,
     PlaybookRunStarts1795003520000,
     UpdatedEvents1795003530000,
+    RunsOfWorseVerdicts1795003540000,
   ],
   librarySchemas: [BOSS_SCHEMA],
   installLibraries: installBoss,

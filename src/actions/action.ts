@@ -112,14 +112,6 @@ export function withExpiry(action: Action, ttlMinutes: number): Action {
   return { ...action, expiresAt: new Date(action.requestedAt.getTime() + ttlMinutes * MINUTE) };
 }
 
-/** Everybody who asked for it: with four eyes, none of them may be the one who approves it. */
-export function askersOf({
-  requestedBy,
-  onBehalfOf,
-}: Pick<Action, 'requestedBy' | 'onBehalfOf'>): string[] {
-  return onBehalfOf === undefined ? [requestedBy] : [requestedBy, onBehalfOf];
-}
-
 /** How the reason begins for which the system rejects an action that nobody decided on in time. */
 export const UNDECIDED = 'Nobody decided on it within';
 

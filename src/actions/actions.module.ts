@@ -27,6 +27,7 @@ import { ConnectorPlaces } from './execution/connector-places.js';
 import { Failpoints } from './execution/failpoints.js';
 import { LapsedClaims } from './execution/lapsed-claims.js';
 import { UnclaimedActions } from './execution/unclaimed-actions.js';
+import { Askers } from './requests/askers.js';
 import { ActionWithdrawal } from './requests/action-withdrawal.js';
 import { IncidentActionsController } from './incident-actions.controller.js';
 import { ActionCounts } from './listing/action-counts.js';
@@ -54,6 +55,7 @@ import { RollbackService } from './requests/rollback.service.js';
     ActionRecordsRepository,
     ActionRecovery,
     ActionRequests,
+    Askers,
     AwaitedRuns,
     ActionsService,
     ActionsRepository,
@@ -74,6 +76,7 @@ import { RollbackService } from './requests/rollback.service.js';
     ActionConnectors,
     RequiredLevels,
     ActionRequests,
+    Askers,
     AwaitedRuns,
     ActionsService,
     ActionDecisions,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Action, askersOf } from '../actions/action.js';
+import type { Action } from '../actions/action.js';
+import { Askers } from '../actions/requests/askers.js';
 import { ActionsService } from '../actions/actions.service.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import { RequiredLevels } from '../actions/policy/required-levels.js';
@@ -44,6 +45,7 @@ export class ApprovalsService {
     private readonly connectors: ActionConnectors,
     private readonly killSwitch: KillSwitch,
     private readonly persons: SamePerson,
+    private readonly askers: Askers,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
     private readonly settings: Settings,
   ) {}
@@ -113,7 +115,8 @@ export class ApprovalsService {
   /** Rejecting one's own request is always allowed: it harms nobody. */
   private async requireOther(tx: Tx, caller: Principal, action: Action): Promise<void> {
     if (!this.settings.approvalFourEyes) return;
-    if (await this.persons.isAmong(tx, caller, askersOf(action))) throw new OwnRequestError(caller);
+    const askers = await this.askers.of(tx, action);
+    if (await this.persons.isAmong(tx, caller, askers)) throw new OwnRequestError(caller);
   }
 
   private decided(tx: Tx, after: Action): Action {

@@ -19,6 +19,7 @@ import { PlaybookRunsService } from './runs/playbook-runs.service.js';
 import { PlaybookRunsRepository } from './runs/records/playbook-runs.repository.js';
 import { RunRecorder } from './runs/records/run-recorder.js';
 import { RunWritesRepository } from './runs/records/run-writes.repository.js';
+import { RunAuthors } from './runs/run-authors.js';
 import { RunCancellation } from './runs/run-cancellation.js';
 import { RunMoves } from './runs/run-moves.js';
 import { RunQueue } from './runs/run-queue.js';
@@ -42,6 +43,7 @@ import { ShippedPlaybooks } from './shipped/shipped-playbooks.js';
     PlaybookRunsService,
     PlaybooksRepository,
     PlaybooksService,
+    RunAuthors,
     RunCancellation,
     RunListRepository,
     RunMoves,

@@ -27,7 +27,7 @@ describe('a playbook that runs by itself', () => {
 
   const block = (more: object = {}) =>
     step('block', 'block_sender', { parameters: { sender: 'a@example.net' }, ...more });
-  const triage = async (id: string, verdict: object = SURE) => {
+  const triage = async (id: string, verdict: object = SURE): Promise<void> => {
     const path = `/api/incidents/${id}`;
     const answer = await world.clients.analyst.request('PUT', path, { body: { verdict } });
     expect(answer.status).toBe(200);
@@ -107,6 +107,29 @@ describe('a playbook that runs by itself', () => {
     await world.clients.manager.request('PUT', path, { body: { description: 'Changed.' } });
     await triage(id);
     expect((await runsOf(playbook, 2))[0]).toMatchObject({ playbook_version: 2 });
+  });
+
+  it('starts again after a verdict that is worse, and after no other', async () => {
+    const condition = 'has(verdict.classification) && verdict.classification == "malicious"';
+    const playbook = await world.playbook([step('take', 'quarantine_email', { condition })], AUTO);
+    const taken = () =>
+      world.actions.calls.filter(({ path }) => path === '/quarantine_email').length;
+    const id = await world.incident();
+    const judge = (classification: string) => triage(id, { classification });
+    await judge('inconclusive');
+    await runsOf(playbook, 1);
+    for (const calmer of ['benign', 'inconclusive']) await judge(calmer);
+    await judge('suspicious');
+    await runsOf(playbook, 2);
+    expect(taken()).toBe(0);
+    await Promise.all([judge('malicious'), judge('malicious')]);
+    const [last] = await runsOf(playbook, 3);
+    await world.until(playbook, last!.run_id, 'completed');
+    await judge('suspicious');
+    await judge('malicious');
+    await quiet();
+    expect(await world.runsOf(playbook)).toHaveLength(3);
+    expect(taken()).toBe(1);
   });
 
   it('does not start for a resolved or deleted incident', async () => {

@@ -42,8 +42,12 @@ describe('the rule of four eyes and playbooks', () => {
     const sure = { classification: 'malicious', confidence: 0.95 };
 
     /** The action that waits in the automatic run that the triage of a new incident begins. */
-    const waitingAfter = async (triage: (incident: string) => Promise<Answer>): Promise<string> => {
+    const waitingAfter = async (
+      triage: (incident: string) => Promise<Answer>,
+      change?: (playbook: string) => Promise<void>,
+    ): Promise<string> => {
       const playbook = await world.playbook([step('isolate', 'isolate_host')], automatic);
+      await change?.(playbook);
       const id = await world.incident({ incident_type: 'malware' });
       expect((await triage(id)).status).toBe(200);
       const [{ run_id }] = (await eventually(
@@ -58,31 +62,38 @@ describe('the rule of four eyes and playbooks', () => {
     const verdictBy = (client: ApiClient) => (id: string) =>
       client.request('PUT', `/api/incidents/${id}`, { body: { verdict: sure } });
 
+    /** As a webhook source that wants triage. */
+    const byNobody = async (incident: string) => {
+      const { nest } = world.actions.app;
+      await nest.get(Transactions).run(async (tx) => {
+        const subject = { type: 'incident', id: incident };
+        const payload = { triaged_by: 'webhook:gateway' };
+        await nest
+          .get(DomainEvents)
+          .record(tx, { type: INCIDENT_EVENTS.triaged, subject, payload });
+      });
+      return await world.clients.viewer.request('GET', `/api/incidents/${incident}`);
+    };
+    const changeBy = (client: ApiClient, body: object) => async (playbook: string) => {
+      const answer = await client.request('PUT', `/api/playbooks/${playbook}`, { body });
+      expect(answer.status).toBe(200);
+    };
+
     it('takes who gave the verdict for who asked', async () => {
       const { client, name } = await makeKey(world.actions.app, 'manager');
       const id = await waitingAfter(verdictBy(client));
       expect(await world.actions.get(id)).toMatchObject({ on_behalf_of: name });
       const refused = await world.approve(id, client);
       expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
-      expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
+      expect((await world.approve(id, world.clients.admin)).body.data).toMatchObject({
+        status: 'completed',
+      });
     });
 
     it('takes nobody for who asked where a webhook source wanted the triage', async () => {
-      const id = await waitingAfter(async (incident) => {
-        const { nest } = world.actions.app;
-        await nest.get(Transactions).run(async (tx) => {
-          const payload = { triaged_by: 'webhook:gateway' };
-          const subject = { type: 'incident', id: incident };
-          await nest.get(DomainEvents).record(tx, {
-            type: INCIDENT_EVENTS.triaged,
-            subject,
-            payload,
-          });
-        });
-        return await world.clients.viewer.request('GET', `/api/incidents/${incident}`);
-      });
+      const id = await waitingAfter(byNobody);
       expect(await world.actions.get(id)).not.toHaveProperty('on_behalf_of');
-      expect((await world.approve(id)).status).toBe(200);
+      expect((await world.approve(id, world.clients.admin)).status).toBe(200);
     });
 
     it('takes who asked for the triage for who asked, where the service gave the verdict', async () => {
@@ -91,7 +102,42 @@ describe('the rule of four eyes and playbooks', () => {
         client.request('POST', `/api/incidents/${incident}/triage`, { body: {} }),
       );
       expect((await world.approve(id, client)).status).toBe(403);
-      expect((await world.approve(id)).status).toBe(200);
+      expect((await world.approve(id, world.clients.admin)).status).toBe(200);
+    });
+
+    it('takes who wrote the version for who asked, by another key as well', async () => {
+      const app = world.actions.app;
+      const author = await inSession(app, await makeUser(app, 'admin'));
+      const id = await waitingAfter(byNobody, changeBy(author, { description: 'Mine.' }));
+      const body = { name: `key-of-author-${id.slice(-6)}`, role: 'manager' };
+      const { key } = (await author.request('POST', '/api/api-keys', { body })).body.data;
+      for (const client of [author, app.client.with({ authorization: `Bearer ${key}` })]) {
+        expect((await world.approve(id, client)).body.error).toMatchObject({ code: 'forbidden' });
+      }
+      const { client: other } = await makeKey(app, 'manager');
+      expect((await world.approve(id, other)).body.data).toMatchObject({ status: 'completed' });
+      const rollback = await author.request('POST', `/api/actions/${id}/rollback`, {
+        body: { reason: 'a false alarm' },
+      });
+      expect([rollback.status, rollback.body.data.status]).toEqual([202, 'pending_approval']);
+    });
+
+    it('takes who let it run by itself, and trust the verdict, for who asked', async () => {
+      const [runs, trusts] = [
+        await makeKey(world.actions.app, 'manager'),
+        await makeKey(world.actions.app, 'manager'),
+      ];
+      const id = await waitingAfter(byNobody, async (playbook) => {
+        await changeBy(runs.client, { auto_run: false })(playbook);
+        await changeBy(runs.client, { auto_run: true })(playbook);
+        await changeBy(trusts.client, { trust_verdict: true })(playbook);
+        await changeBy(world.clients.admin, { description: 'A last word.' })(playbook);
+      });
+      for (const client of [runs.client, trusts.client, world.clients.admin]) {
+        expect((await world.approve(id, client)).status).toBe(403);
+      }
+      // Whoever let an earlier version run by itself has no part in this one.
+      expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
     });
   });
 

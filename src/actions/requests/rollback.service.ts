@@ -12,13 +12,14 @@ import type { LockedIncident, Severity } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
-import { type Action, askersOf, type Parameters, type RequiredLevel } from '../action.js';
+import { type Action, type Parameters, type RequiredLevel } from '../action.js';
 import { RequiredLevels } from '../policy/required-levels.js';
 import { higherLevel } from '../policy/approval-policy.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { ActionRequests } from './action-requests.js';
 import { ActionConnectors } from '../execution/action-connectors.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
+import { Askers } from './askers.js';
 import { decidedAction } from '../execution/decided-action.js';
 
 /** Undoes an action with a new one of the inverse type, which runs at once unless another person has to approve it. */
@@ -34,6 +35,7 @@ export class RollbackService {
     private readonly actions: ActionsRepository,
     private readonly runs: AwaitedRuns,
     private readonly persons: SamePerson,
+    private readonly askers: Askers,
     private readonly settings: Settings,
   ) {}
 
@@ -112,7 +114,8 @@ export class RollbackService {
     level: ApprovalLevel,
   ): Promise<RequiredLevel | undefined> {
     if (!this.settings.approvalFourEyes) return undefined;
-    if (!(await this.persons.isAmong(tx, caller, askersOf(original)))) return undefined;
+    if (!(await this.persons.isAmong(tx, caller, await this.askers.of(tx, original))))
+      return undefined;
     return level === 'none' ? 'analyst' : level;
   }
 

@@ -64,8 +64,8 @@ export class RunRequests {
   }
 
   /**
-   * For what no person asks for: it waits for any replica, and for the kill switch. False when there is one for this incident
-   * and version already, or when the incident was deleted or resolved meanwhile.
+   * For what no person asks for: it waits for any replica, and for the kill switch. False when the version has run for this
+   * incident by a verdict that was as bad, or when the incident was deleted or resolved meanwhile.
    */
   async startAutomatic(
     tx: Tx,
@@ -75,6 +75,13 @@ export class RunRequests {
     if (!locked || locked.status === 'resolved') return false;
     const { variables } = playbook.definition;
     const wanted = { playbook, incident, variables };
+    const { id: playbookId, version: playbookVersion } = playbook;
+    const which = { playbookId, playbookVersion, incidentId: incident.id };
+    const earlier = await this.runs.automaticallyRunFor(tx, which);
+    const isWorse = earlier.every(
+      (one) => badness(one) < badness(incident.verdict?.classification),
+    );
+    if (!isWorse) return false;
     const run = await this.inTurn(tx, {
       ...this.newRun(wanted, SYSTEM),
       automatic: true,
@@ -124,4 +131,9 @@ export class RunRequests {
 
 function withoutRawData({ rawData: _, ...incident }: Incident): IncidentAtStart {
   return incident;
+}
+
+/** A verdict that is worse than that of an earlier run may need what the playbook did not do then. */
+function badness(classification = ''): number {
+  return ['inconclusive', 'suspicious', 'malicious'].indexOf(classification);
 }

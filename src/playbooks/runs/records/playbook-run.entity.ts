@@ -22,10 +22,11 @@ import type { IncidentAtStart, PlaybookRunStatus } from '../playbook-run.js';
   where: 'starts_at is not null',
 })
 @Index('ix_playbook_runs_status', ['status', 'id'])
-@Index('uq_playbook_runs_automatic', ['incident_id', 'playbook_id', 'playbook_version'], {
-  unique: true,
-  where: 'automatic',
-})
+@Index(
+  'uq_playbook_runs_automatic',
+  ['incident_id', 'playbook_id', 'playbook_version', 'classification'],
+  { unique: true, where: 'automatic' },
+)
 export class PlaybookRunEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_runs' })
   readonly id: string;
@@ -54,6 +55,10 @@ export class PlaybookRunEntity {
 
   @Column({ type: 'boolean', default: false })
   readonly automatic: boolean;
+
+  /** Of an automatic run: of the verdict that it goes by. Empty where there was none. */
+  @Column({ type: 'text', collation: 'C', default: '' })
+  readonly classification: string;
 
   @Column({ type: 'json' })
   readonly variables: Readonly<Record<string, unknown>>;

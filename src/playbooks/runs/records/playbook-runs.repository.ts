@@ -28,6 +28,10 @@ export interface NewPlaybookRun extends RunInput {
   readonly claimForMs?: number;
 }
 
+type AutomaticRun = Pick<NewPlaybookRun, 'playbookId' | 'playbookVersion'> & {
+  readonly incidentId: string;
+};
+
 const STEPS: Statement = {
   name: 'playbook_run_steps_find',
   text: `
@@ -38,6 +42,27 @@ const STEPS: Statement = {
       from playbook_run_steps step join playbook_runs run on run.id = step.run_id
       left join actions action on action.id = step.action_id
      where step.run_id = $1 order by step.position`,
+};
+
+/** Of the version that an automatic run goes by, and of the changes that last let it run by itself or trust the verdict. */
+const AUTHORS: Statement = {
+  name: 'playbook_runs_authors',
+  text: `
+    with versions as (
+      select version.version, version.changed_by, flag, version.definition ->> flag = 'true' as is_set,
+             version.version = run.playbook_version as is_of_run,
+             lag(version.definition ->> flag = 'true', 1, false) over (partition by flag order by version.version) as was_set
+        from playbook_runs run
+        join playbook_versions version
+          on version.playbook_id = run.playbook_id and version.version <= run.playbook_version
+       cross join unnest(array['auto_run', 'trust_verdict']) as flag
+       where run.id = $1 and run.automatic)
+    select changed_by as name from versions where is_of_run
+     union
+    select (select changed_by from versions earlier
+             where earlier.flag = versions.flag and earlier.is_set and not earlier.was_set
+             order by earlier.version desc limit 1)
+      from versions where is_of_run and is_set`,
 };
 
 /** Whoever else asks waits for the end of the transaction, so that no two runs get one turn. */
@@ -75,6 +100,7 @@ export class PlaybookRunsRepository {
       requested_by: run.requestedBy,
       on_behalf_of: run.onBehalfOf ?? null,
       automatic: run.automatic,
+      classification: run.automatic ? (run.incident?.verdict?.classification ?? '') : '',
       variables: run.variables,
       incident: run.incident ?? null,
       steps_total: run.stepsTotal,
@@ -99,11 +125,34 @@ export class PlaybookRunsRepository {
     return (result.raw as unknown[]).length > 0;
   }
 
+  /** The classifications of the verdicts by which the version has run by itself for the incident. */
+  async automaticallyRunFor(
+    tx: Tx,
+    { playbookId, playbookVersion, incidentId }: AutomaticRun,
+  ): Promise<string[]> {
+    const rows = await tx.getRepository(PlaybookRunEntity).find({
+      select: { id: true, classification: true },
+      where: {
+        incident_id: incidentId,
+        playbook_id: playbookId,
+        playbook_version: playbookVersion,
+        automatic: true,
+      },
+    });
+    return rows.map(({ classification }) => classification);
+  }
+
   /** When one more automatic run of the playbook may begin, so that no more than `limit` begin within an hour. */
   async turnOf(tx: Tx, playbookId: string, limit: number, earliest: Date): Promise<Date> {
     await this.statements.rowsIn(tx, LOCK_PLAYBOOK, [playbookId]);
     const [row] = await this.statements.rowsIn<{ turn: Date }>(tx, TURN, [playbookId, limit]);
     return row && row.turn > earliest ? row.turn : earliest;
+  }
+
+  /** Nobody where a person started the run. */
+  async authorsOf(tx: Tx, runId: string): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ name: string }>(tx, AUTHORS, [runId]);
+    return rows.map(({ name }) => name);
   }
 
   async find(id: string): Promise<PlaybookRunSummary | undefined> {

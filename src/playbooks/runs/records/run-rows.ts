@@ -9,7 +9,7 @@ import type { PlaybookRunStepEntity } from './playbook-run-step.entity.js';
 import type { PlaybookRunEntity } from './playbook-run.entity.js';
 
 /** What only statements look at is not read. */
-export type RunRow = Omit<PlaybookRunEntity, 'due_at' | 'lease_until'>;
+export type RunRow = Omit<PlaybookRunEntity, 'due_at' | 'lease_until' | 'classification'>;
 
 export const RUN_COLUMNS = [
   'id',

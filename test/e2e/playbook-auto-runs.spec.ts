@@ -124,7 +124,7 @@ describe('a playbook that runs by itself', () => {
     expect(taken()).toBe(0);
     await Promise.all([judge('malicious'), judge('malicious')]);
     const [last] = await runsOf(playbook, 3);
-    await world.until(playbook, last!.run_id, 'completed');
+    await world.untilEnded(playbook, last!.run_id);
     await judge('suspicious');
     await judge('malicious');
     await quiet();

@@ -196,7 +196,7 @@ async function unseenFailures(
   runs: readonly Shown[],
 ): Promise<Row> {
   const { admin } = site;
-  const attention = site.hasAttention ? JSON.stringify(await admin.list('/api/attention')) : '';
+  const attention = JSON.stringify(await admin.get('/api/attention?limit=200'));
   const said = site.messages.map(({ words }) => words).join('\n');
   const shownOf = new Map<string, string>();
   const isSeen = async (incident: string | undefined, ...marks: (string | undefined)[]) => {

@@ -128,7 +128,6 @@ export interface Site {
   send(post: Pick<Post, 'source' | 'body'>): Promise<Answer>;
   /** Whether the request schema of the running release has the field. */
   takes(schema: string, field: string): boolean;
-  readonly hasAttention: boolean;
   /** Simulates that an hour passes: releases held messages and makes delivered ones an hour older. */
   passHour(): Promise<void>;
   readonly sandbox: string;
@@ -176,7 +175,6 @@ export async function startSite(): Promise<Site> {
     messages,
     send: ({ source, body }) => send(url, source, signatures.get(source)!, body),
     takes: (schema, field) => field in contract.components.schemas[schema].properties,
-    hasAttention: '/api/attention' in contract.paths,
     sandbox: sandbox.data.id,
     passHour: async () => {
       await waitUntil(async () => {

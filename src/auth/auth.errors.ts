@@ -1,6 +1,6 @@
 import type { AuditAction } from '../audit/audit-actions.js';
 import type { AuditSubject } from '../audit/audit-entry.js';
-import type { ApprovalLevel, Role } from '../platform/access/roles.js';
+import { type ApprovalLevel, type Role, ROLES } from '../platform/access/roles.js';
 import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
 import type { Principal } from './principal.js';
 
@@ -108,12 +108,18 @@ export abstract class CallerRefusedError extends AppError {
   }
 }
 
+/** `an analyst, a senior, a manager or an admin` */
+function inWords(roles: readonly Role[]): string {
+  const named = roles.map((role) => `${role.startsWith('a') ? 'an' : 'a'} ${role}`);
+  return named.join(', ').replace(/, ([^,]*)$/, ' or $1');
+}
+
 export class RoleTooLowError extends CallerRefusedError {
   constructor({ name, role }: Pick<Principal, 'name' | 'role'>, required: Role) {
     super(
       { action: 'auth.role_refused', actor: name, details: { role, required_role: required } },
       'forbidden',
-      `This needs the role ${required} or one above it.`,
+      `Only ${inWords(ROLES.slice(ROLES.indexOf(required)))} may do this.`,
       { details: { required_role: required } },
     );
   }

@@ -42,7 +42,7 @@ export const KILL_SWITCH_EXAMPLES: OperationExamples = {
       summary: 'The role is too low',
       body: { reason: 'The playbook is corrected.' },
       status: 403,
-      answer: refused('forbidden', 'This needs the role manager or one above it.', {
+      answer: refused('forbidden', 'Only a manager or an admin may do this.', {
         details: { required_role: 'manager' },
       }),
     },

@@ -78,7 +78,7 @@ export const USER_EXAMPLES: OperationExamples = {
     forbidden: {
       summary: 'The role is too low',
       status: 403,
-      answer: refused('forbidden', 'This needs the role admin or one above it.', {
+      answer: refused('forbidden', 'Only an admin may do this.', {
         details: { required_role: 'admin' },
       }),
     },

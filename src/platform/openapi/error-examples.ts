@@ -11,7 +11,7 @@ const ANSWERS: Readonly<Record<ErrorCode, readonly [message: string, more?: obje
   invalid_signature: ['The webhook signature is missing or does not verify.'],
   timestamp_expired: ['The webhook timestamp is more than 5 minutes off.'],
   forbidden: [
-    'This needs the role admin or one above it.',
+    'Only an admin may do this.',
     { details: { required_role: 'admin' } },
   ],
   insufficient_approval_level: [

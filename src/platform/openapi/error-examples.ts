@@ -10,10 +10,7 @@ const ANSWERS: Readonly<Record<ErrorCode, readonly [message: string, more?: obje
   invalid_credentials: ['The user name or the password is wrong.'],
   invalid_signature: ['The webhook signature is missing or does not verify.'],
   timestamp_expired: ['The webhook timestamp is more than 5 minutes off.'],
-  forbidden: [
-    'Only an admin may do this.',
-    { details: { required_role: 'admin' } },
-  ],
+  forbidden: ['Only an admin may do this.', { details: { required_role: 'admin' } }],
   insufficient_approval_level: [
     'This needs approval level senior; yours is analyst.',
     { required_level: 'senior', your_level: 'analyst' },

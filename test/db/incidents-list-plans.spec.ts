@@ -10,7 +10,8 @@ const FILTERS: Readonly<Record<string, IncidentFilter>> = {
   status: { statuses: ['open'] },
   severity: { severities: ['high'] },
   type: { types: ['phishing'] },
-  source: { source: 'edr' },
+  source: { sources: ['edr'] },
+  'several sources': { sources: ['edr', 'gateway'] },
 };
 
 /** PostgreSQL plans the first executions of a prepared statement one by one before it judges. */
@@ -57,7 +58,7 @@ describe('the list of incidents after an import', () => {
   it.each<[string, IncidentFilter]>([
     ['uq_incidents_number', { numbers: ['INC-2026-0042'] }],
     ['ix_incidents_classification', { classifications: ['malicious'] }],
-    ['ix_incidents_classification', { classifications: ['malicious'], source: 'edr' }],
+    ['ix_incidents_classification', { classifications: ['malicious'], sources: ['edr'] }],
     ['ix_incidents_updated_at', { updatedAfter: IN_A_WHILE }],
     ['ix_incidents_resolved_at', { resolvedAfter: IN_A_WHILE }],
   ])('counts by %s what %j finds, without reading all incidents', async (index, filter) => {

@@ -41,7 +41,7 @@ async function expected(client: PoolClient | Client, request: IncidentListReques
   const last = sort.at(-1)!.descending ? 'desc' : 'asc';
   const where = `deleted_at is null
     and ($1::text[] is null or status::text = any($1)) and ($2::text[] is null or severity::text = any($2))
-    and ($3::text[] is null or incident_type = any($3)) and ($4::text is null or source = $4)
+    and ($3::text[] is null or incident_type = any($3)) and ($4::text[] is null or source = any($4))
     and ($5::timestamptz is null or created_at > $5) and ($6::timestamptz is null or created_at < $6)
     and ($7::text[] is null or number::text = any($7)) and ($8::text[] is null or verdict->>'classification' = any($8))
     and ($9::timestamptz is null or updated_at > $9) and ($10::timestamptz is null or resolved_at > $10)
@@ -50,7 +50,7 @@ async function expected(client: PoolClient | Client, request: IncidentListReques
     filter.statuses,
     filter.severities,
     filter.types,
-    filter.source,
+    filter.sources,
     filter.createdAfter,
     filter.createdBefore,
     filter.numbers?.map((number) => String(Number(number.slice('INC-2026-'.length)))),
@@ -104,7 +104,9 @@ function anyRequest(made: readonly Made[]): IncidentListRequest {
     ...(maybe() && { statuses: some(STATUSES) }),
     ...(maybe() && { severities: some(RANKS) }),
     ...(maybe() && { types: some([...TYPES, 'unseen']) }),
-    ...(maybe() && { source: pick([...SOURCES, 'unseen']) }),
+    ...(maybe() && {
+      sources: maybe() ? SOURCES.slice(0, 2) : [pick([...SOURCES, 'unseen'])],
+    }),
     ...(randomInt(6) === 0 && { createdAfter: time(after) }),
     ...(randomInt(6) === 0 && { createdBefore: time(pick(made).at) }),
     ...(randomInt(9) === 0 && { numbers: [numberOf(randomInt(3_000)), numberOf(randomInt(99))] }),

@@ -17,9 +17,11 @@ import {
   SORT_FIELDS,
   type SortField,
 } from '../listing/incident-list.js';
-import { LONGEST_SOURCE } from './create-incident.dto.js';
 
 const SORTS = sortWords(...SORT_FIELDS);
+
+/** Of some sources in one text. */
+const LONGEST_SOURCES = 2_000;
 
 export class IncidentQueryDto extends PageQueryDto {
   @Words('IncidentStatus', INCIDENT_STATUSES, { optional: true, example: ['open', 'triaged'] })
@@ -41,8 +43,8 @@ export class IncidentQueryDto extends PageQueryDto {
   @Text({
     optional: true,
     min: 1,
-    max: LONGEST_SOURCE,
-    description: 'Exactly this source.',
+    max: LONGEST_SOURCES,
+    description: 'Exactly this source, or one of several separated by commas.',
     example: 'email-gateway',
   })
   readonly source?: string;
@@ -123,7 +125,7 @@ function filterOf(query: IncidentQueryDto): IncidentFilter {
     statuses: query.status,
     severities: query.severity,
     types: query.type,
-    source: query.source,
+    sources: query.source === undefined ? undefined : sourcesIn(query.source),
     createdAfter: query.created_after,
     createdBefore: query.created_before,
     numbers: query.number,
@@ -132,4 +134,10 @@ function filterOf(query: IncidentQueryDto): IncidentFilter {
     resolvedAfter: query.resolved_after,
     resolvedBefore: query.resolved_before,
   };
+}
+
+/** A source may have a comma in its name. */
+function sourcesIn(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  return [...new Set([text, ...parts.filter((part) => part !== '')])];
 }

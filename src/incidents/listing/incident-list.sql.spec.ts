@@ -32,7 +32,7 @@ describe('listQuery', () => {
       nameOf({ filter: { statuses: ['open'] } }),
       nameOf({ filter: { statuses: ['open', 'triaged'] } }),
       nameOf({ filter: { severities: ['low'] } }),
-      nameOf({ filter: { source: 'edr' } }),
+      nameOf({ filter: { sources: ['edr'] } }),
     ];
     expect(new Set(names).size).toBe(names.length);
   });
@@ -40,7 +40,7 @@ describe('listQuery', () => {
   it('prepares no statement for a list that is rarely asked for', () => {
     for (const rare of [
       { per_page: 37 },
-      { page: 900, filter: { source: 'edr' } },
+      { page: 900, filter: { sources: ['edr'] } },
       { filter: { createdAfter: '2026-01-01T00:00:00Z' } },
       { sort: sortsOf<SortField>(['-severity', 'created_at']) },
     ]) {
@@ -58,7 +58,7 @@ describe('listQuery', () => {
 
   it('puts no value of a caller into the text', () => {
     const { statement, values } = listQuery(
-      request({ filter: { source: `'; drop table incidents; --`, types: ['evil_type'] } }),
+      request({ filter: { sources: [`'; drop table incidents; --`], types: ['evil_type'] } }),
     );
     expect(statement.text).not.toMatch(/drop table|evil_type/);
     expect(values).toEqual([['evil_type'], `'; drop table incidents; --`, 0]);

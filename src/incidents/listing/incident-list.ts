@@ -20,7 +20,7 @@ export interface IncidentFilter {
   readonly statuses?: readonly IncidentStatus[];
   readonly severities?: readonly Severity[];
   readonly types?: readonly string[];
-  readonly source?: string;
+  readonly sources?: readonly string[];
   /** ISO 8601: created strictly after, strictly before. */
   readonly createdAfter?: string;
   readonly createdBefore?: string;

@@ -19,8 +19,11 @@ export function filterSql(filter: IncidentFilter, values: StatementValues): Filt
   const status = choiceOf(filter.statuses, 'incident_status', values, INCIDENT_STATUSES.length);
   const severity = choiceOf(filter.severities, 'incident_severity', values, SEVERITIES.length);
   const incident_type = choiceOf(filter.types, 'text', values);
+  const [one, ...more] = filter.sources ?? [];
   const source: Choice | undefined =
-    filter.source === undefined ? undefined : { each: [values.add(filter.source, 'text')] };
+    one === undefined || more.length > 0
+      ? choiceOf(filter.sources, 'text', values)
+      : { each: [values.add(one, 'text')] };
   return {
     chosen: { source, incident_type, severity, status },
     uncounted: uncountedConditions(filter, values),

@@ -48,12 +48,10 @@ export function matchingIds(
 function rangesOf({ source, incident_type, severity, status }: ChosenValues): string[][] {
   const types = incident_type?.each.map((type) => [`incident_type = ${type}`]);
   const first = source
-    ? [
-        [
-          isChosen('source', source),
-          ...(incident_type ? [isChosen('incident_type', incident_type)] : []),
-        ],
-      ]
+    ? source.each.map((one) => [
+        `source = ${one}`,
+        ...(incident_type ? [isChosen('incident_type', incident_type)] : []),
+      ])
     : types;
   // Alone, a type or a source has an index in the order of ids.
   if (first && !status && !severity) return first;

@@ -54,6 +54,15 @@ describe('a playbook step whose action was requested before', () => {
     const run = await ran(playbook, { incident_id });
     expect(run.status).toBe('waiting_approval');
     expect(run.steps[0]).toMatchObject({ status: 'waiting_approval', action_id: first });
+    const path = `/api/incidents/${incident_id}/timeline`;
+    const { data } = (await world.clients.viewer.request('GET', path)).body;
+    expect(data.at(-1)).toMatchObject({
+      event: 'playbook_step_shared',
+      summary: expect.stringMatching(
+        /^Step isolate of .* takes the isolate_host that .* requested for INC-.*: it waits for approval\.$/,
+      ),
+      subject: { type: 'action', id: first },
+    });
     await world.approve(first);
     const ended = await world.until(playbook, run.run_id, 'completed');
     expect(statuses(ended)).toEqual(['completed']);

@@ -114,6 +114,9 @@ export class RunMoves {
         begun: { position, name: step.name, actionId: action.id, status },
         then: goesOnWith(action) ? this.hold : { kind: 'rest', status },
       });
+      if (action.playbookRunId !== run.id) {
+        await this.recorder.sharedAction(tx, run, step.name, action);
+      }
       return [action, permit];
     });
   }

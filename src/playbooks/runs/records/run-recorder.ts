@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Action } from '../../../actions/action.js';
 import { AuditLog } from '../../../audit/audit-log.js';
 import { IncidentTimeline } from '../../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../../platform/database/transactions.js';
@@ -9,6 +10,7 @@ import type { PlaybookRunSummary } from '../playbook-run.js';
 import { RunSignals } from '../run-signals.js';
 import {
   entryOfFailedStep,
+  entryOfSharedAction,
   eventOfFailedStep,
   newsOfEnd,
   newsOfStart,
@@ -48,6 +50,12 @@ export class RunRecorder {
       if (run.incidentId) await this.timeline.add(tx, entryOfFailedStep(run, step, run.incidentId));
     }
     afterCommit(tx, () => failed.forEach((step) => this.signals.stepFailed(run, step)));
+  }
+
+  /** The incident's own actions are in its timeline already. */
+  async sharedAction(tx: Tx, run: PlaybookRunSummary, step: string, action: Action): Promise<void> {
+    if (run.incidentId === undefined || action.incidentId === run.incidentId) return;
+    await this.timeline.add(tx, entryOfSharedAction(run, step, action, run.incidentId));
   }
 
   private async tell(tx: Tx, { audit, timeline }: RunNews): Promise<void> {

@@ -1,4 +1,4 @@
-import { SYSTEM } from '../../../actions/action.js';
+import { type Action, SYSTEM } from '../../../actions/action.js';
 import { shownActionId } from '../../../actions/action-id.js';
 import type { AuditEntry } from '../../../audit/audit-entry.js';
 import type { LockedIncident } from '../../../incidents/incident.js';
@@ -69,6 +69,24 @@ export function entryOfFailedStep(
     actor: SYSTEM,
     summary: `Step ${name} of ${named(run)} failed: ${error}`,
     subject: { type: 'playbook_run', id: run.id },
+  };
+}
+
+/** Of a step that does nothing of its own, because somebody else has asked for the same. */
+export function entryOfSharedAction(
+  run: PlaybookRunSummary,
+  step: string,
+  { id, type, status, requestedBy, incident }: Action,
+  incidentId: string,
+): NewTimelineEntry {
+  const of = incident ? ` for ${incident.incidentNumber}` : '';
+  const state = status === 'pending_approval' ? 'waits for approval' : `is ${status}`;
+  return {
+    incidentId,
+    event: 'playbook_step_shared',
+    actor: SYSTEM,
+    summary: `Step ${step} of ${named(run)} takes the ${type} that ${requestedBy} requested${of}: it ${state}.`,
+    subject: { type: 'action', id: shownActionId(id) },
   };
 }
 

@@ -1,3 +1,4 @@
+import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
@@ -82,9 +83,9 @@ describe('deliveries of notifications', () => {
       verdict: { classification: 'malicious', confidence: 0.9, category: 'malware' },
     });
     await put(`/api/incidents/${id}`, { status: 'resolved', resolution: 'Cleaned.' });
-    await eventually(typesOf, (types) => types.length === 3);
+    await eventually(typesOf, (types) => types.length === 5);
 
-    const [created, triaged, resolved] = receiver.events;
+    const [created, updated, triaged, , resolved] = receiver.events;
     // The check itself finds what is missing and what is unknown.
     expect(eventSchemaErrors({ ...created!, id: undefined, more: 1 } as never)).toHaveLength(2);
     const { body } = await admin.request('GET', `/api/incidents/${id}`);
@@ -102,6 +103,11 @@ describe('deliveries of notifications', () => {
         },
       },
     });
+    expect(typesOf().filter((type) => type === 'incident.updated')).toHaveLength(2);
+    expect(updated!.data).toMatchObject({
+      updated_by: expect.stringMatching(/^key:admin/),
+      changed: ['status', 'verdict'],
+    });
     expect(triaged!.data).toMatchObject({
       verdict: { classification: 'malicious', confidence: 0.9, category: 'malware' },
       incident: { incident_number },
@@ -112,7 +118,7 @@ describe('deliveries of notifications', () => {
       expect(isSignedBy(secret, request)).toBe(true);
     }
     const { data, meta } = await deliveries(channelId);
-    expect(meta.total).toBe(3);
+    expect(meta.total).toBe(5);
     expect(data[0]).toMatchObject({ event: 'incident.resolved', status: 'delivered', attempts: 1 });
     expect(data.map(({ event_id }: { event_id: string }) => event_id).toReversed()).toEqual(
       receiver.events.map(({ id: event }) => event),
@@ -193,7 +199,8 @@ describe('deliveries of notifications', () => {
   });
 
   it('tell of a severity that is raised, and then of all that becomes of the incident', async () => {
-    const chosen = await channel({ min_severity: 'high' });
+    const events = NOTIFIED_EVENTS.filter((event) => event !== 'incident.updated');
+    const chosen = await channel({ min_severity: 'high', events });
     const unnoticed = await incident({ severity: 'low' });
     await put(`/api/incidents/${unnoticed}`, { severity: 'medium' });
     await put(`/api/incidents/${unnoticed}`, { status: 'resolved' });

@@ -83,7 +83,7 @@ export function fieldValue(name: string, value: unknown): string | undefined {
   const text = fieldText(value);
   if (text === undefined || NOBODY.get(name)?.has(text.toLowerCase())) return undefined;
   const normal = NORMAL.get(name)?.(text) ?? text;
-  return SHAPES.get(name)?.test(normal) === false ? undefined : normal;
+  return SHAPES.get(name)?.(normal) === false ? undefined : normal;
 }
 
 /** A value as one text: a text, number or truth value, of a list its first item. Objects and words for nothing are none. */
@@ -96,8 +96,12 @@ export function fieldText(value: unknown): string | undefined {
 }
 
 /** Anybody may choose any name to stand before the address, as in `The CEO <someone@example.net>`. */
-const addressIn = (mailbox: string): string =>
-  /<([^<>\s]+@[^<>\s]+)>$/.exec(mailbox)?.[1] ?? mailbox;
+function addressIn(mailbox: string): string {
+  if (!mailbox.endsWith('>')) return mailbox;
+  const inner = mailbox.slice(mailbox.lastIndexOf('<') + 1, -1);
+  const at = inner.indexOf('@', 1);
+  return at > 0 && at < inner.length - 1 && !/[\s>]/.test(inner) ? inner : mailbox;
+}
 /** `db-1:9100` is a process on `db-1`. */
 const hostIn = (place: string): string => place.replace(/^([^\s:]+):\d{1,5}$/, '$1');
 
@@ -120,17 +124,25 @@ const NORMAL: ReadonlyMap<string, (text: string) => string> = new Map(
   }),
 );
 
-/** What another text under the name would lead a playbook to do something to. */
-const SHAPES: ReadonlyMap<string, RegExp> = new Map(
+/** A dot with something before and after it. */
+const hasInnerDot = (text: string): boolean => text.slice(1, -1).includes('.');
+
+/** What another text under the name would lead a playbook to do something to. Strangers choose the texts: each takes one look. */
+const SHAPES: ReadonlyMap<string, (text: string) => boolean> = new Map(
   Object.entries({
-    host: /^[^@/]+$/,
-    ip: /^(?:[\d.]{7,15}|[\da-f:.]*:[\da-f:.]*)$/i,
-    url: /^(?:[a-z][a-z\d+.-]*:\/\/\S+|[^\s@/]+\.[^\s@/]+\/\S*)$/i,
-    domain: /^[^\s@/:]+\.[^\s@/:]+$/,
-    hash: /^[\da-f]{32,128}$/i,
-    outcome: OUTCOME_WORD,
+    host: (text: string) => /^[^@/]+$/.test(text),
+    ip: (text: string) =>
+      /^[\d.]{7,15}$/.test(text) || (/^[\da-f:.]+$/i.test(text) && text.includes(':')),
+    url: (text: string) => {
+      if (/^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(text)) return true;
+      const [host = '', ...path] = text.split('/');
+      return path.length > 0 && hasInnerDot(host) && !/[\s@]/.test(host) && !/\s/.test(text);
+    },
+    domain: (text: string) => hasInnerDot(text) && !/[\s@/:]/.test(text),
+    hash: (text: string) => /^[\da-f]{32,128}$/i.test(text),
+    outcome: (text: string) => OUTCOME_WORD.test(text),
     // Bodies of mails and connections are no files.
-    file: /^(?!text\.(?:html|txt|plain)$)(?!.*->)/i,
+    file: (text: string) => !/^text\.(?:html|txt|plain)$/i.test(text) && !/^.*->/.test(text),
   }),
 );
 

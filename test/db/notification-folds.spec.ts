@@ -144,6 +144,7 @@ describe('folds of notifications', () => {
     await channel();
     await tell(5, { severity: 'low' });
     await tell(3, { severity: 'critical' });
+    await tell(1, { severity: 'critical', group: 'ransomware' });
     await tell(2, { source: 'falcon' });
     await release();
     const found: [unknown, unknown, number][] = [];
@@ -155,11 +156,12 @@ describe('folds of notifications', () => {
       for (const each of one) await end(each);
     }
     expect(found.toSorted()).toEqual([
+      ['critical', 'wazuh', 0],
       ['critical', 'wazuh', 2],
       ['high', 'falcon', 1],
       ['low', 'wazuh', 4],
     ]);
-    expect(await statuses()).toEqual({ delivered: 10 });
+    expect(await statuses()).toEqual({ delivered: 11 });
   });
 
   it('keep what a message has in it through attempts, also of another replica after a crash', async () => {

@@ -46,6 +46,28 @@ describe('a playbook step whose action was requested before', () => {
     expect(paths()).toEqual(['/isolate_host', '/block_sender']);
   });
 
+  it('asks for its own where the action passed no gate as high as that of the step', async () => {
+    const sender = { sender: `gate-${(targets += 1)}@example.net` };
+    const direct = await world.actions.execute('block_sender', { parameters: sender });
+    expect(direct.body.data.status).toBe('completed');
+    const gated = (level: 'analyst' | 'manager') =>
+      world.playbook([
+        step('block', 'block_sender', { parameters: sender, approval_level: level }),
+      ]);
+    // Whoever requested it is an analyst.
+    const low = await ran(await gated('analyst'));
+    expect(low).toMatchObject({
+      status: 'completed',
+      steps: [{ action_id: direct.body.data.action_id }],
+    });
+    const high = await ran(await gated('manager'));
+    expect(high).toMatchObject({
+      status: 'waiting_approval',
+      steps: [{ approval_level: 'manager' }],
+    });
+    expect(high.steps[0]!.action_id).not.toBe(direct.body.data.action_id);
+  });
+
   it('waits for the action when it waits, and goes on after its approval', async () => {
     const host = aHost();
     const first = await request(host, await world.incident());

@@ -72,6 +72,20 @@ describe('later events about an incident', () => {
     expect((await analyst.request('GET', missing)).status).toBe(404);
   });
 
+  it('keeps as many as one answer may hold, the newest ones', async () => {
+    const first = alertOf({ host: 'ws-1' });
+    const id = await create(first);
+    for (let n = 0; n < 12; n += 1) {
+      const text = `${n} `.padEnd(900_000, 'x');
+      const large = alertOf({ host: 'ws-1', text }, 'medium', first.data.alert_id);
+      expect((await siem.send(large)).body).toMatchObject({ updated: true });
+    }
+    const answer = await analyst.request('GET', `/api/incidents/${id}/reports?per_page=100`);
+    expect(answer.text.length).toBeLessThan(9 * 1024 * 1024);
+    expect(answer.body.data.at(-1).raw_data.data.details.text).toMatch(/^11 x/);
+    expect(answer.body.meta.total).toBe(9);
+  });
+
   it('is told to channels that follow updates, also where no field changes', async () => {
     await app.nest.get(DataSource).query(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)

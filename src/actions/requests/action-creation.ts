@@ -93,10 +93,15 @@ export class ActionCreation {
     return actions;
   }
 
-  private judged({ askedLevel, claimFor, ...wanted }: ActionToCreate): ActionToRecord {
-    const { type, parameters, available, incident } = wanted;
+  levelFor({ type, parameters, incident, askedLevel }: ActionToCreate): ApprovalLevel {
     const incidentSeverity = incident?.severity;
-    const level = this.levels.forRequest({ type, parameters, incidentSeverity, askedLevel });
+    return this.levels.forRequest({ type, parameters, incidentSeverity, askedLevel });
+  }
+
+  private judged(whole: ActionToCreate): ActionToRecord {
+    const { askedLevel: _, claimFor, ...wanted } = whole;
+    const { available } = wanted;
+    const level = this.levelFor(whole);
     return {
       ...wanted,
       approvalLevel: level === 'none' ? undefined : level,

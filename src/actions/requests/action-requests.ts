@@ -13,7 +13,8 @@ import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Permit } from '../../kill-switch/permit.js';
-import type { Action, Parameters } from '../action.js';
+import { levelReaches } from '../../platform/access/roles.js';
+import { type Action, isPerson, type Parameters } from '../action.js';
 import { type DecidedAction, decidedAction } from '../execution/decided-action.js';
 import { ActionCreation, type ActionToCreate, type ActionToRecord } from './action-creation.js';
 import {
@@ -25,7 +26,7 @@ import {
 import { parameterErrors } from './parameter-rules.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { DuplicateActionError } from './requests.errors.js';
-import { Twins } from './twins.js';
+import { type Twin, Twins } from './twins.js';
 
 /** Creates actions, waiting for approval or ready to run. It runs none. */
 @Injectable()
@@ -71,10 +72,17 @@ export class ActionRequests {
   async createOrBorrow(tx: Tx, wanted: ActionToCreate): Promise<Action> {
     for (;;) {
       const twin = await this.twins.of(tx, wanted);
-      if (!twin) return await this.createIn(tx, wanted);
+      if (!twin || !this.isEnough(twin, wanted)) return await this.createIn(tx, wanted);
       const action = await this.actions.lockById(tx, twin.id);
       if (action?.status === twin.status) return action;
     }
+  }
+
+  /** What was, or will be, approved at a lower level than the step needs passes no gate of the step. */
+  private isEnough({ approvalLevel, requestedBy }: Twin, wanted: ActionToCreate): boolean {
+    // Whoever requests actions in person is an analyst at least.
+    const level = approvalLevel ?? (isPerson(requestedBy) ? 'analyst' : 'none');
+    return levelReaches(level, this.creation.levelFor(wanted));
   }
 
   /** The same for an action whose level is decided. */

@@ -6,11 +6,12 @@ import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { Action, Parameters } from '../action.js';
+import type { Action, Parameters, RequiredLevel } from '../action.js';
 
 /** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
 export type Twin = Pick<Action, 'id' | 'type' | 'requestedBy' | 'requestedAt'> & {
   readonly status: 'pending' | 'pending_approval' | 'completed';
+  readonly approvalLevel?: RequiredLevel;
   readonly executedAt?: Date;
 };
 
@@ -36,7 +37,7 @@ const FIND: Statement = {
       from unnest($1::bytea[], $2::text[], $3::text[], $4::uuid[]) with ordinality
              as wanted (target_hash, action_type, opposite, run_id, n)
      cross join lateral (
-       select id, status, requested_by, requested_at, executed_at from actions
+       select id, status, approval_level, requested_by, requested_at, executed_at from actions
         where target_hash = wanted.target_hash and action_type = wanted.action_type
           and (wanted.run_id is null or playbook_run_id is distinct from wanted.run_id)
           and (status = 'pending'
@@ -51,6 +52,7 @@ const FIND: Statement = {
 
 interface TwinRow {
   readonly n: number;
+  readonly approval_level: RequiredLevel | null;
   readonly id: string;
   readonly status: Twin['status'];
   readonly requested_by: string;
@@ -143,6 +145,7 @@ function twinOf(type: ActionTypeName, row: Omit<TwinRow, 'n'>): Twin {
     status: row.status,
     requestedBy: row.requested_by,
     requestedAt: row.requested_at,
+    ...(row.approval_level && { approvalLevel: row.approval_level }),
     ...(row.executed_at && { executedAt: row.executed_at }),
   };
 }

@@ -14,6 +14,8 @@ export type NewIncidentReport = Omit<IncidentReport, 'id' | 'at'>;
 
 /** Reports kept per incident. The inbox keeps the bytes of all others. */
 const MOST_REPORTS = 100;
+/** Of all of them together: one page may hold them all. */
+const MOST_BYTES = 8 * 1024 * 1024;
 
 const COLUMNS =
   'id, incident_id, at, source, severity, webhook_event_id, raw_data::text as raw_data';
@@ -23,9 +25,12 @@ const INSERT: Statement = {
   text: `
     with dropped as (
       delete from incident_reports where id in (
-        select id from incident_reports where incident_id = $2 order by id desc offset ${MOST_REPORTS - 1}))
+        select id from (
+          select id, row_number() over newest as n, sum(octet_length(raw_data::text)) over newest as bytes
+            from incident_reports where incident_id = $2 window newest as (order by id desc)) as kept
+         where n >= ${MOST_REPORTS} or bytes + octet_length($7) > ${MOST_BYTES}))
     insert into incident_reports (id, incident_id, at, source, severity, webhook_event_id, raw_data)
-    values ($1, $2, $3, $4, $5, $6, $7::json)`,
+    values ($1, $2, $3, $4, $5, $6, $7::text::json)`,
 };
 
 const PAGE: Statement = {

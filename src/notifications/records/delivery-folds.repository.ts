@@ -9,7 +9,8 @@ import { firstOf, isCarried } from './delivery-writes.repository.js';
 const COLUMNS = DELIVERY_COLUMNS.map((column) => `alike.${column}`).join(', ');
 
 /**
- * A carrier takes the new incidents of its source that wait, held ones too: critical ones only with a critical one. Of approvals it
+ * A carrier takes the new incidents of its source that wait, held ones too: critical ones only with a critical one of the same
+ * group. Of approvals it
  * takes those that the same playbook asks for, for the same type of action. It takes
  * them in its first attempt, so that each attempt has the same message. Of an incident, an earlier delivery goes first.
  */
@@ -26,6 +27,7 @@ const FOLD: Statement = {
             and alike.type = carrier.type
             and case when carrier.type = 'incident.created'
                   then (alike.urgency = 1) = (carrier.urgency = 1) and alike.payload ->> 'source' = carrier.payload ->> 'source'
+                    and (carrier.urgency > 1 or alike.group_key = carrier.group_key)
                   else alike.group_key = carrier.group_key end
             and (alike.id = any($2::uuid[])
               or alike.attempts = 0 and (alike.lease_until is null or alike.lease_until <= now()))

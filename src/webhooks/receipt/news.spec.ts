@@ -14,6 +14,7 @@ describe('news of an event', () => {
     ['another text', { ...FIRST, host: 'ws-2' }],
     ['a text under a new key', { ...FIRST, verdict: 'true_positive' }],
     ['a truth value that turned', { ...FIRST, confirmed: true }],
+    ['a line that begins with a time', { ...FIRST, seen: '2026-11-23 10:00:00 mimikatz.exe ran' }],
     ['a status that is no handling', { ...FIRST, status: 'not mitigated' }],
     ['a further member of a list', { ...FIRST, tags: ['a', 'b', 'c'] }],
   ])('finds %s', (_, event) => {
@@ -40,9 +41,19 @@ describe('news of an event', () => {
   it.each([
     [{ status: 'resolved' }, true],
     [{ threatInfo: { incidentStatus: 'Closed' } }, true],
+    [{ data: { details: { status: 'closed' } } }, true],
+    [{ tcp: { state: 'closed' } }, false],
+    [{ evidence: [{ remediationStatus: 'resolved' }] }, false],
     [{ status: 'firing' }, false],
     [{ message: 'closed' }, false],
   ])('reads from %j whether the alert is over: %s', (event, over) => {
     expect(saysItIsOver(event)).toBe(over);
+  });
+
+  it('costs what the event is long, also with a long key over many values', () => {
+    const event = { ['k'.repeat(100_000)]: Array.from({ length: 10_000 }, (_, n) => `v${n}`) };
+    const heap = process.memoryUsage().heapUsed;
+    expect(saysMore({ ...event, more: 'x' }, [event, event])).toBe(true);
+    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(200 * 1024 * 1024);
   });
 });

@@ -7,6 +7,12 @@ describe('what tools say', () => {
     expect(said({ ticket: 'CHG-1', asset: { ticket: 'CHG-2' } })).toHaveLength(2);
   });
 
+  it('has no pointer that is longer than those of evidence, however long a key is', () => {
+    const facts = new Facts({ ['k'.repeat(60_000)]: ['192.0.2.1', '192.0.2.2'], ip: '192.0.2.3' });
+    expect(facts.all.map(({ pointer }) => pointer)).toEqual(['/ip']);
+    expect(facts.cut).toBe(true);
+  });
+
   it.each([
     ['internetMessageHeaders'],
     ['raw_headers'],

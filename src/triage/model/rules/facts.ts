@@ -1,3 +1,4 @@
+import { LONGEST_POINTER } from '../../evidence/raw-values.js';
 import { isIP } from 'node:net';
 import type { Severity } from '../../../incidents/incident.js';
 import { fieldsBeside, type IncidentFields } from '../../../incidents/incident-fields.js';
@@ -129,6 +130,11 @@ function scalarsOf(root: object): { facts: Fact[]; lists: Fact[][]; rest: boolea
     for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
       if (facts.length >= MOST_FACTS || places.length >= MOST_FACTS)
         return { facts, lists, rest: true };
+      // A long key over many values would be as many pointers of its length.
+      if (pointer.length + key.length >= LONGEST_POINTER) {
+        rest = true;
+        continue;
+      }
       const here = {
         pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
         path: inList ? path : `${path && `${path}/`}${nameOf(key)}`,

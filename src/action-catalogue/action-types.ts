@@ -22,6 +22,8 @@ interface Description {
   readonly defaultLevel?: Exclude<ApprovalLevel, 'none'>;
   /** The name of the type that undoes it. */
   readonly inverse?: string;
+  /** Its effect is of a moment: what comes later, such as another login, needs it again. */
+  readonly momentary?: true;
   /** The parameter that holds the target, and what it names. */
   readonly target?: { readonly parameter: string; readonly kind: TargetKind };
 }
@@ -112,6 +114,7 @@ const CATALOGUE = {
     defaultLevel: 'senior',
   },
   scan_host: {
+    momentary: true,
     ...ON_HOST,
     description: 'Starts a malware scan on a host.',
     parameters: [required('host_id'), { ...optional('scan_type'), values: ['quick', 'full'] }],
@@ -128,11 +131,13 @@ const CATALOGUE = {
     defaultLevel: 'senior',
   },
   revoke_sessions: {
+    momentary: true,
     ...ON_USER,
     description: 'Ends all sessions of a user.',
     defaultLevel: 'analyst',
   },
   reset_password: {
+    momentary: true,
     ...ON_USER,
     description: 'Makes a user choose a new password.',
     defaultLevel: 'senior',

@@ -68,6 +68,22 @@ describe('a playbook step whose action was requested before', () => {
     expect(high.steps[0]!.action_id).not.toBe(direct.body.data.action_id);
   });
 
+  it('asks for its own where what was done for a moment was done before its incident', async () => {
+    const user = `mallory-${(targets += 1)}`;
+    const revoke = await world.playbook([
+      step('revoke', 'revoke_sessions', { parameters: { user } }),
+    ]);
+    const revoked = async (incident_id: string): Promise<string> => {
+      const { run_id } = await ran(revoke, { incident_id });
+      return (await world.untilEnded(revoke, run_id)).steps[0]!.action_id!;
+    };
+    const early = await world.incident();
+    const first = await revoked(early);
+    const late = await world.incident();
+    expect(await revoked(early)).toBe(first);
+    expect(await revoked(late)).not.toBe(first);
+  });
+
   it('waits for the action when it waits, and goes on after its approval', async () => {
     const host = aHost();
     const first = await request(host, await world.incident());

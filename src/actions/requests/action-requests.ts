@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
+import { timeOfId } from '../../platform/ids.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import {
   type Participant,
@@ -78,8 +79,17 @@ export class ActionRequests {
     }
   }
 
-  /** What was, or will be, approved at a lower level than the step needs passes no gate of the step. */
-  private isEnough({ approvalLevel, requestedBy }: Twin, wanted: ActionToCreate): boolean {
+  /**
+   * What was, or will be, approved at a lower level than the step needs passes no gate of the step. What was done for a moment
+   * before the incident began does nothing about it.
+   */
+  private isEnough(
+    { approvalLevel, requestedBy, executedAt }: Twin,
+    wanted: ActionToCreate,
+  ): boolean {
+    const began = wanted.incident && timeOfId(wanted.incident.id);
+    const isOver = executedAt && began && executedAt.getTime() < began;
+    if (isOver && actionType(wanted.type).momentary) return false;
     // Whoever requests actions in person is an analyst at least.
     const level = approvalLevel ?? (isPerson(requestedBy) ? 'analyst' : 'none');
     return levelReaches(level, this.creation.levelFor(wanted));

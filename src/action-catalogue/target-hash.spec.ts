@@ -43,6 +43,11 @@ describe('targetHash', () => {
       ['quarantine_email', { message_id: '<1@a>', recipient: 'BOB@example.com', reason: 'x' }],
     ],
     [
+      'a Message-ID with and without its brackets',
+      ['delete_email', { message_id: ' <Abc@a> ' }],
+      ['delete_email', { message_id: 'Abc@a' }],
+    ],
+    [
       'an action and its inverse',
       ['isolate_host', { host_id: 'a' }],
       ['unisolate_host', { host_id: 'a' }],
@@ -58,6 +63,11 @@ describe('targetHash', () => {
       'one mailbox and all mailboxes',
       ['delete_email', { message_id: '<1@a>' }],
       ['delete_email', { message_id: '<1@a>', recipient: 'bob@example.com' }],
+    ],
+    [
+      'Message-IDs of another case',
+      ['delete_email', { message_id: '<Abc@a>' }],
+      ['delete_email', { message_id: '<aBC@a>' }],
     ],
     [
       'a value that looks like two',

@@ -24,13 +24,19 @@ export function targetHash(
   const named = target ? [target.parameter] : known.map((parameter) => parameter.name);
   const values = named
     .filter((parameter) => parameter !== 'reason' && Object.hasOwn(parameters, parameter))
-    .map((parameter) => [parameter, sameForm(String(parameters[parameter]))]);
+    .map((parameter) => [parameter, formOf(parameter, String(parameters[parameter]))]);
   return createHash('sha256').update(JSON.stringify(values)).digest();
 }
 
 /** The type whose effect is the opposite, in either direction. */
 export function oppositeOf(name: ActionTypeName): ActionTypeName | undefined {
   return actionType(name).inverse ?? undoneBy(name);
+}
+
+/** Two mails may have Message-IDs that differ in their case alone. */
+function formOf(parameter: string, value: string): string {
+  if (parameter !== 'message_id') return sameForm(value);
+  return value.trim().replace(/^<(.*)>$/s, '$1');
 }
 
 function sameForm(value: string): string {

@@ -98,10 +98,9 @@ export class ActionCreation {
     return this.levels.forRequest({ type, parameters, incidentSeverity, askedLevel });
   }
 
-  private judged(whole: ActionToCreate): ActionToRecord {
-    const { askedLevel: _, claimFor, ...wanted } = whole;
+  private judged({ askedLevel, claimFor, ...wanted }: ActionToCreate): ActionToRecord {
     const { available } = wanted;
-    const level = this.levelFor(whole);
+    const level = this.levelFor({ ...wanted, askedLevel });
     return {
       ...wanted,
       approvalLevel: level === 'none' ? undefined : level,

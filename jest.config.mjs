@@ -19,7 +19,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
-  testTimeout: 30_000,
+  testTimeout: 180_000,
   // A third on two processors is quicker, and makes tests late that judge races and time-outs.
   maxWorkers: '100%',
   // A worker grows by every module that it loads for every suite: it is replaced before that matters.

@@ -76,7 +76,7 @@ export class AppProcess {
 /** What the probe returns once that is neither undefined nor false. */
 export async function eventually<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  patienceMs = 10_000,
+  patienceMs = 60_000,
 ): Promise<T> {
   for (const begin = Date.now(); Date.now() - begin < patienceMs; await sleep(10)) {
     const found = await probe();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function eventually<T>(
   look: () => T | Promise<T>,
   isGood: (seen: T) => boolean,
-  patienceMs = 10_000,
+  patienceMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
